@@ -1,4 +1,5 @@
 // args.c - options of a command, numbers, and the one line that says what was wrong.
+#include "base/text/utf8.h"
 #include "cli/cli.h"
 #include "pons/buf.h"
 #include "pons/file.h"
@@ -11,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THREAD_ID_LENGTH 6
-#define VALUE_BYTES_MAX  (16 << 20) // of JSON given on the command line or in a file
+#define VALUE_BYTES_MAX (16 << 20) // of JSON given on the command line or in a file
 
 // "0", "2024", ":2024", "127.0.0.1:2024", "[::1]:2024", "localhost:2024": nothing that is a goal.
 static bool is_address(const char *word)
@@ -34,7 +34,7 @@ static int unknown(const cli *c, const cli_option *options, const char *word, si
     const char *of = c->word ? c->word->name : "", *gap = c->word ? " " : "";
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) { // as --json=yes
         if (length == strlen(always[i]) && strncmp(word, always[i], length) == 0) {
-            return cli_bad(err, "%s%s%s: %s takes no value", c->self->name, gap, of, always[i]);
+            return app_bad(err, "%s%s%s: %s takes no value", c->self->name, gap, of, always[i]);
         }
     }
     pons_meant meant = pons_meant_of(word, length);
@@ -44,9 +44,9 @@ static int unknown(const cli *c, const cli_option *options, const char *word, si
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
         pons_meant_try(&meant, always[i], strlen(always[i]));
     }
-    return meant.best ? cli_bad(err, "%s%s%s: unknown option %.*s, did you mean %s?", c->self->name,
+    return meant.best ? app_bad(err, "%s%s%s: unknown option %.*s, did you mean %s?", c->self->name,
                                 gap, of, (int)length, word, meant.best)
-                      : cli_bad(err, "%s%s%s: unknown option %.*s; `pons help %s%s%s` lists them",
+                      : app_bad(err, "%s%s%s: unknown option %.*s; `pons help %s%s%s` lists them",
                                 c->self->name, gap, of, (int)length, word, c->self->name, gap, of);
 }
 
@@ -80,7 +80,7 @@ int cli_parse(cli *c, const cli_option *options, pons_error *err)
             return unknown(c, options, word, length, err);
         }
         if (!found->metavar && equals) {
-            return cli_bad(err, "%s: %s takes no value", c->self->name, found->name);
+            return app_bad(err, "%s: %s takes no value", c->self->name, found->name);
         }
         if (!found->metavar) {
             *found->value = "yes";
@@ -91,7 +91,7 @@ int cli_parse(cli *c, const cli_option *options, pons_error *err)
         } else if (i + 1 < c->argc) {
             *found->value = c->argv[++i];
         } else {
-            return cli_bad(err, "%s: %s needs a value: %s", c->self->name, found->name,
+            return app_bad(err, "%s: %s needs a value: %s", c->self->name, found->name,
                            found->metavar);
         }
     }
@@ -106,7 +106,7 @@ int cli_number(const char *text, const char *option, double low, double high, do
     errno = 0;
     const double value = strtod(text, &end);
     if (errno || end == text || *end || !isfinite(value) || value < low || value > high) {
-        return cli_bad(err, "%s takes a number from %g to %g, not '%s'", option, low, high, text);
+        return app_bad(err, "%s takes a number from %g to %g, not '%s'", option, low, high, text);
     }
     *ret = value;
     return PONS_OK;
@@ -118,12 +118,12 @@ int cli_modes(const char *text, uint32_t *ret, pons_error *err)
     char *save = NULL;
     uint32_t modes = 0;
     if (snprintf(words, sizeof words, "%s", text) >= (int)sizeof words) {
-        return cli_bad(err, "--stream: that is too long");
+        return app_bad(err, "--stream: that is too long");
     }
     for (char *word = strtok_r(words, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
         const uint32_t mode = pons_stream_mode(word);
         if (!mode) {
-            return cli_bad(err,
+            return app_bad(err,
                            "--stream takes values, updates, messages, custom, tasks, checkpoints, "
                            "debug, or several with commas, not '%s'",
                            word);
@@ -131,7 +131,7 @@ int cli_modes(const char *text, uint32_t *ret, pons_error *err)
         modes |= mode;
     }
     if (!modes) {
-        return cli_bad(err, "--stream takes a mode, as updates or values,messages");
+        return app_bad(err, "--stream takes a mode, as updates or values,messages");
     }
     *ret = modes;
     return PONS_OK;
@@ -154,7 +154,7 @@ int cli_value(const char *text, const char *option, pons_value **ret, pons_error
             fclose(f);
         }
         if (bad) {
-            return cli_bad(err, "%s: cannot read %s: %s", option, from, pons_file_why(errno));
+            return app_bad(err, "%s: cannot read %s: %s", option, from, pons_file_why(errno));
         }
     } else {
         pons_buf_str(&all, text);
@@ -163,7 +163,7 @@ int cli_value(const char *text, const char *option, pons_value **ret, pons_error
         return pons_error_set(err, PONS_ENOMEM, "cli", "%s: no memory for %s", option, from);
     }
     if (all.len > VALUE_BYTES_MAX) {
-        return cli_bad(err, "%s: %s is longer than %d MB", option, from, VALUE_BYTES_MAX >> 20);
+        return app_bad(err, "%s: %s is longer than %d MB", option, from, VALUE_BYTES_MAX >> 20);
     }
     if (pons_value_parse(all.len ? all.data : "", all.len, ret, err) < 0) {
         return pons_error_context(err, "%s", from);
@@ -182,85 +182,44 @@ int cli_word_or_json(const char *text, const char *option, pons_value **ret, pon
         return cli_value(text, option, ret, err);
     }
     *ret = json_string(text);
-    return *ret ? PONS_OK : cli_bad(err, "%s: it is not valid UTF-8", option);
+    return *ret ? PONS_OK : app_bad(err, "%s: it is not valid UTF-8", option);
 }
 
-void cli_new_thread(char ret[PONS_NAME_MAX])
+int cli_words(const cli *c, int from, size_t most, pons_buf *ret, pons_error *err)
 {
-    static const char letters[] = "0123456789abcdefghjkmnpqrstvwxyz";
-    pons_rand r;
-    pons_rand_seed_os(&r);
-    char word[THREAD_ID_LENGTH + 1] = "";
-    for (int i = 0; i < THREAD_ID_LENGTH; i++) {
-        word[i] = letters[pons_rand_below(&r, sizeof letters - 1)];
+    pons_buf_str(ret, "");
+    for (int i = from; i < c->argc; i++) {
+        pons_buf_str(ret, i > from ? " " : "");
+        pons_buf_str(ret, c->argv[i]);
     }
-    snprintf(ret, PONS_NAME_MAX, "t-%s", word);
-}
-
-int cli_thread_name(const char *name, pons_error *err)
-{
-    const size_t n = strlen(name);
-    pons_autovalue text = json_string(name);
-    if (!text) {
-        return pons_error_set(err, PONS_EINVAL, "threads", "a thread's name is valid UTF-8");
+    if (ret->failed) {
+        return pons_error_set(err, PONS_ENOMEM, "", "out of memory");
     }
-    if (n == 0 || n >= PONS_NAME_MAX) {
-        return pons_error_set(err, PONS_EINVAL, "threads", "a thread's name has 1 to %d bytes",
-                              PONS_NAME_MAX - 1);
-    }
-    // What a person cannot see in a name cannot be told from another name either.
-    pons_autobuf plain = PONS_BUF_INIT;
-    if (pons_plain(&plain, name, n, false) < 0) {
-        return pons_error_set(err, PONS_ENOMEM, "threads", "out of memory");
-    }
-    if (plain.len != n || memcmp(plain.data, name, n) != 0 || strpbrk(name, " /")) {
-        return pons_error_set(err, PONS_EINVAL, "threads",
-                              "a thread's name has no spaces, slashes, control characters or marks "
-                              "that cannot be seen, as '%s' has",
-                              name);
-    }
-    return PONS_OK;
+    return ret->len <= most ? PONS_OK
+                            : app_bad(err, "%s: that is longer than %zu bytes",
+                                      c->self ? c->self->name : "pons", most);
 }
 
 size_t cli_cut(const char *text, size_t most)
 {
-    size_t n = strlen(text);
-    if (n > most) {
-        for (n = most; n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80; n--) {
-        }
-    }
-    return n;
+    const size_t n = strlen(text);
+    return n > most ? pons__utf8_cut(text, most) : n;
 }
 
-static int own_line(pons_error *err, int status, const char *fmt, va_list ap)
+volatile sig_atomic_t cli_ended;
+
+static void on_signal(int number)
 {
-    char line[PONS_ERROR_MESSAGE_MAX + 4]; // longer than a message: the error cuts between letters
-    vsnprintf(line, sizeof line, fmt, ap);
-    return pons_error_set(err, status, "", "%s", line);
+    (void)number;
+    cli_ended = 1;
 }
 
-int cli_bad(pons_error *err, const char *fmt, ...)
+void cli_end_on_signals(int flags)
 {
-    va_list ap;
-    va_start(ap, fmt);
-    const int rc = own_line(err, PONS_EINVAL, fmt, ap);
-    va_end(ap);
-    return rc;
-}
-
-int cli_lacks(pons_error *err, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    const int rc = own_line(err, PONS_EENV, fmt, ap);
-    va_end(ap);
-    return rc;
-}
-
-int cli_unreached(pons_error *err)
-{
-    err->status = PONS_EENV;
-    return PONS_EENV;
+    const struct sigaction act = {.sa_handler = on_signal, .sa_flags = flags};
+    cli_ended = 0;
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
 }
 
 void cli_tell(const pons_error *err)

@@ -290,14 +290,12 @@ static int said_to_the_robot(const cli *c, pons_error *err)
     pons_autovalue pace = NULL;
     pons_autovalue empty = json_object();
     pons_error why = PONS_ERROR_INIT;
-    char text[256] = "";
-    size_t used = 0;
-    for (int i = 0; i < c->argc && used < sizeof text; i++) {
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? " " : "", c->argv[i]);
-    }
-    if (used >= sizeof text || *text == '-' || cli_policy(c, &p, &why) < 0) {
+    pons_autobuf words = PONS_BUF_INIT;
+    if (cli_words(c, 0, 255, &words, &why) < 0 || *words.data == '-' ||
+        app_policy(&c->app, &p, &why) < 0) {
         return PONS_OK;
     }
+    const char *text = words.data;
     const int rc = p.ops->parse(p.self, text, empty, &parsed, &why);
     const bool paced =
         rc < 0 && p.ops->pace(p.self, text, &pace, &(pons_error)PONS_ERROR_INIT) >= 0;
@@ -305,17 +303,17 @@ static int said_to_the_robot(const cli *c, pons_error *err)
     const char *control = rc >= 0 ? pons_get_str(parsed, "control", "") : "";
     for (size_t i = 0; i < sizeof commands_of / sizeof commands_of[0]; i++) {
         if (strcmp(control, commands_of[i].control) == 0) {
-            return cli_bad(err, "there is no command '%s', did you mean '%s'?", c->argv[0],
+            return app_bad(err, "there is no command '%s', did you mean '%s'?", c->argv[0],
                            commands_of[i].command);
         }
     }
     if (paced && !pons_get(pace, "rest") && !pons_get(pace, "before")) {
-        return cli_bad(err, "there is no command '%s', did you mean 'pace \"%s\"'?", c->argv[0],
+        return app_bad(err, "there is no command '%s', did you mean 'pace \"%s\"'?", c->argv[0],
                        text);
     }
     const bool wish = rc >= 0 ? json_array_size(pons_get(parsed, "goals")) > 0 && !*control
                               : strncmp(why.message, "unknown ", strlen("unknown ")) == 0;
-    return wish ? cli_bad(err, "there is no command '%s'; to have it done: pons run \"%s\"",
+    return wish ? app_bad(err, "there is no command '%s'; to have it done: pons run \"%s\"",
                           c->argv[0], text)
                 : PONS_OK;
 }
@@ -347,15 +345,15 @@ static int unknown(const cli *c, const cli_command *list, const char *of, const 
     char where[256] = "";
     const size_t n = of ? 0 : belongs(word, where, sizeof where);
     if (n > 0) {
-        return n == 1 ? cli_bad(err, "there is no command '%s', did you mean %s?", word, where)
-                      : cli_bad(err, "there is no command '%s'; there are %s", word, where);
+        return n == 1 ? app_bad(err, "there is no command '%s', did you mean %s?", word, where)
+                      : app_bad(err, "there is no command '%s'; there are %s", word, where);
     }
     if (meant.best) {
-        return cli_bad(err, "%s%sthere is no %s'%s', did you mean '%s'?", of ? of : "",
+        return app_bad(err, "%s%sthere is no %s'%s', did you mean '%s'?", of ? of : "",
                        of ? ": " : "", kind, word, meant.best);
     }
-    return of ? cli_bad(err, "%s: there is no '%s'; it takes %s", of, word, all)
-              : cli_bad(err, "there is no %s'%s'; `pons help` lists them", kind, word);
+    return of ? app_bad(err, "%s: there is no '%s'; it takes %s", of, word, all)
+              : app_bad(err, "there is no %s'%s'; `pons help` lists them", kind, word);
 }
 
 int cli_dispatch(cli *c, pons_error *err)

@@ -3,8 +3,8 @@
 #ifndef PONS_CLI_SERVED_H
 #define PONS_CLI_SERVED_H
 
+#include "app/serve/page_server.h"
 #include "cli/cli.h"
-#include "pons/serve.h"
 
 // ---- server.c -----------------------------------------------------------------------------------
 
@@ -32,14 +32,7 @@ int cli_server_create(cli *c, const cli_server_words *w, cli_server **ret, pons_
 // Takes the workspace, which is there by now: one process serves it. PONS_EBUSY says who has it.
 // NULL-safe.
 int cli_server_claim(cli_server *s, pons_error *err);
-// For a session on `thread`; the policy is open when the session begins. The strings are borrowed.
-typedef struct cli_server_session {
-    const char *thread, *llm;
-    const pons_policy *policy;
-    pons_event_cb on_chat; // every event of every chat with the agent, on its thread; NULL: nobody
-    void *user;
-} cli_server_session;
-cli_session_guest cli_server_guest(cli_server *s, const cli_server_session *session);
+app_session_guest cli_server_guest(cli_server *s, const app_server_session *session);
 // While the session is open; else NULL.
 pons_serve *cli_server_serve(cli_server *s);
 void cli_server_destroy(cli_server *s); // after the session; NULL-safe

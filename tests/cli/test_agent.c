@@ -426,13 +426,13 @@ static void a_question_hides_nothing(void **state)
     bench_start(&b, &p, "do it\nn no\n", line);
     must_exit(&p, 0);
     assert_non_null(strstr(p.text, "; touch out-of-sight"));
-    assert_non_null(strstr(p.text, "outside the wall"));
+    assert_non_null(strstr(p.text, "outside the sandbox"));
     bench_free(&p);
     snprintf(line, sizeof line,
              "agent --json --session programs 'do it' --llm script:%s/script.yaml", b.dir);
     bench_start(&b, &p, NULL, line);
     const pons_value *asked = bench_await(&p, "approval_request", NULL, NULL);
-    assert_non_null(strstr(pons_get_str(asked, "why", ""), "outside the wall"));
+    assert_non_null(strstr(pons_get_str(asked, "why", ""), "outside the sandbox"));
     must_exit(&p, 4);
     bench_free(&p);
 

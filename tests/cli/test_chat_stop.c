@@ -181,6 +181,35 @@ static void it_is_no_answer(void **state)
     at_a_terminal(ASKS, "may it call", NULL);
 }
 
+// The prompt beside a server, where the turn is the server's: also where nothing is asked.
+static void a_word_cancels_a_turn_beside_a_server(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"cancel\r", "取消\r"};
+    static const char program[] = PONS_BINARY_DIR "/pons";
+    static terminal term;
+    bench b;
+    proc body = {0};
+    char llm[256];
+    open_with(&b, &body);
+    snprintf(llm, sizeof llm, "script:%s", bench_file(&b, "script.yaml", NEVER));
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        const char *argv[] = {program, "--workspace", b.workspace, "agent", "--serve",
+                              "0",     "--llm",       llm,         NULL};
+        terminal_open(&term, b.dir, 80, 24, argv, NULL);
+        terminal_await(&term, "agent >");
+        terminal_type(&term, "go on for ever\r");
+        terminal_await(&term, "thinking");
+        terminal_type(&term, words[i]);
+        terminal_await(&term, "(stopped)");
+        assert_false(latched(&b)); // which a stop would have done
+        terminal_type(&term, "\004");
+        assert_int_equal(terminal_end(&term), 0);
+        terminal_close(&term);
+    }
+    close_with(&b, &body);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +219,7 @@ int main(void)
         cmocka_unit_test_teardown(what_did_not_stop_is_not_said_to_have, bench_teardown),
         cmocka_unit_test_teardown(a_turn_ends_with_it, bench_teardown),
         cmocka_unit_test_teardown(it_is_no_answer, bench_teardown),
+        cmocka_unit_test_teardown(a_word_cancels_a_turn_beside_a_server, bench_teardown),
     };
     pons_value_init();
     return bench_together("cli", tests, sizeof tests / sizeof tests[0]);

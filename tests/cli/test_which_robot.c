@@ -107,12 +107,13 @@ static void the_same_driver_is_not_the_same_robot(void **state)
 {
     (void)state;
     static const struct {
-        const char *file, *text, *says; // NULL: the same robot
+        const char *file, *text, *says; // text NULL: none; says NULL: the same robot
     } all[] = {
         {"config/kinematic.yaml", "# what it said\nnamespace: a\ndomain: 3\n", NULL},
         {"config/kinematic.yaml", "domain: 3 # and a comment\nnamespace: \"a\"\n", NULL},
         {"config/kinematic.yaml", "domain: 77\nnamespace: a\n",
-         "config/kinematic.yaml says something else now"},
+         "config/kinematic.yaml says something else now: `kill "},
+        {"config/kinematic.yaml", NULL, "config/kinematic.yaml is gone: `kill "},
         {"config/kinematic.yaml", "domain: 3\n", "says something else now"},
         {"config/kinematic.yaml", "namespace: a\ndomain: 3\n", NULL},
         {"config/kinematic.yaml", "namespace: a\ndomain: 3\npath: /dev/other\n",
@@ -131,7 +132,11 @@ static void the_same_driver_is_not_the_same_robot(void **state)
     start_unnamed(&b, &body, "body --driver kinematic");
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         static const char words[] = "body --driver kinematic";
-        bench_put(&b, all[i].file, all[i].text);
+        if (all[i].text) {
+            bench_put(&b, all[i].file, all[i].text);
+        } else {
+            bench_shell("rm %s/%s", b.workspace, all[i].file);
+        }
         bench_must_fail(&b, words, all[i].says ? 2 : 3,
                         all[i].says ? all[i].says : "listens there");
     }

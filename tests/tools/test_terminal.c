@@ -381,8 +381,9 @@ static void test_risks(void **state)
                      PONS_TOOL_SAFE);
     assert_int_equal(b.tools.ops->assess(b.tools.self, "terminal", ls, reason, sizeof reason),
                      PONS_TOOL_WARN);
-    assert_string_equal(reason, "approved, it runs outside the wall: ls is not on the list of safe "
-                                "commands");
+    assert_string_equal(reason,
+                        "approved, it runs outside the sandbox: ls is not on the list of safe "
+                        "commands");
     bench_close(&b);
 }
 
@@ -623,7 +624,7 @@ static void test_spellings_that_ask(void **state)
             PONS_TOOL_DANGEROUS) {
             print_message("runs unasked: %s\n", lines[i]);
             safe++;
-        } else if (!strstr(reason, "outside the wall")) {
+        } else if (!strstr(reason, "outside the sandbox")) {
             fail_msg("%s: the question does not say where it runs: %s", lines[i], reason);
         }
     }
@@ -635,7 +636,7 @@ static void test_spellings_that_ask(void **state)
     pons_autovalue args = pons_object("command", json_string(text), NULL);
     assert_int_equal(b.tools.ops->assess(b.tools.self, "terminal", args, reason, sizeof reason),
                      PONS_TOOL_DANGEROUS);
-    assert_non_null(strstr(reason, "outside the wall"));
+    assert_non_null(strstr(reason, "outside the sandbox"));
     // Nor does a folder make a command safe.
     static const char *const folders[] = {"run", "config", ".git", "sub/.git"};
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {

@@ -285,8 +285,8 @@ static void test_without_a_wall_everything_asks(void **state)
         pons_autovalue args = pons_object("command", json_string(lines[i]), NULL);
         assert_int_equal(b.tools.ops->assess(b.tools.self, "terminal", args, reason, sizeof reason),
                          PONS_TOOL_DANGEROUS);
-        assert_non_null(strstr(reason, "no wall"));
-        assert_non_null(strstr(reason, "outside the wall"));
+        assert_non_null(strstr(reason, "no sandbox"));
+        assert_non_null(strstr(reason, "outside the sandbox"));
     }
     char *out = bench_output(&b, "terminal", "{\"command\":\"echo approved | cat\"}");
     assert_string_equal(out, "approved\n");

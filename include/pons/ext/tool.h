@@ -59,6 +59,22 @@ typedef struct pons_tool_event {
     pons_error error;  // FAILED; PONS_ECLOSED: what the call did is not known
 } pons_tool_event;
 
+// What a reason of `assess` begins with where it is one of these: a host may say it in the person's language.
+#define PONS_TOOL_WHY_TABLE(X)                                                                     \
+    X(PONS_TOOL_WHY_UNSANDBOXED, "approved, it runs outside the sandbox")                          \
+    X(PONS_TOOL_WHY_READS_ONLY, "it only reads the workspace, in the sandbox")                     \
+    X(PONS_TOOL_WHY_ASKS_HOST, "it asks")
+#define PONS_TOOL_WHY_SYMBOL(symbol, text) symbol,
+typedef enum pons_tool_why {
+    PONS_TOOL_WHY_TABLE(PONS_TOOL_WHY_SYMBOL) PONS_TOOL_WHY_KINDS
+} pons_tool_why;
+#undef PONS_TOOL_WHY_SYMBOL
+#define PONS_TOOL_WHY_TEXT(symbol, text) [symbol] = (text),
+#define PONS_TOOL_WHY_TEXTS                                                                        \
+    {                                                                                              \
+        PONS_TOOL_WHY_TABLE(PONS_TOOL_WHY_TEXT)                                                    \
+    }
+
 typedef struct pons_tools_ops {
     uint32_t abi; // PONS_TOOL_ABI
     const char *name;

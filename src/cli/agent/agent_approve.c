@@ -3,8 +3,8 @@
 // When nobody runs the thread, it is opened for a moment: the answer is recorded as that of the
 // question that waits, and `pons resume` goes on. When a chat has it, the answer goes into its
 // inbox, bound to the question that is open now, and a datagram wakes it.
+#include "app/agent/agent_setup.h"
 #include "cli/agent/agent_cli.h"
-#include "cli/agent/working_folder.h"
 
 #include <poll.h>
 #include <string.h>
@@ -93,18 +93,18 @@ static int open_thread(const pons_agent_options *opts, const char *path, pons_ag
 int cli_agent_approve(cli *c, pons_store store, const char *thread, const pons_value *answer,
                       const char *id, pons_error *err)
 {
-    cli_agent_parts parts = {0};
+    app_agent_parts parts = {0};
     pons_agent *a = NULL;
     char path[PATH_MAX + PONS_NAME_MAX + 16];
     const pons_clock clock = pons_clock_real();
-    snprintf(path, sizeof path, "%s/agent-%s.sock", c->run_dir, thread);
+    snprintf(path, sizeof path, "%s/agent-%s.sock", c->app.run_dir, thread);
     char folder[PATH_MAX]; // what is allowed for good is so where the session works, not everywhere
-    const bool known = cli_folder_of_session(c, thread, folder);
+    const bool known = app_folder_of_session(&c->app, thread, folder);
     if (!known && answer && pons_get(answer, "always")) {
-        return cli_bad(err, "approve: %s is not known to work in a folder: approve this once",
+        return app_bad(err, "approve: %s is not known to work in a folder: approve this once",
                        thread);
     }
-    int rc = cli_agent_parts_open(c, thread, &clock, NULL, NULL, NULL, &parts, err);
+    int rc = app_agent_parts_open(&c->app, thread, &clock, NULL, NULL, NULL, &parts, err);
     if (rc >= 0) {
         const pons_agent_options opts = {.store = store,
                                          .thread = thread,
@@ -121,16 +121,16 @@ int cli_agent_approve(cli *c, pons_store store, const char *thread, const pons_v
         open = json_array();
         rc = store.ops->events(store.self, thread, 0, 0, newest_event, open, err);
     }
-    const pons_value *question = id ? cli_question_named(open, id) : json_array_get(open, 0);
+    const pons_value *question = id ? app_question_named(open, id) : json_array_get(open, 0);
     if (rc >= 0 && !answer) {
         show(thread, open, c->json);
-        rc = json_array_size(open) > 0 ? CLI_WAITING : PONS_OK;
+        rc = json_array_size(open) > 0 ? APP_WAITING : PONS_OK;
     } else if (rc >= 0 && json_array_size(open) == 0) {
-        rc = cli_bad(err, "approve: %s waits for nobody", thread);
+        rc = app_bad(err, "approve: %s waits for nobody", thread);
     } else if (rc >= 0 && !id && json_array_size(open) > 1) {
-        rc = cli_question_which(thread, open, err);
+        rc = app_question_which(thread, open, err);
     } else if (rc >= 0 && !question) {
-        rc = cli_question_unknown(thread, id, open, err);
+        rc = app_question_unknown(thread, id, open, err);
     } else if (rc >= 0) {
         rc = pons_agent_answer_check(question, answer, err);
         rc = rc < 0 ? rc
@@ -141,6 +141,6 @@ int cli_agent_approve(cli *c, pons_store store, const char *thread, const pons_v
         }
     }
     pons_agent_close(a);
-    cli_agent_parts_close(&parts);
+    app_agent_parts_close(&parts);
     return rc;
 }

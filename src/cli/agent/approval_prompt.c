@@ -27,18 +27,18 @@ static size_t shown_of(const char *text, size_t n)
     return shown;
 }
 
-// What stands before the reason why it asks; in Chinese, the words of this program that the reason begins with.
+// What stands before the reason why it asks; in Chinese, what the reason begins with.
 static const char *lead_of(const cli_agent_view *v, const char **why)
 {
-    static const struct {
-        const char *en, *zh;
-    } known[] = {{"approved, it runs outside the wall", " 同意后，它在围墙之外运行"},
-                 {"it only reads the workspace, behind the wall", " 它在围墙之内，只读工作区"},
-                 {"it asks", " 它要访问"}};
-    for (size_t i = 0; v->chinese && i < sizeof known / sizeof *known; i++) {
-        if (strncmp(*why, known[i].en, strlen(known[i].en)) == 0) {
-            *why += strlen(known[i].en);
-            return known[i].zh;
+    static const char *const texts[] = PONS_TOOL_WHY_TEXTS;
+    static const char *const zh[PONS_TOOL_WHY_KINDS] = {
+        [PONS_TOOL_WHY_UNSANDBOXED] = " 同意后，它在沙箱之外运行",
+        [PONS_TOOL_WHY_READS_ONLY] = " 它在沙箱之内，只读工作区",
+        [PONS_TOOL_WHY_ASKS_HOST] = " 它要访问"};
+    for (int kind = 0; v->chinese && kind < PONS_TOOL_WHY_KINDS; kind++) {
+        if (strncmp(*why, texts[kind], strlen(texts[kind])) == 0) {
+            *why += strlen(texts[kind]);
+            return zh[kind];
         }
     }
     return **why ? " " : "";

@@ -84,7 +84,7 @@ static int take_line(cli_chat *s, const char *line)
     const char *text = line + strspn(line, " \t\r\n");
     const pons_agent_state state = pons_agent_state_get(s->a);
     if (*text &&
-        (cli_chat_stop(s, text) || (state != PONS_AGENT_IDLE && cli_ends(&s->policy, text)))) {
+        (cli_chat_stop(s, text) || (state != PONS_AGENT_IDLE && app_words_end(&s->policy, text)))) {
         interrupts += state != PONS_AGENT_IDLE;
         return PONS_OK;
     }
@@ -199,10 +199,11 @@ static void show_history(cli_chat *s)
     const pons_value *list = pons_agent_messages(s->a);
     const size_t n = json_array_size(list);
     pons_autovalue status = s->parts.robot ? pons_robot_tools_status(s->parts.robot->self) : NULL;
-    pons_autovalue body = pons_get_bool(status, "connected", false) ? cli_robot_told(s->c) : NULL;
+    pons_autovalue body =
+        pons_get_bool(status, "connected", false) ? app_robot_told(&s->c->app) : NULL;
     char robot[256];
     cli_agent_view_head(&s->view, s->thread, n, s->folder,
-                        body ? cli_robot_line(body, false, robot, sizeof robot) : NULL);
+                        body ? app_robot_line(body, false, robot, sizeof robot) : NULL);
     for (size_t i = n > HISTORY_SHOWN ? n - HISTORY_SHOWN : 0; i < n; i++) {
         const pons_value *m = json_array_get(list, i);
         const char *role = pons_get_str(m, "role", ""), *text = pons_get_str(m, "content", NULL);
@@ -360,7 +361,7 @@ static int turn_outcome(cli_chat *s)
 {
     if (pons_agent_state_get(s->a) == PONS_AGENT_WORKING) {
         cli_err("pons: left with work to do; `pons resume %s` goes on\n", s->thread);
-        return CLI_NO_SUCCESS;
+        return APP_NO_SUCCESS;
     }
     if (pons_agent_state_get(s->a) == PONS_AGENT_WAITING) {
         if (!s->c->json) {
@@ -368,12 +369,12 @@ static int turn_outcome(cli_chat *s)
                     "reject REASON], then pons resume %s\n",
                     s->thread, s->thread, s->thread);
         }
-        return CLI_WAITING;
+        return APP_WAITING;
     }
     switch (pons_agent_outcome_get(s->a)) {
     case PONS_AGENT_FAILED:
     case PONS_AGENT_STOPPED:
-        return CLI_NO_SUCCESS;
+        return APP_NO_SUCCESS;
     default:
         return PONS_OK;
     }
@@ -414,7 +415,7 @@ static int open_wake(cli_chat *s)
 {
     char path[PATH_MAX + PONS_NAME_MAX + 16];
     pons_error ignored = PONS_ERROR_INIT;
-    snprintf(path, sizeof path, "%s/agent-%s.sock", s->c->run_dir, s->thread);
+    snprintf(path, sizeof path, "%s/agent-%s.sock", s->c->app.run_dir, s->thread);
     const int fd = pons_datagram_bind(path, &ignored); // the thread's lease is ours
     return fd < 0 ? -1 : fd;
 }
@@ -442,7 +443,7 @@ int cli_chat_talk(cli_chat *s, const char *words, bool resume, pons_error *err)
     }
     rc = rc < 0 ? rc : loop(s, !chats, err);
     if (rc >= 0 && paced) {
-        return s->word_failed ? CLI_NO_SUCCESS : PONS_OK;
+        return s->word_failed ? APP_NO_SUCCESS : PONS_OK;
     }
     return rc < 0 ? rc : chats && s->prompting ? PONS_OK : turn_outcome(s);
 }
@@ -451,10 +452,10 @@ void cli_chat_close(cli_chat *s)
 {
     char path[PATH_MAX + PONS_NAME_MAX + 16];
     if (s->wake_fd >= 0) {
-        snprintf(path, sizeof path, "%s/agent-%s.sock", s->c->run_dir, s->thread);
+        snprintf(path, sizeof path, "%s/agent-%s.sock", s->c->app.run_dir, s->thread);
         unlink(path);
         close(s->wake_fd);
     }
     s->wake_fd = -1;
-    cli_pace_end(&s->pace);
+    app_pace_end(&s->pace);
 }

@@ -2,8 +2,8 @@
 #ifndef CLI_AGENT_CHAT_H
 #define CLI_AGENT_CHAT_H
 
+#include "app/operator/speed_command.h"
 #include "cli/agent/agent_cli.h"
-#include "cli/speed_command.h"
 #include "pons/traces.h"
 
 #define CLI_SESSION_DEFAULT "agent"
@@ -19,7 +19,7 @@ typedef struct cli_chat {
     pons_policy policy; // what a person says to the robot
     pons_store store;
     pons_llm llm;
-    cli_agent_parts parts;
+    app_agent_parts parts;
     pons_agent *a;
     cli_agent_view view;
     pons_traces *traces; // NULL: nobody collects them
@@ -31,7 +31,7 @@ typedef struct cli_chat {
     pons_buf input;   // read, and not taken yet
     size_t scanned;   // of it, where no line ends
     bool too_long;    // the line that is being read is dropped up to its end
-    cli_pace pace;    // a link: the body is asked, and no words are taken before it has answered
+    app_pace pace;    // a link: the body is asked, and no words are taken before it has answered
     bool word_failed; // the last word to the robot
 } cli_chat;
 
@@ -72,8 +72,5 @@ int cli_session_newest(const cli *c, pons_store store, const char *folder, char 
 
 // prompt_context.c: what the model is told of here and now; user is the cli_chat. A pons_agent_options.about.
 char *cli_chat_about(void *user);
-
-// models.c: the names of the models that the server has, an array; *ret is the caller's.
-int cli_models(const char *llm_spec, pons_value **ret, pons_error *err);
 
 #endif

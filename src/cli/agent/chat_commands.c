@@ -51,7 +51,7 @@ static void sessions(cli_chat *s, const char *rest)
 static void clear(cli_chat *s, const char *rest)
 {
     (void)rest;
-    cli_new_thread(s->next);
+    app_new_thread(s->next);
     s->quit = true;
 }
 
@@ -75,7 +75,7 @@ static void models(cli_chat *s, const char *rest)
     (void)rest;
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue names = NULL;
-    if (cli_models(s->llm_spec, &names, &err) < 0) {
+    if (app_model_list(s->llm_spec, &names, &err) < 0) {
         tell(s, &err);
         return;
     }

@@ -35,7 +35,7 @@ static void begin(cli_chat *s, const pons_value *said)
 {
     pons_error err = PONS_ERROR_INIT;
     s->word_failed = false;
-    if (cli_pace_begin(s->c, said, &s->pace, &err) < 0) {
+    if (app_pace_begin(&s->c->app, said, &s->pace, &err) < 0) {
         tell(s, &err);
     }
 }
@@ -45,7 +45,7 @@ bool cli_chat_pace(cli_chat *s, const char *words)
     pons_error none = PONS_ERROR_INIT;
     pons_autovalue said = NULL;
     bool words_too = false;
-    if (s->pace.link || cli_pace_of(&s->policy, words, false, &said, &none) < 0 ||
+    if (s->pace.link || app_pace_of(&s->policy, words, false, &said, &none) < 0 ||
         !meant(s, said, &words_too) || !robot_is_there(s)) {
         return false;
     }
@@ -62,7 +62,7 @@ void cli_chat_pace_asked(cli_chat *s, const char *words)
     pons_autovalue said = NULL;
     if (s->pace.link) {
         cli_agent_view_note(&s->view, "the body has not answered the last one yet");
-    } else if (*words && (cli_pace_of(&s->policy, words, true, &said, &err) < 0 ||
+    } else if (*words && (app_pace_of(&s->policy, words, true, &said, &err) < 0 ||
                           pons_get(said, "rest") || pons_get(said, "before"))) {
         cli_agent_view_note(&s->view, "/pace slower, faster, normal speed, half speed, 30%% or "
                                       "0.2 m/s");
@@ -74,19 +74,19 @@ void cli_chat_pace_asked(cli_chat *s, const char *words)
 void cli_chat_pace_look(cli_chat *s)
 {
     pons_error err = PONS_ERROR_INIT;
-    const int rc = s->pace.link ? cli_pace_step(&s->pace, &err) : 0;
+    const int rc = s->pace.link ? app_pace_step(&s->pace, &err) : 0;
     if (rc == 0) {
         return;
     }
     char line[128];
-    cli_pace_line(&s->pace, line, sizeof line);
+    app_pace_line(&s->pace, line, sizeof line);
     if (rc < 0) {
         tell(s, &err);
     } else if (s->c->json) {
-        pons_autovalue row = cli_pace_row(&s->pace);
+        pons_autovalue row = app_pace_row(&s->pace);
         cli_print_json(row);
     } else {
         cli_agent_view_line(&s->view, "", "%s", line);
     }
-    cli_pace_end(&s->pace);
+    app_pace_end(&s->pace);
 }

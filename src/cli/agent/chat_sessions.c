@@ -2,8 +2,8 @@
 //
 // A session has no title of its own: its first words say what it is about, and what the agent said last
 // says where it stands. Both are read from the session's state, of the newest ones only.
+#include "app/agent/agent_setup.h"
 #include "cli/agent/chat.h"
-#include "cli/agent/working_folder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -151,7 +151,7 @@ int cli_session_newest(const cli *c, pons_store store, const char *folder, char 
         for (size_t i = n; i-- > 0;) {
             char of[PATH_MAX];
             const bool here =
-                cli_folder_of_session(c, rows[i].thread, of) && strcmp(of, folder) == 0;
+                app_folder_of_session(&c->app, rows[i].thread, of) && strcmp(of, folder) == 0;
             pick = here ? i : pick;
         }
         memcpy(ret, rows[pick].thread, PONS_NAME_MAX);

@@ -8,11 +8,11 @@
 bool cli_chat_stop(cli_chat *s, const char *words)
 {
     pons_error err = PONS_ERROR_INIT;
-    if (!cli_stops(&s->policy, words)) {
+    if (!app_words_stop(&s->policy, words)) {
         return false;
     }
-    const int rc = cli_stop_robots(s->c, REASON, STOP_TIMEOUT_MS, &err);
-    const bool none = cli_no_body(rc);
+    const int rc = app_stop_robots(&s->c->app, REASON, STOP_TIMEOUT_MS, &err);
+    const bool none = app_no_body(rc);
     if (none && !(s->a && pons_agent_state_get(s->a) != PONS_AGENT_IDLE)) {
         return false;
     }
@@ -23,10 +23,10 @@ bool cli_chat_stop(cli_chat *s, const char *words)
     if (rc < 0 && !none) {
         cli_agent_view_note(&s->view, "%s", err.message);
     } else if (rc >= 0 && s->c->json) {
-        pons_autovalue row = cli_stopped(REASON);
+        pons_autovalue row = app_stopped_value(REASON);
         cli_print_json(row);
     } else if (rc >= 0) {
-        cli_agent_view_line(&s->view, "", CLI_STOPPED);
+        cli_agent_view_line(&s->view, "", APP_STOPPED);
     }
     return true;
 }

@@ -4,12 +4,12 @@
 // A session is opened with all its parts, talked with (chat.c), and closed; /clear, /sessions and
 // /model leave one and open another, at the same prompt. A turn that a signal or a crash cut short is
 // gone on with first.
+#include "app/agent/agent_setup.h"
+#include "app/workspace/which_robot.h"
 #include "cli/agent/agent_cli.h"
 #include "cli/agent/chat.h"
 #include "cli/agent/undo.h"
-#include "cli/agent/working_folder.h"
 #include "cli/served.h"
-#include "cli/which_robot.h"
 #include "pons/rule_policy.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 static int list_sessions(cli *c, pons_error *err)
 {
     cli_chat s = {.c = c, .wake_fd = -1};
-    int rc = cli_store_read(c, &s.store, err);
+    int rc = app_store_read(&c->app, &s.store, err);
     rc = rc < 0 ? rc : cli_sessions_print(&s, err);
     pons_store_close(&s.store);
     return rc;
@@ -34,7 +34,7 @@ static int newest(cli *c, const char *folder, char ret[PONS_NAME_MAX], pons_erro
     if (!realpath(folder ? folder : ".", here)) {
         here[0] = '\0';
     }
-    int rc = cli_store_read(c, &store, err);
+    int rc = app_store_read(&c->app, &store, err);
     rc = rc < 0 ? rc : cli_session_newest(c, store, here, ret, err);
     pons_store_close(&store);
     return rc;
@@ -45,14 +45,14 @@ static int find_folder(cli_chat *s, const char *wanted, bool resume, pons_error 
 {
     char had[PATH_MAX];
     const bool person = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !s->c->json;
-    if (resume && cli_folder_of_session(s->c, s->thread, had)) {
-        return cli_folder_find(s->c, had, CLI_FOLDER_NEVER_ASK, s->folder, err);
+    if (resume && app_folder_of_session(&s->c->app, s->thread, had)) {
+        return cli_folder_find(s->c, had, APP_FOLDER_NEVER_ASK, s->folder, err);
     }
     resume = resume || s->plan; // a plan's files are the workspace's
-    const cli_folder_ask ask = wanted   ? CLI_FOLDER_TRUST
-                               : person ? CLI_FOLDER_ASK
-                                        : CLI_FOLDER_NEVER_ASK;
-    return cli_folder_find(s->c, resume ? s->c->workspace : wanted, ask, s->folder, err);
+    const app_folder_ask ask = wanted   ? APP_FOLDER_TRUST
+                               : person ? APP_FOLDER_ASK
+                                        : APP_FOLDER_NEVER_ASK;
+    return cli_folder_find(s->c, resume ? s->c->app.workspace : wanted, ask, s->folder, err);
 }
 
 static void on_event(void *user, const pons_event *ev)
@@ -64,8 +64,8 @@ static void on_event(void *user, const pons_event *ev)
 
 static int session(cli_chat *s, const char *words, bool resume, pons_error *err)
 {
-    int rc = cli_agent_parts_open(s->c, s->thread, &s->clock, &s->store, NULL, s->folder, &s->parts,
-                                  err);
+    int rc = app_agent_parts_open(&s->c->app, s->thread, &s->clock, &s->store, NULL, s->folder,
+                                  &s->parts, err);
     rc = rc < 0 ? rc : pons_traces_from_environment(&s->traces, err);
     if (rc >= 0) {
         const char *model = getenv("PONS_LLM_MODEL");
@@ -82,23 +82,23 @@ static int session(cli_chat *s, const char *words, bool resume, pons_error *err)
                                          .judge = s->parts.judge,
                                          .judge_user = s->parts.judge_user,
                                          .look = s->parts.judge ? pons_robot_tools_look : NULL,
-                                         .look_user = s->parts.desk.robot.self,
+                                         .look_user = s->parts.files.robot.self,
                                          .about = cli_chat_about,
                                          .about_user = s,
                                          .place = s->folder,
                                          .on_event = on_event,
                                          .user = s};
-        cli_agent_parts_wait(&s->parts, &s->clock);
+        app_agent_parts_wait(&s->parts, &s->clock);
         rc = pons_agent_open(&opts, &s->a, err);
     }
     if (rc >= 0) {
-        cli_folder_note_session(s->c, s->thread, s->folder);
+        app_folder_note_session(&s->c->app, s->thread, s->folder);
         rc = cli_chat_talk(s, words, resume, err);
     }
     pons_agent_close(s->a);
     s->a = NULL;
     cli_chat_close(s);
-    cli_agent_parts_close(&s->parts);
+    app_agent_parts_close(&s->parts);
     pons_traces_close(s->traces);
     s->traces = NULL;
     return rc;
@@ -109,13 +109,13 @@ static int one_by_one(cli_chat *s, const char *words, bool resume, const char *f
                       pons_error *err)
 {
     pons_error lacks = PONS_ERROR_INIT;
-    int rc = s->plan ? PONS_OK : cli_agent_model(s->llm_spec, &s->clock, &s->llm, &lacks);
+    int rc = s->plan ? PONS_OK : app_agent_model(s->llm_spec, &s->clock, &s->llm, &lacks);
     if (rc < 0 && !(rc == PONS_EENV && resume)) {
         *err = lacks;
         return rc;
     }
-    rc = cli_workspace(s->c, true, err);
-    rc = rc < 0 ? rc : cli_store(s->c, &s->store, err);
+    rc = app_workspace(&s->c->app, true, err);
+    rc = rc < 0 ? rc : app_store(&s->c->app, &s->store, err);
     if (rc >= 0 && lacks.status < 0 && !pons_agent_plan_is_given(s->store, s->thread)) {
         *err = lacks; // a person's plan goes on without a model
         rc = lacks.status;
@@ -130,7 +130,7 @@ static int one_by_one(cli_chat *s, const char *words, bool resume, const char *f
         if (s->again) { // another model
             s->llm.ops->close(s->llm.self);
             s->llm = (pons_llm){0};
-            rc = cli_agent_model(s->llm_spec, &s->clock, &s->llm, err);
+            rc = app_agent_model(s->llm_spec, &s->clock, &s->llm, err);
         }
         s->next[0] = '\0';
         s->again = s->quit = false;
@@ -159,10 +159,10 @@ static int run_agent(cli *c, const char *thread, const char *llm_spec, const cha
                   .input = PONS_BUF_INIT};
     snprintf(s.thread, sizeof s.thread, "%s", thread);
     cli_agent_view_init(&s.view, c->json, isatty(STDOUT_FILENO));
-    int rc = cli_policy(c, &s.policy, err);
+    int rc = app_policy(&c->app, &s.policy, err);
     if (rc >= 0 && words && !plan &&
         cli_chat_stop(&s, words)) { // before a model, tools, or what is left of a turn
-        rc = s.word_failed ? CLI_NO_SUCCESS : PONS_OK;
+        rc = s.word_failed ? APP_NO_SUCCESS : PONS_OK;
     } else {
         rc = rc < 0 ? rc : one_by_one(&s, words, resume, folder, err);
     }
@@ -206,16 +206,16 @@ int cmd_agent(cli *c, pons_error *err)
         return cli_agent_undo(c, &undo, err);
     }
     if (undo.list || undo.steps || undo.force) {
-        return cli_bad(err, "agent: --list, --steps and --force are of `pons agent undo`");
+        return app_bad(err, "agent: --list, --steps and --force are of `pons agent undo`");
     }
     if (go_on && thread) {
-        return cli_bad(err, "agent: --continue finds the session; --session names it: one of them");
+        return app_bad(err, "agent: --continue finds the session; --session names it: one of them");
     }
     if (sessions) {
         return list_sessions(c, err);
     }
     if (model && (!*model || setenv("PONS_LLM_MODEL", model, 1) != 0)) {
-        return cli_bad(err, "agent: --model needs a name");
+        return app_bad(err, "agent: --model needs a name");
     }
     if (go_on) {
         const int rc = newest(c, folder, found, err);
@@ -225,17 +225,14 @@ int cmd_agent(cli *c, pons_error *err)
         thread = found;
     }
     thread = thread ? thread : CLI_SESSION_DEFAULT;
-    const int named = cli_thread_name(thread, err);
+    const int named = app_thread_name(thread, err);
     if (named < 0) {
         return named;
     }
     pons_autobuf words = PONS_BUF_INIT;
-    for (int i = 0; i < c->argc; i++) {
-        pons_buf_str(&words, i ? " " : "");
-        pons_buf_str(&words, c->argv[i]);
-    }
-    if (words.failed || (c->argc > 0 && words.data[strspn(words.data, " \t\r\n")] == '\0')) {
-        return cli_bad(err, "agent: there is nothing to say");
+    const int read = cli_words(c, 0, SIZE_MAX, &words, err);
+    if (read < 0 || (c->argc > 0 && words.data[strspn(words.data, " \t\r\n")] == '\0')) {
+        return read < 0 ? read : app_bad(err, "agent: there is nothing to say");
     }
     if (served.server.listen || served.server.open || served.server.token_file) {
         served.session = thread;
@@ -255,6 +252,6 @@ int cli_agent_resume(cli *c, const char *thread, const char *llm, pons_error *er
 int cli_agent_plan(cli *c, const pons_plan *plan, pons_error *err)
 {
     char thread[PONS_NAME_MAX];
-    cli_new_thread(thread);
+    app_new_thread(thread);
     return run_agent(c, thread, NULL, plan->goal, false, NULL, false, plan, err);
 }

@@ -3,9 +3,9 @@
 // `run` lives in real time; with --days it simulates days in seconds, and the same seed gives the
 // same days byte for byte. A simulated life that was cut short goes on where it was; one that
 // stands elsewhere than where --from says is begun anew. A life in real time is never replaced.
+#include "app/workspace/which_robot.h"
 #include "cli/cli.h"
 #include "cli/served.h"
-#include "cli/which_robot.h"
 #include "pons/companion.h"
 #include "pons/config_file.h"
 #include "pons/ext/llm.h"
@@ -21,7 +21,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define VIEW "config/world-view.yaml"
+#define TIME_BYTES_MAX    63
+#define MESSAGE_BYTES_MAX 4095
+#define VIEW              "config/world-view.yaml"
 
 enum {
     MS_A_MINUTE = 60000,
@@ -59,8 +61,6 @@ typedef struct living { // one `run`
     pons_traces *traces;      // NULL: nobody collects them
 } living;
 
-static volatile sig_atomic_t stopped;
-
 // ---- looking in ---------------------------------------------------------------------------------
 
 typedef struct looking {
@@ -81,7 +81,7 @@ static int own_file(const cli *c, const char *given, const char *relative, char 
         snprintf(path, PATH_MAX, "%s", given);
         return PONS_OK;
     }
-    return pons_config_find(c->workspace, relative, path, PATH_MAX, NULL, err);
+    return pons_config_find(c->app.workspace, relative, path, PATH_MAX, NULL, err);
 }
 
 static int load_view(const cli *c, const args *a, pons_world_view **ret, pons_error *err)
@@ -94,8 +94,8 @@ static int load_view(const cli *c, const args *a, pons_world_view **ret, pons_er
 static int look(cli *c, const args *a, looking *l, pons_error *err)
 {
     int rc = load_view(c, a, &l->view, err);
-    rc = rc < 0 ? rc : cli_workspace(c, false, err);
-    return rc < 0 ? rc : cli_store(c, &l->store, err);
+    rc = rc < 0 ? rc : app_workspace(&c->app, false, err);
+    return rc < 0 ? rc : app_store(&c->app, &l->store, err);
 }
 
 static int looked(looking *l, int rc)
@@ -253,27 +253,18 @@ static void print_why(const looking *l, const pons_value *w)
     }
 }
 
-static void join_words(cli *c, char *buf, size_t cap)
-{
-    size_t n = 0;
-    *buf = '\0';
-    for (int i = 1; i < c->argc && n < cap; i++) {
-        n += (size_t)snprintf(buf + n, cap - n, "%s%s", i > 1 ? " " : "", c->argv[i]);
-    }
-}
-
 static int why(cli *c, const args *a, pons_error *err)
 {
     looking l = {0};
     pons_autovalue state = NULL;
     pons_autovalue w = NULL;
-    char text[64];
+    pons_autobuf text = PONS_BUF_INIT;
     int64_t minute = 0;
-    join_words(c, text, sizeof text);
-    int rc = look(c, a, &l, err);
+    int rc = cli_words(c, 1, TIME_BYTES_MAX, &text, err);
+    rc = rc < 0 ? rc : look(c, a, &l, err);
     rc = rc < 0 ? rc : pons_companion_read(l.store, NULL, &state, err);
     const int64_t last = pons_get_int(state, "minute", 1) - 1;
-    rc = rc < 0 ? rc : pons_world_view_minute(l.view, text, last, &minute, err);
+    rc = rc < 0 ? rc : pons_world_view_minute(l.view, text.data, last, &minute, err);
     rc = rc < 0 ? rc : pons_companion_why(l.store, NULL, l.view, minute, &w, err);
     if (rc >= 0 && c->json) {
         cli_print_json(w);
@@ -285,26 +276,21 @@ static int why(cli *c, const args *a, pons_error *err)
 
 static int message(cli *c, const args *a, pons_error *err)
 {
-    static char text[4096];
+    pons_autobuf text = PONS_BUF_INIT;
     looking l = {0};
-    join_words(c, text, sizeof text);
-    if (!*text) {
-        return cli_bad(err, "companion message: there is no text");
+    int rc = cli_words(c, 1, MESSAGE_BYTES_MAX, &text, err);
+    if (rc >= 0 && text.len == 0) {
+        rc = app_bad(err, "companion message: there is no text");
     }
-    int rc = cli_workspace(c, true, err);
-    rc = rc < 0 ? rc : cli_store(c, &l.store, err);
-    rc = rc < 0 ? rc
-                : pons_companion_message(l.store, NULL, text, a->sender, a->urgent != NULL, err);
+    rc = rc < 0 ? rc : app_workspace(&c->app, true, err);
+    rc = rc < 0 ? rc : app_store(&c->app, &l.store, err);
+    rc = rc < 0
+             ? rc
+             : pons_companion_message(l.store, NULL, text.data, a->sender, a->urgent != NULL, err);
     return looked(&l, rc);
 }
 
 // ---- public functions ---------------------------------------------------------------------------
-
-static void on_signal(int n)
-{
-    (void)n;
-    stopped = 1;
-}
 
 static int64_t minute_now(const living *l)
 {
@@ -429,7 +415,7 @@ static void on_event(void *user, const pons_value *ev)
 static int wait_for_model(void *user, int fd, int64_t ms)
 {
     living *l = user;
-    if (stopped) {
+    if (cli_ended) {
         return -1;
     }
     if (l->simulated && fd < 0) {
@@ -446,7 +432,7 @@ static int open_life(living *l, pons_error *err)
 {
     const bool scripted = l->a->llm && strncmp(l->a->llm, "script:", strlen("script:")) == 0;
     l->model_clock = l->simulated && scripted ? pons_clock_from_manual(&l->manual) : l->real;
-    int rc = l->llm.ops ? PONS_OK : cli_llm(l->a->llm, &l->model_clock, &l->llm, err);
+    int rc = l->llm.ops ? PONS_OK : app_llm(l->a->llm, &l->model_clock, &l->llm, err);
     if (rc < 0) {
         return rc;
     }
@@ -519,8 +505,8 @@ static bool await_minute(living *l, int64_t minute, int64_t began_ns, int64_t be
             const double due_ms = (double)(minute - began_min) * MS_A_MINUTE / l->speed;
             left_ms = (int64_t)due_ms - (pons_now_ns(&l->real) - began_ns) / PONS_NS_PER_MS;
         }
-        if (stopped || left_ms <= 0) {
-            return !stopped;
+        if (cli_ended || left_ms <= 0) {
+            return !cli_ended;
         }
         cli_flush();
         // An answer of the model is taken as it comes; a model without a descriptor is asked again.
@@ -587,7 +573,7 @@ static int read_times(living *l, const pons_value *state, pons_error *err)
     }
     l->until = a->days ? l->from + (int64_t)(days * MINUTES_A_DAY) : 0;
     if (l->simulated && !a->days && !a->speed) {
-        return cli_bad(err, "companion run: --from needs --days (or --speed)");
+        return app_bad(err, "companion run: --from needs --days (or --speed)");
     }
     return PONS_OK;
 }
@@ -652,8 +638,8 @@ static int live_it(living *l, pons_error *err)
     look_at_view(l, l->seen);
     int rc = load_view(l->c, l->a, &l->view, err);
     rc = rc < 0 ? rc : load_tree(l->c, l->a, &l->tree, err);
-    rc = rc < 0 ? rc : cli_workspace(l->c, true, err);
-    rc = rc < 0 ? rc : cli_store(l->c, &l->store, err);
+    rc = rc < 0 ? rc : app_workspace(&l->c->app, true, err);
+    rc = rc < 0 ? rc : app_store(&l->c->app, &l->store, err);
     rc = rc < 0 ? rc : prepare(l, err);
     rc = rc < 0 ? rc : pons_traces_from_environment(&l->traces, err);
     rc = rc < 0 ? rc : open_life(l, err);
@@ -680,7 +666,7 @@ static int live_beside(void *user, pons_error *err)
     const living fresh = *l;
     for (bool told = false;; told = true) {
         const int rc = live_it(l, err);
-        if (rc != PONS_EIO || strcmp(err->module, "store") != 0 || stopped) {
+        if (rc != PONS_EIO || strcmp(err->module, "store") != 0 || cli_ended) {
             return rc;
         }
         if (!told) {
@@ -697,13 +683,12 @@ static int live_beside(void *user, pons_error *err)
 static void leave(void *user)
 {
     (void)user;
-    stopped = 1;
+    cli_ended = 1;
 }
 
 static int run(cli *c, const args *a, pons_error *err)
 {
     living l = {.c = c, .a = a, .real = pons_clock_real()};
-    struct sigaction act = {.sa_handler = on_signal};
     cli_server *server = NULL;
     int rc = cli_server_create(c, &a->server, &server, err);
     if (server) {
@@ -714,8 +699,7 @@ static int run(cli *c, const args *a, pons_error *err)
                               .user = &l};
         rc = cli_server_beside(c, server, &o, err);
     } else if (rc >= 0) {
-        sigaction(SIGINT, &act, NULL);
-        sigaction(SIGTERM, &act, NULL);
+        cli_end_on_signals(0);
         rc = live_it(&l, err);
     }
     cli_server_destroy(server);
@@ -759,6 +743,6 @@ int cmd_companion(cli *c, pons_error *err)
     if (strcmp(word, "message") == 0 && c->argc >= 2) {
         return message(c, &a, err);
     }
-    return cli_bad(err, "companion: use `pons companion run`, `status`, `log`, `why TIME` or "
+    return app_bad(err, "companion: use `pons companion run`, `status`, `log`, `why TIME` or "
                         "`message TEXT`");
 }

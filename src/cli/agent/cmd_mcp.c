@@ -5,8 +5,8 @@
 //   questions  what `serve` waits for a person to answer
 //
 // What is offered, and how a person is asked, is mcp_serve_setup.c.
+#include "app/workspace/which_robot.h"
 #include "cli/agent/agent_cli.h"
-#include "cli/which_robot.h"
 #include "pons/mcp.h"
 
 #include <dirent.h>
@@ -70,13 +70,13 @@ int cmd_mcp_tools(cli *c, pons_error *err)
     pons_autovalue status = NULL;
     pons_autovalue tools = NULL;
     const pons_clock clock = pons_clock_real();
-    int rc = cli_workspace(c, false, err);
-    rc = rc < 0 ? rc : cli_mcp_tools(c, &clock, &mcp, err);
+    int rc = app_workspace(&c->app, false, err);
+    rc = rc < 0 ? rc : app_mcp_tools(&c->app, &clock, &mcp, err);
     if (rc == PONS_ENOTFOUND) {
-        return cli_bad(err, "there is no " FILE_NAME " in %s; docs/reference/mcp.md shows one",
-                       c->workspace);
+        return app_bad(err, "there is no " FILE_NAME " in %s; docs/reference/mcp.md shows one",
+                       c->app.workspace);
     }
-    rc = rc < 0 ? rc : cli_mcp_wait(&mcp, TOOLS_WAIT_MS, &status, err);
+    rc = rc < 0 ? rc : app_mcp_wait(&mcp, TOOLS_WAIT_MS, &status, err);
     rc = rc < 0 ? rc : mcp.ops->list(mcp.self, &tools, err);
     if (mcp.ops) {
         mcp.ops->close(mcp.self);
@@ -93,7 +93,7 @@ int cmd_mcp_tools(cli *c, pons_error *err)
         const char *state = pons_get_str(s, "state", "");
         good = good && (strcmp(state, "ready") == 0 || strcmp(state, "disabled") == 0);
     }
-    return good ? PONS_OK : CLI_LACKING;
+    return good ? PONS_OK : APP_LACKING;
 }
 
 // ---- questions that are kept --------------------------------------------------------------------
@@ -116,31 +116,31 @@ int cli_mcp_approve(cli *c, const char *id, const pons_value *answer, pons_error
 {
     char path[PATH_MAX + 128];
     pons_autovalue question = NULL;
-    if (!cli_mcp_question_is(id)) {
-        return cli_bad(err, "approve: %s is no question of `pons mcp serve`", id);
+    if (!app_mcp_question_is(id)) {
+        return app_bad(err, "approve: %s is no question of `pons mcp serve`", id);
     }
-    cli_mcp_question_path(c, id, path, sizeof path);
+    app_mcp_question_path(&c->app, id, path, sizeof path);
     const int rc = pons_value_load(path, &question, err);
     if (rc < 0) {
-        return rc == PONS_ENOTFOUND ? cli_bad(err, "approve: %s waits for nobody", id) : rc;
+        return rc == PONS_ENOTFOUND ? app_bad(err, "approve: %s waits for nobody", id) : rc;
     }
     if (pons_get(question, "answer")) {
-        return cli_bad(err, "approve: %s has an answer already; the next call uses it", id);
+        return app_bad(err, "approve: %s has an answer already; the next call uses it", id);
     }
     if (!answer) {
         print_question(c, question);
-        return CLI_WAITING;
+        return APP_WAITING;
     }
     const char *action = pons_get_str(answer, "action", "");
     const bool plain = strcmp(action, "approve") == 0 || strcmp(action, "reject") == 0;
     if (!plain || pons_get(answer, "answer")) { // "answer no" would be a yes
-        return cli_bad(err, "approve: a call of a client is approved or rejected as it is");
+        return app_bad(err, "approve: a call of a client is approved or rejected as it is");
     }
     const pons_clock clock = pons_clock_real();
     pons_autovalue answered = json_copy(question);
     json_object_set_new(answered, "answer", pons_value_ref(answer));
     json_object_set_new(answered, "answered_ms", json_integer(pons_wall_ms(&clock)));
-    return cli_mcp_question_write(c, id, answered, err);
+    return app_mcp_question_write(&c->app, id, answered, err);
 }
 
 int cmd_mcp_questions(cli *c, pons_error *err)
@@ -150,19 +150,19 @@ int cmd_mcp_questions(cli *c, pons_error *err)
     if (parsed < 0) {
         return parsed;
     }
-    snprintf(path, sizeof path, "%s/questions", c->run_dir);
+    snprintf(path, sizeof path, "%s/questions", c->app.run_dir);
     DIR *dir = opendir(path);
     size_t open = 0;
     for (const struct dirent *d = dir ? readdir(dir) : NULL; d; d = readdir(dir)) {
-        char id[CLI_MCP_ID_MAX];
+        char id[APP_MCP_ID_MAX];
         pons_autovalue question = NULL;
         pons_error none = PONS_ERROR_INIT;
         const size_t n = strcspn(d->d_name, ".");
         snprintf(id, sizeof id, "%.*s", (int)n, d->d_name);
-        if (strcmp(d->d_name + n, ".json") != 0 || !cli_mcp_question_is(id)) {
+        if (strcmp(d->d_name + n, ".json") != 0 || !app_mcp_question_is(id)) {
             continue;
         }
-        cli_mcp_question_path(c, id, path, sizeof path);
+        app_mcp_question_path(&c->app, id, path, sizeof path);
         if (pons_value_load(path, &question, &none) >= 0 && !pons_get(question, "answer")) {
             print_question(c, question);
             open++;
@@ -174,7 +174,7 @@ int cmd_mcp_questions(cli *c, pons_error *err)
     if (open == 0 && !c->json) {
         cli_out("no client waits for a person\n");
     }
-    return open ? CLI_WAITING : PONS_OK;
+    return open ? APP_WAITING : PONS_OK;
 }
 
 // ---- serving ------------------------------------------------------------------------------------
@@ -207,18 +207,18 @@ int cmd_mcp_serve(cli *c, pons_error *err)
     if (rc < 0) {
         return rc;
     }
-    if (!cli_mcp_wants(list, "robot") && !cli_mcp_wants(list, "core") &&
-        !cli_mcp_wants(list, "modules") && !cli_mcp_wants(list, "mcp")) {
-        return cli_bad(err, "mcp serve: --tools takes robot, core, modules and mcp, not '%s'",
+    if (!app_mcp_wants(list, "robot") && !app_mcp_wants(list, "core") &&
+        !app_mcp_wants(list, "modules") && !app_mcp_wants(list, "mcp")) {
+        return app_bad(err, "mcp serve: --tools takes robot, core, modules and mcp, not '%s'",
                        list);
     }
-    cli_mcp_parts s = {.c = c, .clock = pons_clock_real()};
+    app_mcp_parts s = {.c = &c->app, .clock = pons_clock_real()};
     const int stop = signals_fd(); // before any thread, so that no thread takes them
-    rc = cli_workspace(c, true, err);
-    rc = rc < 0 ? rc : cli_mcp_parts_open(&s, list, "pons mcp serve", err);
+    rc = app_workspace(&c->app, true, err);
+    rc = rc < 0 ? rc : app_mcp_parts_open(&s, list, "pons mcp serve", err);
     if (rc >= 0) {
         s.instructions = s.robot ? INSTRUCTIONS : NULL;
-        pons_mcp_server_options o = cli_mcp_options(&s);
+        pons_mcp_server_options o = app_mcp_options(&s);
         o.in_fd = STDIN_FILENO;
         o.out_fd = STDOUT_FILENO;
         o.stop_fd = stop;
@@ -226,7 +226,7 @@ int cmd_mcp_serve(cli *c, pons_error *err)
         o.log_fd = STDERR_FILENO;
         rc = pons_mcp_serve(&o, err);
     }
-    cli_mcp_parts_close(&s);
+    app_mcp_parts_close(&s);
     close(stop);
     return rc;
 }

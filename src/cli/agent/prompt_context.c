@@ -11,7 +11,7 @@
 // A recording is compared with what is asked when it is played: it must not know what day it is.
 static bool recorded(const char *spec)
 {
-    spec = cli_llm_spec(spec);
+    spec = app_llm_spec(spec);
     return spec && (strncmp(spec, "record:", 7) == 0 || strncmp(spec, "replay", 6) == 0);
 }
 

@@ -1,34 +1,65 @@
-// undo.c - what tools wrote, listed and taken back.
+// undo.c - what tools wrote, listed and taken back; and the folder that they write in, as a person at a terminal has it.
 //
 // The versions are those of a working folder (pons/tools.h, src/tools/undo_versions.c), whichever session wrote
 // them: a session's name only says in which folder to look. A file that somebody changed since is left,
 // and with it all of the undo, until force is said; then what it has now is kept aside.
 #include "cli/agent/undo.h"
 
-#include "cli/agent/working_folder.h"
+#include "app/agent/agent_setup.h"
 #include "pons/tools.h"
+#include "pons/yes_no.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+// A person at the terminal; anything but yes is no.
+static bool ask_person(const char *folder)
+{
+    char answer[64] = "";
+    cli_out("The agent would work in\n  %s\n", folder);
+    cli_out("Its files reach the model, and the model writes there.\n"
+            "Nothing in it configures pons.\n"
+            "Trust this folder? y or n: ");
+    cli_flush();
+    size_t n = 0;
+    for (char byte; n + 1 < sizeof answer && read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n';) {
+        answer[n++] = byte;
+    }
+    return pons_yes_no_of(answer, NULL, NULL) == PONS_SAID_YES;
+}
+
+int cli_folder_find(cli *c, const char *wanted, app_folder_ask ask, char ret[PATH_MAX],
+                    pons_error *err)
+{
+    char folder[PATH_MAX];
+    const char *why = NULL;
+    const int rc = app_folder_find(&c->app, wanted, ask, ask_person, ret, &why, err);
+    if (rc >= 0 && why && !c->json && realpath(wanted ? wanted : ".", folder)) {
+        cli_err("pons: %s: %s\n", folder, why);
+        cli_err("pons: so files are the workspace's; --folder DIR trusts a folder\n");
+    }
+    return rc;
+}
 
 static int find_folder(cli *c, const cli_undo_words *words, const char *thread, char ret[PATH_MAX],
                        pons_error *err)
 {
     if (thread && !words->folder) {
-        const int named = cli_thread_name(thread, err);
+        const int named = app_thread_name(thread, err);
         if (named < 0) {
             return named;
         }
-        return cli_folder_of_session(c, thread, ret)
+        return app_folder_of_session(&c->app, thread, ret)
                    ? PONS_OK
-                   : cli_bad(err, "agent undo: no session %s has worked here", thread);
+                   : app_bad(err, "agent undo: no session %s has worked here", thread);
     }
     // To ask for an undo is no trust, and one folder's undo is not another's.
     char wanted[PATH_MAX];
-    const int rc = cli_folder_find(c, words->folder, CLI_FOLDER_NEVER_ASK, ret, err);
+    const int rc = cli_folder_find(c, words->folder, APP_FOLDER_NEVER_ASK, ret, err);
     return rc >= 0 && words->folder && realpath(words->folder, wanted) && strcmp(wanted, ret) != 0
-               ? cli_bad(err, "agent undo: no agent was let into %s", words->folder)
+               ? app_bad(err, "agent undo: no agent was let into %s", words->folder)
                : rc;
 }
 
@@ -42,20 +73,20 @@ int cli_agent_undo(cli *c, const cli_undo_words *words, pons_error *err)
     const pons_clock clock = pons_clock_real();
     cli_agent_view view = {0};
     if (c->argc > 2) {
-        return cli_bad(err, "agent undo: one session at most; words for the model go in quotes");
+        return app_bad(err, "agent undo: one session at most; words for the model go in quotes");
     }
     if (c->argc > 1 && words->thread && strcmp(c->argv[1], words->thread) != 0) {
-        return cli_bad(err, "agent undo: %s or %s: which session?", c->argv[1], words->thread);
+        return app_bad(err, "agent undo: %s or %s: which session?", c->argv[1], words->thread);
     }
     if (steps < 1 || steps > CLI_UNDO_MAX || (end && *end)) {
-        return cli_bad(err, "agent undo: --steps takes a number from 1 to %d", CLI_UNDO_MAX);
+        return app_bad(err, "agent undo: --steps takes a number from 1 to %d", CLI_UNDO_MAX);
     }
     if (words->list && (words->steps || words->force)) {
-        return cli_bad(err, "agent undo: --list only looks; --steps and --force undo");
+        return app_bad(err, "agent undo: --list only looks; --steps and --force undo");
     }
-    int rc = cli_workspace(c, true, err);
+    int rc = app_workspace(&c->app, true, err);
     rc = rc < 0 ? rc : find_folder(c, words, thread, folder, err);
-    rc = rc < 0 ? rc : cli_core_tools(c, &clock, folder, &tools, err);
+    rc = rc < 0 ? rc : app_core_tools(&c->app, &clock, folder, &tools, err);
     if (rc < 0) {
         return rc;
     }

@@ -1,4 +1,4 @@
-// fleet_commands.c - `pons fleet status|cancel|settle|clear|block|unblock`: what is said to the orchestrator, from
+// fleet_commands.c - `pons fleet run|status|cancel|settle|clear|block|unblock`: what is said to the orchestrator, from
 // any process, and how things stand. A word is durable when the command ends; it is heard when an
 // orchestrator runs.
 #include "cli/fleet/fleet.h"
@@ -7,29 +7,56 @@
 #include <stdlib.h>
 #include <string.h>
 
-int cli_fleet_say(pons_store store, const char *word, const pons_value *value, pons_error *err)
+// ---- run ----------------------------------------------------------------------------------------
+
+static void show_change(void *user, pons_value *task)
 {
-    return pons_inbox_post(store, CLI_FLEET_THREAD, "fleet", word, value, err);
+    const cli *c = user;
+    if (c->json) {
+        json_object_set_new(task, "type", json_string("task"));
+        cli_print_json(task);
+    } else {
+        const char *name = pons_get_str(task, "name", ""),
+                   *robot = pons_get_str(task, "robot", NULL);
+        cli_out("%s  %s%s%s\n", *name ? name : pons_get_str(task, "id", ""),
+                pons_get_str(task, "state", ""), robot ? " " : "", robot ? robot : "");
+    }
+    cli_flush();
 }
 
-int cli_fleet_post(cli *c, const char *kind, const pons_value *value, pons_error *err)
+int cmd_fleet_run(cli *c, pons_error *err)
 {
-    pons_store store = {0};
-    int rc = cli_store(c, &store, err);
-    rc = rc < 0 ? rc : cli_fleet_say(store, kind, value, err);
-    pons_store_close(&store);
-    return rc;
+    const char *once = NULL, *standby = NULL, *speed = NULL;
+    const cli_option options[] = {
+        {"--once", NULL, "end when no task is left and all robots stand in bays", &once},
+        {"--standby", NULL,
+         "where another orchestrator leads: wait, and take over; who has lost the lead waits again",
+         &standby},
+        {"--speed", "X", "of bodies that have to be started: robot seconds in a second", &speed},
+        {NULL, NULL, NULL, NULL}};
+    app_fleet_run_options o = {.speed = 1.0, .ended = &cli_ended, .task = show_change, .user = c};
+    int rc = cli_parse(c, options, err);
+    rc = rc < 0 || !speed ? rc : cli_number(speed, "--speed", 0.01, 1000.0, &o.speed, err);
+    if (rc >= 0 && c->argc > 0) {
+        return app_bad(err, "fleet run: what is '%s'?", c->argv[0]);
+    }
+    o.once = once != NULL;
+    o.standby = standby != NULL;
+    cli_end_on_signals(SA_RESTART);
+    return rc < 0 ? rc : app_fleet_run(&c->app, &o, err);
 }
+
+// ---- what is said to it -------------------------------------------------------------------------
 
 static int about(cli *c, const char *verb, const char *kind, pons_value *more, pons_error *err)
 {
     pons_autovalue value = more;
     if (c->argc != 1) {
-        return cli_bad(err, "fleet %s takes one name", verb);
+        return app_bad(err, "fleet %s takes one name", verb);
     }
     json_object_set_new(value, "id", json_string(c->argv[0]));
-    const int rc = cli_workspace(c, false, err);
-    return rc < 0 ? rc : cli_fleet_post(c, kind, value, err);
+    const int rc = app_workspace(&c->app, false, err);
+    return rc < 0 ? rc : app_fleet_post(&c->app, kind, value, err);
 }
 
 int cmd_fleet_cancel(cli *c, pons_error *err)
@@ -46,20 +73,20 @@ int cmd_fleet_clear(cli *c, pons_error *err)
 
 static int block(cli *c, bool blocked, pons_error *err)
 {
-    cli_fleet_file file = {0};
+    app_fleet_file file = {0};
     pons_fleet_map *map = NULL;
     int rc = cli_parse(c, NULL, err);
-    rc = rc < 0 ? rc : cli_workspace(c, false, err);
-    rc = rc < 0 ? rc : cli_fleet_load(c, &file, err);
+    rc = rc < 0 ? rc : app_workspace(&c->app, false, err);
+    rc = rc < 0 ? rc : app_fleet_load(&c->app, &file, err);
     rc = rc < 0 ? rc : pons_fleet_map_load(file.map, &map, err);
     if (rc >= 0 && c->argc == 1 && pons_fleet_map_find(map, c->argv[0]) < 0) {
-        rc = cli_bad(err, "%s has no zone '%s'", file.map, c->argv[0]);
+        rc = app_bad(err, "%s has no zone '%s'", file.map, c->argv[0]);
     }
     rc = rc < 0 ? rc
                 : about(c, blocked ? "block" : "unblock", "block",
                         pons_object("blocked", json_boolean(blocked), NULL), err);
     pons_fleet_map_destroy(map);
-    cli_fleet_free(&file);
+    app_fleet_free(&file);
     return rc;
 }
 
@@ -81,7 +108,7 @@ int cmd_fleet_settle(cli *c, pons_error *err)
                                   {NULL, NULL, NULL, NULL}};
     const int rc = cli_parse(c, options, err);
     if (rc >= 0 && !done == !failed) {
-        return cli_bad(err, "fleet settle: say --done or --failed");
+        return app_bad(err, "fleet settle: say --done or --failed");
     }
     return rc < 0 ? rc
                   : about(c, "settle", "settle",
@@ -116,9 +143,9 @@ int cmd_fleet_status(cli *c, pons_error *err)
     pons_store store = {0};
     pons_autovalue is = NULL;
     int rc = cli_parse(c, options, err);
-    rc = rc < 0 ? rc : cli_workspace(c, false, err);
-    rc = rc < 0 ? rc : cli_store_read(c, &store, err);
-    rc = rc < 0 ? rc : cli_fleet_look(store, all ? SIZE_MAX : 0, &is, err);
+    rc = rc < 0 ? rc : app_workspace(&c->app, false, err);
+    rc = rc < 0 ? rc : app_store_read(&c->app, &store, err);
+    rc = rc < 0 ? rc : app_fleet_look(store, all ? SIZE_MAX : 0, &is, err);
     if (rc >= 0) {
         const bool runs = pons_get_bool(is, "running", false);
         const pons_value *robots = pons_get(is, "robots"), *tasks = pons_get(is, "tasks");

@@ -3,7 +3,7 @@
 //
 // Stations are the world's zones, with their names, where going there ends; docks half a metre and a bit before its
 // chargers' pads. What there is no room for is said on stderr, and is not in the map.
-#include "cli/fleet/fleet.h"
+#include "app/fleet/fleet.h"
 #include "cli/map/map.h"
 
 #include <math.h>
@@ -148,10 +148,10 @@ int cmd_fleet_map(cli *c, pons_error *err)
     double n = 0, step_m = 0, radius_m = 0;
     int rc = cli_parse(c, options, err);
     if (rc >= 0 && c->argc > 1) {
-        return cli_bad(err, "fleet map: what is '%s'?", c->argv[1]);
+        return app_bad(err, "fleet map: what is '%s'?", c->argv[1]);
     }
     if (rc >= 0 && (step || radius) && c->argc == 0) {
-        return cli_bad(err, "fleet map: %s is of a world's floor: `pons fleet map WORLD %s M`",
+        return app_bad(err, "fleet map: %s is of a world's floor: `pons fleet map WORLD %s M`",
                        step ? "--step" : "--radius", step ? "--step" : "--radius");
     }
     rc = rc < 0 ? rc : cli_number(robots, "--robots", 1, 5000, &n, err);

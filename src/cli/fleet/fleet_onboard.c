@@ -3,8 +3,8 @@
 // The shared one has fleet.yaml, the map and all protocol files but ACTION and EMBODIED; these are in each
 // robot's folder, with its config.json. What is there stays as it is; a robot that is not enabled is
 // not made.
+#include "app/workspace/workspace_profile.h"
 #include "cli/fleet/fleet.h"
-#include "cli/run/workspace_profile.h"
 #include "pons/module.h"
 #include "pons/workspace.h"
 
@@ -38,7 +38,7 @@ static int write_new(const cli *c, const char *path, const char *text, size_t n,
         close(fd);
     }
     if (!wrote) {
-        return cli_lacks(err, "cannot write %s: %s", path, strerror(errno));
+        return app_lacks(err, "cannot write %s: %s", path, strerror(errno));
     }
     told(c, path, true);
     return PONS_OK;
@@ -49,7 +49,7 @@ static int copy_shipped(const cli *c, const char *name, pons_error *err)
 {
     char relative[64], from[PATH_MAX], to[PATH_MAX + 64], text[16384];
     snprintf(relative, sizeof relative, "config/fleet/%s", name);
-    snprintf(to, sizeof to, "%s/%s", c->workspace, name);
+    snprintf(to, sizeof to, "%s/%s", c->app.workspace, name);
     const int rc = pons_share_path(relative, from, sizeof from, err);
     if (rc < 0) {
         return rc;
@@ -59,7 +59,7 @@ static int copy_shipped(const cli *c, const char *name, pons_error *err)
     if (f) {
         fclose(f);
     }
-    return n == 0 ? cli_lacks(err, "cannot read %s", from) : write_new(c, to, text, n, err);
+    return n == 0 ? app_lacks(err, "cannot read %s", from) : write_new(c, to, text, n, err);
 }
 
 static int make_file(const cli *c, const char *dir, pons_ws_file file, pons_ws_dialect dialect,
@@ -80,15 +80,15 @@ static int make_file(const cli *c, const char *dir, pons_ws_file file, pons_ws_d
     return PONS_OK;
 }
 
-static int make_robot(const cli *c, const cli_fleet_robot *r, pons_ws_dialect dialect,
+static int make_robot(const cli *c, const app_fleet_robot *r, pons_ws_dialect dialect,
                       pons_error *err)
 {
-    cli own = *c;
+    app_context own = c->app;
     char path[PATH_MAX + 16];
     snprintf(own.workspace, sizeof own.workspace, "%s", r->dir);
     snprintf(own.run_dir, sizeof own.run_dir, "%.*s/run", PATH_MAX - 8, r->dir);
-    for (char *p = own.workspace + strlen(c->workspace) + 1;
-         strlen(c->workspace) < strlen(r->dir) && *p;
+    for (char *p = own.workspace + strlen(c->app.workspace) + 1;
+         strlen(c->app.workspace) < strlen(r->dir) && *p;
          p++) { // the folders above it, where it is below the shared one
         if (*p == '/') {
             *p = '\0';
@@ -96,12 +96,12 @@ static int make_robot(const cli *c, const cli_fleet_robot *r, pons_ws_dialect di
             *p = '/';
         }
     }
-    int rc = cli_workspace(&own, true, err);
+    int rc = app_workspace(&own, true, err);
     rc = rc < 0 ? rc : make_file(c, r->dir, PONS_WS_ACTION, dialect, err);
     rc = rc < 0 ? rc : make_file(c, r->dir, PONS_WS_EMBODIED, dialect, err);
     if (rc >= 0) { // what a person has written there stays
-        rc = *r->profile ? cli_embodied_of(&own, r->profile, dialect, err)
-                         : cli_embodied(&own, r->driver, r->world, dialect, err);
+        rc = *r->profile ? app_profile_apply_file(&own, r->profile, dialect, err)
+                         : app_profile_apply(&own, r->driver, r->world, dialect, err);
     }
     if (rc >= 0) {
         char *text = NULL;
@@ -122,20 +122,20 @@ static int make_robot(const cli *c, const cli_fleet_robot *r, pons_ws_dialect di
 
 int cli_fleet_onboard(cli *c, int dialect, pons_error *err)
 {
-    cli_fleet_file f = {0};
-    int rc = cli_workspace(c, true, err);
+    app_fleet_file f = {0};
+    int rc = app_workspace(&c->app, true, err);
     rc = rc < 0 ? rc : copy_shipped(c, "fleet.yaml", err);
     rc = rc < 0 ? rc : copy_shipped(c, "map.yaml", err);
     for (int k = 0; k < PONS_WS_FILES && rc >= 0; k++) {
         if (k != PONS_WS_ACTION && k != PONS_WS_EMBODIED && k != PONS_WS_SKILLRUNTIME) {
-            rc = make_file(c, c->workspace, (pons_ws_file)k, (pons_ws_dialect)dialect, err);
+            rc = make_file(c, c->app.workspace, (pons_ws_file)k, (pons_ws_dialect)dialect, err);
         }
     }
-    rc = rc < 0 ? rc : cli_fleet_load(c, &f, err);
+    rc = rc < 0 ? rc : app_fleet_load(&c->app, &f, err);
     for (size_t i = 0; i < f.n && rc >= 0; i++) {
         rc = f.robots[i].enabled ? make_robot(c, &f.robots[i], (pons_ws_dialect)dialect, err)
                                  : PONS_OK;
     }
-    cli_fleet_free(&f);
+    app_fleet_free(&f);
     return rc;
 }

@@ -65,7 +65,7 @@ static int write_file(const char *path, const pons_buf *text, pons_error *err)
     const bool written = f && fwrite(text->data, 1, text->len, f) == text->len;
     const bool closed = f && fclose(f) == 0;
     return written && closed ? PONS_OK
-                             : cli_lacks(err, "cannot write %s: %s", path, strerror(errno));
+                             : app_lacks(err, "cannot write %s: %s", path, strerror(errno));
 }
 
 static int play_seeds(cli *c, pons_fleet_play *play, const char *map, int64_t seeds,
@@ -100,7 +100,7 @@ static int play_seeds(cli *c, pons_fleet_play *play, const char *map, int64_t se
         rc = svg && i == 0 ? write_file(svg, &picture, err) : PONS_OK;
     }
     pons_fleet_map_destroy(play->map);
-    return rc < 0 ? rc : sound ? PONS_OK : CLI_NO_SUCCESS;
+    return rc < 0 ? rc : sound ? PONS_OK : APP_NO_SUCCESS;
 }
 
 int cmd_fleet_simulate(cli *c, pons_error *err)
@@ -126,7 +126,7 @@ int cmd_fleet_simulate(cli *c, pons_error *err)
     double n = 0, h = 0, s = 0, many = 1, r = 0, k = 0, o = 0, p = 0;
     int rc = cli_parse(c, options, err);
     if (rc >= 0 && c->argc > 0) {
-        return cli_bad(err, "fleet simulate: what is '%s'?", c->argv[0]);
+        return app_bad(err, "fleet simulate: what is '%s'?", c->argv[0]);
     }
     rc = rc < 0 ? rc : cli_number(robots, "--robots", 1, 5000, &n, err);
     rc = rc < 0 ? rc : cli_number(hours, "--hours", 0.001, 10000, &h, err);

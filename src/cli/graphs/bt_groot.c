@@ -23,14 +23,6 @@ struct cli_groot {
     pons_error failed;
 };
 
-static volatile sig_atomic_t quit;
-
-static void on_signal(int number)
-{
-    (void)number;
-    quit = 1;
-}
-
 int cli_groot_open(const char *at, cli_groot **ret, pons_error *err)
 {
     const char *colon = strrchr(at, ':');
@@ -41,7 +33,7 @@ int cli_groot_open(const char *at, cli_groot **ret, pons_error *err)
         snprintf(address, sizeof address, "%.*s", (int)(colon - at), at);
     }
     if (inet_pton(AF_INET, address, &any) != 1) {
-        return cli_bad(err, "--groot: '%s' is no IP address", address);
+        return app_bad(err, "--groot: '%s' is no IP address", address);
     }
     int rc = cli_number(colon ? colon + 1 : at, "--groot", 0, UINT16_MAX - 1, &number, err);
     cli_groot *g = rc < 0 ? NULL : calloc(1, sizeof *g);
@@ -57,9 +49,7 @@ int cli_groot_open(const char *at, cli_groot **ret, pons_error *err)
         free(g);
         return rc;
     }
-    const struct sigaction act = {.sa_handler = on_signal}; // no SA_RESTART: a wait ends as well
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
+    cli_end_on_signals(0);
     cli_err("pons: Groot2 finds the tree at %s, port %u\n", address, port);
     *ret = g;
     return PONS_OK;
@@ -98,12 +88,12 @@ int cli_groot_serve(cli_groot *g, int ms, pons_error *err)
     const pons_clock clock = pons_clock_real();
     const int64_t until = pons_now_ns(&clock) + ms * PONS_NS_PER_MS;
     int rc = PONS_OK;
-    for (int64_t left = ms; left > 0 && rc >= 0 && !quit;
+    for (int64_t left = ms; left > 0 && rc >= 0 && !cli_ended;
          left = (until - pons_now_ns(&clock)) / PONS_NS_PER_MS) {
         pons_groot_beat(g->monitor);
         rc = g->ops->serve(g->socket, (int)(left < LOOK_MS ? left : LOOK_MS), g->monitor, err);
     }
-    return quit ? PONS_ECANCELED : rc < 0 ? rc : PONS_OK;
+    return cli_ended ? PONS_ECANCELED : rc < 0 ? rc : PONS_OK;
 }
 
 // ---- a trial ------------------------------------------------------------------------------------
@@ -152,7 +142,7 @@ static int ticked(void *user, double dt_ms)
 static void ends(void *user)
 {
     cli_groot *g = user;
-    if (!quit) {
+    if (!cli_ended) {
         cli_err("pons: the trial is over; Ctrl-C ends the monitor\n");
     }
     while (cli_groot_serve(g, PACE_MS, &g->failed) >= 0) {
@@ -170,7 +160,7 @@ int cli_groot_try(cli_groot *g, const char *path, const pons_value *script, pons
                                          .user = g};
     g->failed = (pons_error)PONS_ERROR_INIT;
     const int rc = pons_bt_try_before(&spectator, path, script, line, user, ret_faults, err);
-    if (rc >= 0 && g->failed.message[0] && !quit) {
+    if (rc >= 0 && g->failed.message[0] && !cli_ended) {
         *err = g->failed;
         return PONS_EIO;
     }

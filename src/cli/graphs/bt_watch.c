@@ -19,7 +19,6 @@ enum {
     GROOT_MS = 20  // changes wait for so long while Groot2 is answered
 };
 
-static volatile sig_atomic_t quit;
 static cli_groot *groot; // NULL: nobody looks
 static bool has_tree;    // groot knows one
 
@@ -75,17 +74,9 @@ static int look_with_groot(const pons_report_tree *t, pons_error *err)
 
 // ---- public functions ---------------------------------------------------------------------------
 
-static void on_signal(int number)
-{
-    (void)number;
-    quit = 1;
-}
-
 static int attach(const cli *c, pons_link **ret, pons_error *err)
 {
-    char path[PATH_MAX + 16];
-    snprintf(path, sizeof path, "%s/body.sock", c->run_dir);
-    const int rc = pons_link_connect(path, ret, err);
+    const int rc = app_body_link(&c->app, ret, err);
     const pons_message hello = {
         .type = PONS_MESSAGE_HELLO,
         .as.hello = {.protocol = PONS_LINK_PROTOCOL, .name = "pons bt watch", .tree = true}};
@@ -192,7 +183,7 @@ static int look(const cli *c, pons_link *link, pons_error *err)
                                 r.as.error.message);
         }
         pons_report_clear(&r);
-    } while (rc > 0 && !quit && !cli_out_broken());
+    } while (rc > 0 && !cli_ended && !cli_out_broken());
     cli_flush();
     if (rc == 0 && has_tree) {
         rc = cli_groot_serve(groot, GROOT_MS, err);
@@ -206,35 +197,33 @@ static int look(const cli *c, pons_link *link, pons_error *err)
 int cli_bt_watch(cli *c, const char *groot_at, pons_error *err)
 {
     pons_link *link = NULL;
-    const struct sigaction act = {.sa_handler = on_signal}; // no SA_RESTART: a write ends as well
-    int rc = cli_workspace(c, false, err);
+    int rc = app_workspace(&c->app, false, err);
     if (rc < 0) {
-        return cli_unreached(err);
+        return app_unreached(err);
     }
     if (attach(c, &link, err) < 0) {
-        return cli_lacks(err,
+        return app_lacks(err,
                          "no body runs in %s: nothing to watch (`pons run` or `pons body` "
                          "starts one)",
-                         c->run_dir);
+                         c->app.run_dir);
     }
     rc = groot_at ? cli_groot_open(groot_at, &groot, err) : PONS_OK;
     if (rc < 0) {
         pons_link_close(link);
         return rc;
     }
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
-    while (rc >= 0 && !quit && !cli_out_broken()) {
+    cli_end_on_signals(0);
+    while (rc >= 0 && !cli_ended && !cli_out_broken()) {
         rc = look(c, link, err);
     }
     pons_link_close(link);
     cli_groot_close(groot);
-    if (quit || cli_out_broken()) {
+    if (cli_ended || cli_out_broken()) {
         return PONS_OK;
     }
     if (rc == PONS_ECLOSED) {
         cli_err("pons: the body is gone\n");
         return PONS_OK;
     }
-    return cli_unreached(err);
+    return app_unreached(err);
 }

@@ -102,7 +102,7 @@ static int bt_check(cli *c, const bt_args *a, pons_error *err)
         pons_bt_unref(bt);
     }
     pons_bt_registry_destroy(leaves);
-    return rc < 0 ? rc : good ? PONS_OK : CLI_FAULTY;
+    return rc < 0 ? rc : good ? PONS_OK : APP_FAULTY;
 }
 
 static int bt_show(cli *c, const bt_args *a, pons_error *err)
@@ -115,7 +115,7 @@ static int bt_show(cli *c, const bt_args *a, pons_error *err)
     int rc = pons_bt_load_file(c->argv[1], &o, &bt, &faults, err);
     if (rc < 0 && faults) {
         print_faults(c, faults);
-        return CLI_FAULTY;
+        return APP_FAULTY;
     }
     rc = rc < 0 ? rc : pons_bt_draw(bt, svg ? "dot" : a->format, &text, err);
     if (rc >= 0 && svg) {
@@ -191,12 +191,12 @@ static int bt_run(cli *c, const bt_args *a, pons_error *err)
     cli_groot_close(groot);
     if (rc < 0 && faults) {
         print_faults(&(cli){.json = false}, faults);
-        return CLI_FAULTY;
+        return APP_FAULTY;
     }
     if (rc < 0 && a->script && !*err->source) {
         pons_error_source(err, "%s", a->script);
     }
-    return rc < 0 ? rc : p.failed ? CLI_NO_SUCCESS : PONS_OK;
+    return rc < 0 ? rc : p.failed ? APP_NO_SUCCESS : PONS_OK;
 }
 
 int cmd_bt(cli *c, pons_error *err)
@@ -227,6 +227,6 @@ int cmd_bt(cli *c, pons_error *err)
     if (c->argc == 1 && strcmp(c->argv[0], "watch") == 0) {
         return cli_bt_watch(c, a.groot, err);
     }
-    return cli_bad(err, "bt: use `pons bt check FILE…`, `pons bt show FILE`, "
+    return app_bad(err, "bt: use `pons bt check FILE…`, `pons bt show FILE`, "
                         "`pons bt run FILE --script S.json` or `pons bt watch`");
 }

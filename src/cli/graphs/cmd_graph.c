@@ -18,20 +18,6 @@
 
 // ---- modules ------------------------------------------------------------------------------------
 
-static void add_modules(pons_value *names, const char *dir)
-{
-    DIR *d = opendir(dir);
-    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
-        char where[PATH_MAX], name[PONS_NAME_MAX];
-        if (cli_graph_module(e->d_name, where, sizeof where, name, sizeof name)) {
-            json_object_set_new(names, name, json_true());
-        }
-    }
-    if (d) {
-        closedir(d);
-    }
-}
-
 static void print_graph(const cli *c, const char *name, const char *help)
 {
     if (c->json) {
@@ -43,32 +29,9 @@ static void print_graph(const cli *c, const char *name, const char *help)
     }
 }
 
-pons_value *cli_graph_modules(const cli *c)
-{
-    pons_value *names = json_object();
-    const char *path = getenv("PONS_MODULE_PATH");
-    char dir[PATH_MAX];
-    while (path && *path) {
-        const size_t n = strcspn(path, ":");
-        snprintf(dir, sizeof dir, "%.*s", (int)n, path);
-        add_modules(names, dir);
-        path += n + (path[n] == ':');
-    }
-    static const char *const below[] = {"lib/pons", "../lib/pons"};
-    for (size_t i = 0; i < sizeof below / sizeof below[0]; i++) {
-        snprintf(dir, sizeof dir, "%s/%s", pons_exe_dir(), below[i]);
-        add_modules(names, dir);
-    }
-    const int own = snprintf(dir, sizeof dir, "%s/" PONS_DIR_LIB, c->workspace);
-    if (own < (int)sizeof dir) {
-        add_modules(names, dir);
-    }
-    return names;
-}
-
 static int list(const cli *c)
 {
-    pons_autovalue names = cli_graph_modules(c);
+    pons_autovalue names = app_graph_modules(&c->app);
     print_graph(c, "kernel", "the brain's outer loop; `pons run` runs it");
     print_graph(c, "react", "the brain's inner loop; `pons run` runs it");
     print_graph(c, "agent", "the planning agent; `pons agent` runs it");
@@ -103,11 +66,11 @@ static int show(const cli *c, const char *name, const char *format, const char *
     int rc = xray && strcmp(xray, "all") != 0
                  ? cli_number(xray, "--xray", 0, LEVELS_MAX, &levels, err)
                  : PONS_OK;
-    rc = rc < 0 ? rc : agents ? cli_agent_config(c, &config, err) : PONS_OK;
+    rc = rc < 0 ? rc : agents ? app_agent_config(&c->app, &config, err) : PONS_OK;
     rc = rc < 0   ? rc
          : agents ? pons_agent_graph(config, &graph, err)
          : brains ? pons_brain_graph(name, &graph, err)
-                  : cli_graph_load(name, &module, &graph, err);
+                  : app_graph_load(name, &module, &graph, err);
     pons_agent_config_destroy(config);
     const pons_draw_options how = {.format = format, .xray = (int)levels};
     rc = rc < 0 ? rc : pons_graph_draw_as(graph, &how, &text, err);
@@ -172,6 +135,6 @@ int cmd_graph(cli *c, pons_error *err)
     if (strcmp(verb, "cancel") == 0 && what) {
         return cli_graph_cancel(c, what, &w, err);
     }
-    return cli_bad(err, "graph: use list, show NAME, run NAME, resume THREAD, update THREAD or "
+    return app_bad(err, "graph: use list, show NAME, run NAME, resume THREAD, update THREAD or "
                         "cancel THREAD");
 }

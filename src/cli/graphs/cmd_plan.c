@@ -73,7 +73,7 @@ static int judge(cli *c, const pons_plan *p, const char *world, const char *embo
         }
         cli_print_json(v);
     }
-    return pons_verdict_ok(verdict) ? PONS_OK : CLI_NO_SUCCESS;
+    return pons_verdict_ok(verdict) ? PONS_OK : APP_NO_SUCCESS;
 }
 
 static const char *tick(pons_step_status status)
@@ -153,9 +153,10 @@ static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome 
     if (is_fallback(call, out)) {
         return PONS_OK;
     }
-    int rc = r->documents.ops ? PONS_OK : cli_workspace(r->c, true, err);
-    rc =
-        rc < 0 || r->documents.ops ? rc : cli_core_tools(r->c, &r->clock, NULL, &r->documents, err);
+    int rc = r->documents.ops ? PONS_OK : app_workspace(&r->c->app, true, err);
+    rc = rc < 0 || r->documents.ops
+             ? rc
+             : app_core_tools(&r->c->app, &r->clock, NULL, &r->documents, err);
     pons_autovalue args = pons_object("query", json_string(query), NULL);
     rc = rc < 0 ? rc
                 : r->documents.ops->start(r->documents.self, (uint64_t)call->step->step_id,
@@ -185,10 +186,10 @@ static int answer(runner *r, const char *question, char buf[ANSWER_MAX], pons_er
         return pons_error_set(err, PONS_EPARKED, "plan", "waits for a person: %s", question);
     }
     buf[strcspn(buf, "\r\n")] = '\0';
-    r->ended = cli_ends(&r->policy, buf);
+    r->ended = app_words_end(&r->policy, buf);
     if (r->ended) {
-        if (cli_stop_word(r->c, &r->policy, buf)) { // a robot that is there
-            cli_err("pons: " CLI_STOPPED "\n");
+        if (app_stop_words(&r->c->app, &r->policy, buf)) { // a robot that is there
+            cli_err("pons: " APP_STOPPED "\n");
         }
         return pons_error_set(err, PONS_EPARKED, "plan", "a person ended it");
     }
@@ -280,7 +281,7 @@ static int can_run(const pons_plan *p, const pons_plan_ops *ops, pons_error *err
         if (done || s->tool_call_type == PONS_TOOL_NOOP || ops->executors[s->tool_call_type]) {
             continue;
         }
-        return cli_lacks(
+        return app_lacks(
             err, "plan: step %lld, %s: no runner for %s is connected%s; nothing was done",
             (long long)s->step_id, s->action, pons_tool_call_word(s->tool_call_type),
             s->tool_call_type == PONS_TOOL_QUERY_WORLD ? " (--world NAME)"
@@ -294,8 +295,8 @@ static int run(cli *c, pons_plan *p, const char *world, pons_error *err)
 {
     runner r = {.c = c, .clock = pons_clock_real(), .chinese = pons_language_chinese(p->goal)};
     pons_plan_cursor cursor = {0};
-    int rc = cli_policy(c, &r.policy, err);
-    rc = rc >= 0 && world ? cli_world(world, &r.world, err) : rc;
+    int rc = app_policy(&c->app, &r.policy, err);
+    rc = rc >= 0 && world ? app_world(world, &r.world, err) : rc;
     pons_plan_ops ops = {.executors = {[PONS_TOOL_SPEAK] = run_speak,
                                        [PONS_TOOL_ASK_USER] = run_ask,
                                        [PONS_TOOL_QUERY_KNOWLEDGE] = run_search,
@@ -317,8 +318,8 @@ static int run(cli *c, pons_plan *p, const char *world, pons_error *err)
             cli_out("  %s\n",
                     rc == PONS_EPARKED ? waits : pons_plan_status_said(p->status, r.chinese));
         }
-        rc = rc == PONS_EPARKED                            ? CLI_WAITING
-             : rc >= 0 && p->status != PONS_PLAN_COMPLETED ? CLI_NO_SUCCESS
+        rc = rc == PONS_EPARKED                            ? APP_WAITING
+             : rc >= 0 && p->status != PONS_PLAN_COMPLETED ? APP_NO_SUCCESS
                                                            : rc;
     }
     if (r.documents.ops) {
@@ -368,9 +369,9 @@ static int results(cli *c, const char *path, pons_error *err)
         at += length + (at[length] == '\n');
     }
     if (rc >= 0 && n == 0) {
-        return cli_bad(err, "plan: there is no result in %s", name);
+        return app_bad(err, "plan: there is no result in %s", name);
     }
-    return rc < 0 ? rc : failed ? CLI_NO_SUCCESS : PONS_OK;
+    return rc < 0 ? rc : failed ? APP_NO_SUCCESS : PONS_OK;
 }
 
 // ---- public functions ---------------------------------------------------------------------------
@@ -425,21 +426,23 @@ int cmd_plan(cli *c, pons_error *err)
     const bool known = !strcmp(verb, "check") || !strcmp(verb, "show") || !strcmp(verb, "run") ||
                        !strcmp(verb, "results");
     if (c->argc != 2 || !known) {
-        return cli_bad(err, "plan: use `pons plan check|show|run|results FILE`, FILE may be -");
+        return app_bad(err, "plan: use `pons plan check|show|run|results FILE`, FILE may be -");
     }
     if (!strcmp(verb, "results")) {
         return results(c, c->argv[1], err);
     }
     pons_plan *p = NULL;
-    int rc = cli_plan_read(c->argv[1], goal, strcmp(verb, "check") == 0, &p, err);
+    int rc =
+        cli_plan_read(c->argv[1], goal,
+                      strcmp(verb, "check") == 0 ? CLI_PLAN_DEFAULTS : CLI_PLAN_REPAIRS, &p, err);
     bool tools = false;
     if (rc >= 0 && !strcmp(verb, "run") && needs_robot(p)) {
-        rc = cli_workspace(c, true, err);
-        rc = rc < 0 ? rc : cli_agent_plan_calls(c, p, &tools, err);
+        rc = app_workspace(&c->app, true, err);
+        rc = rc < 0 ? rc : app_agent_plan_calls(&c->app, p, &tools, err);
     }
     if (rc >= 0 && tools) {
-        c->world = world;
-        c->driver = driver;
+        c->app.world = world;
+        c->app.driver = driver;
         rc = cli_agent_plan(c, p, err);
         pons_plan_destroy(p);
         return rc;

@@ -3,10 +3,10 @@
 //
 // All of it works beside a brain that is running: reading takes nothing, a copy is made between two
 // commits. What a running brain would be hurt by (rm, prune) is refused with its pid.
+#include "app/notify/secret_filter.h"
 #include "cli/cli.h"
 #include "cli/graphs/thread_show.h"
 #include "cli/graphs/thread_why.h"
-#include "cli/terminal/secret_filter.h"
 #include "pons/agent.h"
 #include "pons/brain.h"
 
@@ -68,7 +68,7 @@ static int list_threads(cli *c, pons_store store, const threads_options *o, pons
     char any[PONS_NAME_MAX];
     pons_error none = PONS_ERROR_INIT;
     const int rc = store.ops->threads(store.self, print_thread, c, err);
-    if (rc >= 0 && !c->json && cli_latest_thread(store, any, &none) < 0) {
+    if (rc >= 0 && !c->json && app_latest_thread(store, any, &none) < 0) {
         cli_err("pons: there is no thread yet; `pons run GOAL` begins one\n");
     }
     return rc;
@@ -229,7 +229,7 @@ static int replay_row(void *user, const pons_event_row *row)
         return 0;
     }
     if (!r->c->json) {
-        pons_value *clean = cli_value_without_secrets(payload);
+        pons_value *clean = app_value_without_secrets(payload);
         pons_value_unref(payload);
         payload = clean;
     }
@@ -282,8 +282,8 @@ static int copy_thread(cli *c, pons_store store, const threads_options *o, pons_
     (void)o;
     const char *from = c->argv[1], *to = c->argv[2];
     const pons_clock clock = pons_clock_real();
-    int rc = cli_thread_name(to, err);
-    if (rc >= 0 && cli_graph_of(store, from)) {
+    int rc = app_thread_name(to, err);
+    if (rc >= 0 && app_graph_of(store, from)) {
         rc = pons_state_copy(store, from, to, err);
     } else if (rc >=
                0) { // of the robot's two graphs what they had said to each other is said again
@@ -299,15 +299,15 @@ static int fork_thread(cli *c, pons_store store, const threads_options *o, pons_
 {
     const char *from = c->argv[1], *to = c->argv[2];
     const pons_clock clock = pons_clock_real();
-    int rc = cli_thread_name(to, err);
-    const bool own = rc >= 0 && cli_graph_of(store, from);
+    int rc = app_thread_name(to, err);
+    const bool own = rc >= 0 && app_graph_of(store, from);
     if (rc >= 0 && o->at && pons_agent_thread_is(store, from)) {
         return pons_error_set(
             err, PONS_EINVAL, "threads",
             "%s is an agent's thread, which is copied as it stands: leave --at out", from);
     }
     if (rc >= 0) {
-        rc = own ? cli_graph_fork(store, from, o->at, to, err)
+        rc = own ? app_graph_fork(store, from, o->at, to, err)
                  : pons_brain_fork(store, &clock, from, o->at, to, err);
     }
     if (rc < 0) {
@@ -460,21 +460,21 @@ int cmd_threads(cli *c, pons_error *err)
         v++;
     }
     if (v == sizeof verbs / sizeof verbs[0]) {
-        return cli_bad(err,
+        return app_bad(err,
                        "threads: there is no '%s'; use list, show, history, events, fork, copy, "
                        "prune or rm",
                        verb);
     }
     if (c->argc > 0 && c->argc != verbs[v].words + 1) {
-        return cli_bad(err, "threads %s takes %s", verb, verbs[v].takes);
+        return app_bad(err, "threads %s takes %s", verb, verbs[v].takes);
     }
     pons_store store = {0};
     int rc = read_options(&o, err);
     if (rc >= 0 && verbs[v].writes) {
-        rc = cli_workspace(c, false, err);
-        rc = rc < 0 ? rc : cli_store(c, &store, err);
+        rc = app_workspace(&c->app, false, err);
+        rc = rc < 0 ? rc : app_store(&c->app, &store, err);
     } else if (rc >= 0) {
-        rc = cli_store_read(c, &store, err);
+        rc = app_store_read(&c->app, &store, err);
     }
     rc = rc < 0 ? rc : verbs[v].run(c, store, &o, err);
     pons_store_close(&store);

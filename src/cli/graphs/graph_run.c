@@ -79,7 +79,7 @@ static int read_words(session *s, pons_error *err)
         d++;
     }
     if (d == 3) {
-        return cli_bad(err, "--durability takes async, sync or exit, not '%s'", w->durability);
+        return app_bad(err, "--durability takes async, sync or exit, not '%s'", w->durability);
     }
     s->opts.durability = words[d].is;
     int rc = w->stream ? cli_modes(w->stream, &s->opts.stream, err) : PONS_OK;
@@ -88,16 +88,16 @@ static int read_words(session *s, pons_error *err)
     rc = rc >= 0 && w->answers ? cli_value(w->answers, "--answers", &s->answers, err) : rc;
     rc = rc >= 0 && w->answer ? cli_word_or_json(w->answer, "--answer", &s->answer, err) : rc;
     if (rc >= 0 && w->quiet && w->stream) {
-        rc = cli_bad(err, "--quiet streams nothing: leave --stream out");
+        rc = app_bad(err, "--quiet streams nothing: leave --stream out");
     }
     if (rc >= 0 && s->input && !json_is_object(s->input)) {
-        rc = cli_bad(err, "--input takes an object, {channel: value}");
+        rc = app_bad(err, "--input takes an object, {channel: value}");
     }
     if (rc >= 0 && s->answers && !json_is_object(s->answers)) {
-        rc = cli_bad(err, "--answers takes an object, {id: answer}");
+        rc = app_bad(err, "--answers takes an object, {id: answer}");
     }
     if (rc >= 0 && s->answer && s->answers) {
-        rc = cli_bad(err, "--answer or --answers, not both");
+        rc = app_bad(err, "--answer or --answers, not both");
     }
     s->opts.stream = w->quiet ? 0 : s->opts.stream;
     s->opts.recursion_limit = (int)limit;
@@ -131,7 +131,7 @@ static int known_nodes(const session *s, const pons_value *names, const char *op
         pons_autovalue one = json_array();
         json_array_append(one, name);
         if (!any_of(one, nodes)) {
-            return cli_bad(err, "%s: graph %s has no node '%s'", option, pons_graph_name(s->graph),
+            return app_bad(err, "%s: graph %s has no node '%s'", option, pons_graph_name(s->graph),
                            json_string_value(name));
         }
     }
@@ -142,7 +142,7 @@ static int known_nodes(const session *s, const pons_value *names, const char *op
 static int load_graph(session *s, pons_error *err)
 {
     char *text = NULL;
-    int rc = cli_graph_load(s->name, &s->module, &s->graph, err);
+    int rc = app_graph_load(s->name, &s->module, &s->graph, err);
     rc = rc < 0 ? rc : pons_graph_draw(s->graph, "json", &text, err);
     rc = rc < 0 ? rc : pons_value_parse(text, strlen(text), &s->drawn, err);
     free(text);
@@ -246,8 +246,8 @@ static int finish(session *s)
                 state == PONS_RUN_INTERRUPTED && !pons_run_drained(s->run) ? " --answer …" : "");
     }
     return state == PONS_RUN_DONE     ? PONS_OK
-           : state == PONS_RUN_FAILED ? CLI_NO_SUCCESS
-                                      : CLI_WAITING;
+           : state == PONS_RUN_FAILED ? APP_NO_SUCCESS
+                                      : APP_WAITING;
 }
 
 static void on_event(void *user, const pons_event *ev)
@@ -275,12 +275,12 @@ static void on_signal(int number)
 static int open_session(session *s, bool create, pons_error *err)
 {
     char known[PATH_MAX];
-    int rc = cli_workspace(s->c, create, err);
-    rc = rc < 0 ? rc : cli_store(s->c, &s->store, err);
+    int rc = app_workspace(&s->c->app, create, err);
+    rc = rc < 0 ? rc : app_store(&s->c->app, &s->store, err);
     if (rc < 0) {
         return rc;
     }
-    const bool has = cli_graph_name(s->store, s->thread, known);
+    const bool has = app_graph_name(s->store, s->thread, known);
     if (!has && !create) {
         return pons_error_set(err, PONS_ENOTFOUND, "graph",
                               "there is no thread %s that `pons graph run` has begun", s->thread);
@@ -313,7 +313,7 @@ static int open_session(session *s, bool create, pons_error *err)
     rc = rc < 0 ? rc : pons_cancel_listen(s->opts.cancel, s->store, s->thread, err);
     rc = rc < 0 ? rc : pons_thread_open(s->store, s->thread, &opts, &s->t, err);
     if (rc >= 0 && !has) {
-        rc = pons_thread_emit(s->t, ROOT, CLI_GRAPH_STARTED,
+        rc = pons_thread_emit(s->t, ROOT, APP_GRAPH_STARTED,
                               pons_object("graph", json_string(s->name), NULL), err);
     }
     return rc;
@@ -504,16 +504,16 @@ int cli_graph_run(cli *c, const char *name, const graph_words *w, pons_error *er
     snprintf(s.name, sizeof s.name, "%s", path ? full : name);
     int rc = read_words(&s, err);
     if (rc >= 0 && w->at && !w->thread) {
-        rc = cli_bad(err, "graph run --at needs the --thread that the checkpoint is of");
+        rc = app_bad(err, "graph run --at needs the --thread that the checkpoint is of");
     }
     if (rc >= 0 && (w->answer || w->answers)) {
-        rc = cli_bad(err, "graph run takes no answer; `pons graph resume THREAD --answer` does");
+        rc = app_bad(err, "graph run takes no answer; `pons graph resume THREAD --answer` does");
     }
     if (rc >= 0 && w->thread) {
-        rc = cli_thread_name(w->thread, err);
+        rc = app_thread_name(w->thread, err);
         snprintf(s.thread, sizeof s.thread, "%s", w->thread);
     } else {
-        cli_new_thread(s.thread);
+        app_new_thread(s.thread);
     }
     rc = rc < 0 ? rc : load_graph(&s, err);
     rc = rc < 0 ? rc : known_nodes(&s, s.before, "--before", err);
@@ -532,7 +532,7 @@ int cli_graph_resume(cli *c, const char *thread, const graph_words *w, pons_erro
     int rc = read_words(&s, err);
     if (rc >= 0 && (w->input || w->at || w->thread)) {
         rc =
-            cli_bad(err, "graph resume takes the thread alone; run has --input, --at and --thread");
+            app_bad(err, "graph resume takes the thread alone; run has --input, --at and --thread");
     }
     snprintf(s.thread, sizeof s.thread, "%.*s", PONS_NAME_MAX - 1, thread);
     rc = rc < 0 ? rc : open_session(&s, false, err);
@@ -550,11 +550,11 @@ int cli_graph_update(cli *c, const char *thread, const graph_words *w, pons_erro
     session s = {.c = c, .w = w};
     pons_autovalue values = NULL;
     if (!w->values && !w->as) {
-        return cli_bad(err, "graph update needs --values JSON, --as NODE or both");
+        return app_bad(err, "graph update needs --values JSON, --as NODE or both");
     }
     int rc = w->values ? cli_value(w->values, "--values", &values, err) : PONS_OK;
     if (rc >= 0 && values && !json_is_object(values)) {
-        rc = cli_bad(err, "--values takes an object, {channel: value}");
+        rc = app_bad(err, "--values takes an object, {channel: value}");
     }
     snprintf(s.thread, sizeof s.thread, "%.*s", PONS_NAME_MAX - 1, thread);
     char id[32] = "";

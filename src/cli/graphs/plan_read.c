@@ -63,10 +63,9 @@ static void print_repair(void *user, const pons_plan_repair *r)
     }
 }
 
-int cli_plan_read(const char *path, const char *goal, bool defaults, pons_plan **ret,
+int cli_plan_read(const char *path, const char *goal, cli_plan_tell tell, pons_plan **ret,
                   pons_error *err)
 {
-    static const char *told; // who reads it twice tells its repairs once
     pons_autobuf text = PONS_BUF_INIT;
     const pons_clock clock = pons_clock_real();
     pons_rand rand;
@@ -80,11 +79,10 @@ int cli_plan_read(const char *path, const char *goal, bool defaults, pons_plan *
     const pons_plan_read_options options = {
         .goal = goal,
         .from = {.now_s = (double)pons_wall_ms(&clock) / 1e3, .rand = &rand},
-        .fn = told == path ? NULL : print_repair,
+        .fn = tell == CLI_PLAN_SILENT ? NULL : print_repair,
         .user = &t};
-    told = path;
     rc = pons_plan_read(text.data ? text.data : "", text.len, &options, ret, err);
-    if (rc >= 0 && defaults && t.filled.len > 0) {
+    if (rc >= 0 && tell == CLI_PLAN_DEFAULTS && t.filled.len > 0) {
         cli_err("pons: %s: default: %s\n", name, t.filled.data);
     }
     pons_buf_fini(&t.filled);
@@ -133,20 +131,20 @@ int cli_plan_judge(cli *c, const pons_plan *p, const char *world_name, const cha
     pons_autovalue embodiment = NULL;
     pons_autovalue config = NULL;
     pons_critic *critic = NULL;
-    cli_observe(c, BODY_WAIT_MS, &hello, &telemetry);
-    int rc = world_name ? cli_world(world_name, &world, err) : PONS_OK;
+    app_observe(&c->app, BODY_WAIT_MS, &hello, &telemetry);
+    int rc = world_name ? app_world(world_name, &world, err) : PONS_OK;
     if (rc >= 0 && embodiment_path) {
         rc = load_checked(embodiment_path, "schemas/embodiment.json", &embodiment, err);
     } else if (rc >= 0 && world) {
         embodiment = embodiment_of(world);
     }
-    rc = rc < 0 ? rc : cli_config(c, &config, err);
+    rc = rc < 0 ? rc : app_config(&c->app, &config, err);
     if (rc < 0) {
         return rc;
     }
     const pons_value *told = pons_get(hello, "skills");
-    cli_skills modules = {0};
-    rc = told ? PONS_OK : cli_skills_load(skill_names, &modules, err);
+    app_skills modules = {0};
+    rc = told ? PONS_OK : app_skills_load(skill_names, &modules, err);
     rc = rc >= 0 && !told ? pons_body_skills(modules.at, modules.n, &skills, err) : rc;
     if (rc < 0) {
         return rc;

@@ -12,8 +12,8 @@
 // Everything goes through secret_filter.c.
 #include "cli/graphs/thread_show.h"
 
+#include "app/notify/secret_filter.h"
 #include "cli/graphs/thread_why.h"
-#include "cli/terminal/secret_filter.h"
 #include "pons/brain.h"
 #include "pons/buf.h"
 
@@ -28,7 +28,7 @@
 // A line without secrets; a long value is cut after they are out, so that no half of one is left.
 static void line(const char *label, const char *text)
 {
-    char *clean = cli_without_secrets(text);
+    char *clean = app_without_secrets(text);
     size_t n = strlen(clean);
     const bool cut = n > SHOWN_BYTES;
     for (n = cut ? SHOWN_BYTES : n; cut && n > 0 && ((unsigned char)clean[n] & 0xc0) == 0x80; n--) {

@@ -11,7 +11,7 @@
 // gone. What says nothing about a reason (telemetry, observations, tokens) is left out.
 #include "cli/graphs/thread_why.h"
 
-#include "cli/terminal/secret_filter.h"
+#include "app/notify/secret_filter.h"
 #include "pons/buf.h"
 
 #include <stdlib.h>
@@ -265,7 +265,7 @@ static int tell_event(void *user, const pons_event_row *row)
             strftime(when, sizeof when, "%H:%M:%S", &local);
         }
         if (out.len > 0) {
-            char *clean = cli_without_secrets(out.data);
+            char *clean = app_without_secrets(out.data);
             if (left->skip > 0) {
                 left->skip--;
             } else if (left->count) {

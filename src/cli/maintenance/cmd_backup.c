@@ -14,12 +14,12 @@ int cmd_backup(cli *c, pons_error *err)
         return parsed;
     }
     if (c->argc != 1) {
-        return cli_bad(err, "backup takes the name of the new file");
+        return app_bad(err, "backup takes the name of the new file");
     }
     const char *url = getenv("PONS_STORE");
     url = url && *url ? url : NULL;
-    int rc = url ? PONS_OK : pons_workspace_check(c->workspace, err);
-    rc = rc < 0 ? rc : pons_store_backup(url ? url : c->db, c->argv[0], err);
+    int rc = url ? PONS_OK : pons_workspace_check(c->app.workspace, err);
+    rc = rc < 0 ? rc : pons_store_backup(url ? url : c->app.db, c->argv[0], err);
     if (rc < 0) {
         return rc;
     }

@@ -3,11 +3,11 @@
 //
 // A file of the workspace stands for a person's, and that for the one that pons ships, whole: they are not
 // merged (config_file.h). check reads each as its user does; a fault is one line with file, line and column. Exit: 0 clean, 2 a fault.
+#include "app/fleet/fleet.h"
+#include "app/notify/notify.h"
+#include "app/workspace/onboarded_workspace.h"
 #include "cli/agent/agent_cli.h"
 #include "cli/cli.h"
-#include "cli/fleet/fleet.h"
-#include "cli/onboarded_workspace.h"
-#include "cli/run/notify.h"
 #include "pons/body.h"
 #include "pons/companion.h"
 #include "pons/config_file.h"
@@ -71,7 +71,7 @@ static int kernel(cli *c, const char *path, pons_error *err)
 {
     pons_autovalue v = NULL;
     pons_yaml *y = NULL;
-    int rc = cli_config(c, &v, err);
+    int rc = app_config(&c->app, &v, err);
     rc = rc < 0 ? rc : pons_yaml_load(path, &y, err);
     rc = rc < 0 ? rc : skill_names(y, "skills", err);
     rc = rc < 0 ? rc : skill_names(y, "ask_on_unknown", err);
@@ -83,7 +83,7 @@ static int intents(cli *c, const char *path, pons_error *err)
 {
     pons_policy rules = {0};
     (void)path;
-    const int rc = cli_policy(c, &rules, err);
+    const int rc = app_policy(&c->app, &rules, err);
     pons_rules_close(&rules);
     return rc;
 }
@@ -92,9 +92,9 @@ static int agent(cli *c, const char *path, pons_error *err)
 {
     pons_agent_config *config = NULL;
     (void)path;
-    int rc = cli_agent_config(c, &config, err);
-    if (rc >= 0 && access(c->workspace, F_OK) == 0) { // the core tools work in its folder
-        rc = cli_agent_names_check(c, config, err);
+    int rc = app_agent_config(&c->app, &config, err);
+    if (rc >= 0 && access(c->app.workspace, F_OK) == 0) { // the core tools work in its folder
+        rc = app_agent_names_check(&c->app, config, err);
     }
     pons_agent_config_destroy(config);
     return rc;
@@ -104,13 +104,13 @@ static int tools(cli *c, const char *path, pons_error *err)
 {
     const pons_clock clock = pons_clock_real();
     pons_tools opened = {0};
-    if (access(c->workspace, F_OK) != 0) { // no folder yet for them to work in
+    if (access(c->app.workspace, F_OK) != 0) { // no folder yet for them to work in
         pons_yaml *yaml = NULL;
         const int read = pons_yaml_load(path, &yaml, err);
         pons_yaml_destroy(yaml);
         return read;
     }
-    const int rc = cli_core_tools(c, &clock, NULL, &opened, err);
+    const int rc = app_core_tools(&c->app, &clock, NULL, &opened, err);
     if (opened.ops) {
         opened.ops->close(opened.self);
     }
@@ -129,7 +129,7 @@ static int world_view(cli *c, const char *path, pons_error *err)
 static int servers(cli *c, const char *path, pons_error *err)
 {
     pons_autovalue list = NULL;
-    int rc = pons_mcp_load(path, c->workspace, &list, err);
+    int rc = pons_mcp_load(path, c->app.workspace, &list, err);
     const char *name;
     json_t *spec;
     json_object_foreach(list, name, spec)
@@ -142,10 +142,10 @@ static int servers(cli *c, const char *path, pons_error *err)
 
 static int fleet(cli *c, const char *path, pons_error *err)
 {
-    cli_fleet_file file = {0};
+    app_fleet_file file = {0};
     (void)path;
-    const int rc = cli_fleet_load(c, &file, err);
-    cli_fleet_free(&file);
+    const int rc = app_fleet_load(&c->app, &file, err);
+    app_fleet_free(&file);
     return rc;
 }
 
@@ -153,7 +153,7 @@ static int vda5050(cli *c, const char *path, pons_error *err)
 {
     pons_autovalue v = NULL;
     (void)path;
-    return cli_yaml(c, "config/vda5050.yaml", "schemas/vda5050.json", &v, err);
+    return app_yaml(&c->app, "config/vda5050.yaml", "schemas/vda5050.json", &v, err);
 }
 
 static int robot(cli *c, const char *path, pons_error *err)
@@ -161,13 +161,13 @@ static int robot(cli *c, const char *path, pons_error *err)
     pons_autovalue config = NULL;
     pons_ws_dialect dialect;
     (void)path;
-    return cli_workspace_config(c, &config, &dialect, err);
+    return app_workspace_config(&c->app, &config, &dialect, err);
 }
 
 static int notify(cli *c, const char *path, pons_error *err)
 {
     (void)path;
-    return cli_notify_check(c, err);
+    return app_notify_check(&c->app, err);
 }
 
 static const file_row files[] = {
@@ -226,8 +226,8 @@ static size_t locate(const cli *c, const file_row *f, place_row at[PLACES_MAX])
             place_row *row = &at[n];
             *row = (place_row){.from = pons_config_place_name((pons_config_place)place),
                                .fault = PONS_ERROR_INIT};
-            const int rc = pons_config_at((pons_config_place)place, c->workspace, f->relative[i],
-                                          row->path, sizeof row->path, &row->fault);
+            const int rc = pons_config_at((pons_config_place)place, c->app.workspace,
+                                          f->relative[i], row->path, sizeof row->path, &row->fault);
             n += rc != PONS_ENOTFOUND;
         }
     }
@@ -266,7 +266,7 @@ static void show_places(const cli *c)
     char path[PATH_MAX + sizeof "/config"];
     for (int place = 0; place < PONS_CONFIG_PLACES; place++) {
         pons_error none = PONS_ERROR_INIT;
-        snprintf(path, sizeof path, "%s/" PONS_DIR_CONFIG, c->workspace);
+        snprintf(path, sizeof path, "%s/" PONS_DIR_CONFIG, c->app.workspace);
         const int rc = place == PONS_CONFIG_PERSON
                            ? pons_config_person_dir(path, sizeof path, &none)
                        : place == PONS_CONFIG_SHIPPED
@@ -294,7 +294,7 @@ static int print_file(const char *path, pons_error *err)
     char block[8192];
     FILE *f = fopen(path, "re");
     if (!f) {
-        return cli_lacks(err, "cannot read %s: %s", path, strerror(errno));
+        return app_lacks(err, "cannot read %s: %s", path, strerror(errno));
     }
     pons_autobuf text = PONS_BUF_INIT;
     for (size_t n; (n = fread(block, 1, sizeof block, f)) > 0;) {
@@ -303,7 +303,7 @@ static int print_file(const char *path, pons_error *err)
     const bool bad = ferror(f);
     fclose(f);
     if (bad || text.failed) {
-        return cli_lacks(err, "cannot read all of %s", path);
+        return app_lacks(err, "cannot read all of %s", path);
     }
     cli_out_text(text.len ? text.data : "", text.len);
     return PONS_OK;
@@ -375,10 +375,10 @@ int cmd_config(cli *c, pons_error *err)
     const char *verb = c->argc > 0 ? c->argv[0] : "path", *name = c->argc > 1 ? c->argv[1] : NULL;
     const bool show = strcmp(verb, "show") == 0, check = strcmp(verb, "check") == 0;
     if (show && !name) {
-        return cli_bad(err, "config show takes the name of a file; `pons config` lists them");
+        return app_bad(err, "config show takes the name of a file; `pons config` lists them");
     }
     if (c->argc > 2) {
-        return cli_bad(err, "config %s takes one file", verb);
+        return app_bad(err, "config %s takes one file", verb);
     }
     bool known = !name;
     pons_autovalue told = json_object(); // by its line
@@ -396,7 +396,7 @@ int cmd_config(cli *c, pons_error *err)
         known = true;
         const size_t n = locate(c, f, at);
         if (n == 0 && name) {
-            return cli_bad(err, "there is no %s here; it would be %s/%s", name, c->workspace,
+            return app_bad(err, "there is no %s here; it would be %s/%s", name, c->app.workspace,
                            f->relative[0]);
         }
         if (show && !at->path[0]) {
@@ -413,9 +413,9 @@ int cmd_config(cli *c, pons_error *err)
     if (!known) {
         pons_autovalue names = json_array();
         for (size_t i = 0; i < FILES; i++) {
-            cli_name_add(names, files[i].name, strlen(files[i].name));
+            app_name_add(names, files[i].name, strlen(files[i].name));
         }
-        return cli_no_such_of(names, "configuration file", name, err);
+        return app_no_such_of(names, "configuration file", name, err);
     }
-    return rc < 0 ? rc : sound ? PONS_OK : CLI_FAULTY;
+    return rc < 0 ? rc : sound ? PONS_OK : APP_FAULTY;
 }

@@ -23,10 +23,10 @@
 static bool check_rights(doctor *d)
 {
     pons_error err = PONS_ERROR_INIT;
-    if (access(d->c->workspace, F_OK) != 0) {
+    if (access(d->c->app.workspace, F_OK) != 0) {
         return true; // told with the store
     }
-    if (pons_workspace_check(d->c->workspace, &err) >= 0) {
+    if (pons_workspace_check(d->c->app.workspace, &err) >= 0) {
         doctor_say(d, "rights", "ok", "nobody else may write in the workspace", NULL);
         return true;
     }
@@ -38,7 +38,8 @@ static bool check_rights(doctor *d)
 static void check_wall(doctor *d)
 {
     char detail[1024];
-    const char *place = access(d->c->workspace, F_OK) == 0 ? d->c->workspace : pons_exe_dir();
+    const char *place =
+        access(d->c->app.workspace, F_OK) == 0 ? d->c->app.workspace : pons_exe_dir();
     if (pons_core_tools_wall(place, detail, sizeof detail) >= 0) {
         doctor_say(d, "terminal's wall", "ok", detail, NULL);
     } else {
@@ -69,7 +70,7 @@ static void check_mcp(doctor *d)
     pons_tools mcp = {0};
     char line[1024];
     const pons_clock clock = pons_clock_real();
-    const int rc = cli_mcp_tools(d->c, &clock, &mcp, &err);
+    const int rc = app_mcp_tools(&d->c->app, &clock, &mcp, &err);
     if (rc == PONS_ENOTFOUND) {
         doctor_say(d, "mcp servers", "absent", "the workspace has no mcp.json", NULL);
         return;
@@ -82,7 +83,7 @@ static void check_mcp(doctor *d)
     pons_autovalue status = NULL;
     size_t i;
     json_t *s;
-    cli_mcp_wait(&mcp, MCP_WAIT_MS, &status, &err);
+    app_mcp_wait(&mcp, MCP_WAIT_MS, &status, &err);
     json_array_foreach(status, i, s)
     {
         char what[80], log[128];
@@ -121,7 +122,7 @@ static void check_files(doctor *d)
     pons_autovalue world = NULL;
     char line[1024];
     const bool sound = cli_config_check(d->c, &err) >= 0;
-    const bool ok = sound && cli_world("house", &world, &err) >= 0;
+    const bool ok = sound && app_world("house", &world, &err) >= 0;
     doctor_say(d, "files", ok ? "ok" : "missing",
                ok ? "each file of the configuration and the house world are read and valid"
                   : pons_error_line(&err, line, sizeof line),
@@ -136,7 +137,7 @@ static void check_body(doctor *d)
     pons_autovalue hello = NULL;
     pons_autovalue telemetry = NULL;
     char detail[160];
-    if (cli_observe(d->c, 500, &hello, &telemetry) < 0) {
+    if (app_observe(&d->c->app, 500, &hello, &telemetry) < 0) {
         doctor_say(d, "body", "absent", "none answers in this workspace; `pons run` starts one",
                    NULL);
         return;
@@ -215,5 +216,5 @@ int cmd_doctor(cli *c, pons_error *err)
     doctor_body_files(&d);
     check_body(&d);
     check_realtime(&d);
-    return d.damaged ? CLI_NO_SUCCESS : d.healthy ? PONS_OK : CLI_LACKING;
+    return d.damaged ? APP_NO_SUCCESS : d.healthy ? PONS_OK : APP_LACKING;
 }

@@ -100,7 +100,7 @@ static int show_item(cli *c, const pons_items *it, const items_options *o, pons_
     pons_autovalue item = NULL;
     const int rc = pons_items_get(it, c->argv[1], c->argv[2], &item, err);
     if (rc == PONS_ENOTFOUND) {
-        return cli_bad(err, "there is no item %s in %s", c->argv[2], c->argv[1]);
+        return app_bad(err, "there is no item %s in %s", c->argv[2], c->argv[1]);
     }
     if (rc == PONS_OK) {
         print_item(c, item);
@@ -199,22 +199,22 @@ int cmd_items(cli *c, pons_error *err)
         v++;
     }
     if (v == sizeof verbs / sizeof verbs[0]) {
-        return cli_bad(err,
+        return app_bad(err,
                        "items: there is no '%s'; use list, search, namespaces, get, put, delete or "
                        "sweep",
                        verb);
     }
     const int words = c->argc ? c->argc - 1 : 0;
     if (words < verbs[v].least || words > verbs[v].most) {
-        return cli_bad(err, "items %s takes %s", verb, verbs[v].takes);
+        return app_bad(err, "items %s takes %s", verb, verbs[v].takes);
     }
     pons_items it = {.clock = pons_clock_real()};
     int rc = read_options(&o, err);
     if (rc >= 0 && verbs[v].writes) {
-        rc = cli_workspace(c, verbs[v].run == put_item, err); // the first item makes it
-        rc = rc < 0 ? rc : cli_store(c, &it.store, err);
+        rc = app_workspace(&c->app, verbs[v].run == put_item, err); // the first item makes it
+        rc = rc < 0 ? rc : app_store(&c->app, &it.store, err);
     } else if (rc >= 0) {
-        rc = cli_store_read(c, &it.store, err);
+        rc = app_store_read(&c->app, &it.store, err);
     }
     rc = rc < 0 ? rc : verbs[v].run(c, &it, &o, err);
     pons_store_close(&it.store);

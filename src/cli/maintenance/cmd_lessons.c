@@ -63,21 +63,19 @@ int cmd_lessons(cli *c, pons_error *err)
         return parsed;
     }
     if (c->argc < 2 || strcmp(c->argv[0], "search") != 0) {
-        return cli_bad(err, "lessons: use `pons lessons search WORDS`");
+        return app_bad(err, "lessons: use `pons lessons search WORDS`");
     }
     pons_autobuf query = PONS_BUF_INIT;
-    for (int i = 1; i < c->argc; i++) {
-        pons_buf_printf(&query, "%s%s", i > 1 ? " " : "", c->argv[i]);
-    }
-    if (query.data[strspn(query.data, " \t\n")] == '\0') {
-        return cli_bad(err, "lessons: the words are empty");
+    const int joined = cli_words(c, 1, SIZE_MAX, &query, err);
+    if (joined < 0 || query.data[strspn(query.data, " \t\n")] == '\0') {
+        return joined < 0 ? joined : app_bad(err, "lessons: the words are empty");
     }
     const pons_clock clock = pons_clock_real();
     pons_tools tools = {0};
     pons_tool_event e = {0};
     int rc = most ? cli_number(most, "--limit", 1, 20, &n, err) : PONS_OK;
-    rc = rc < 0 ? rc : cli_workspace(c, false, err);
-    rc = rc < 0 ? rc : cli_core_tools(c, &clock, NULL, &tools, err);
+    rc = rc < 0 ? rc : app_workspace(&c->app, false, err);
+    rc = rc < 0 ? rc : app_core_tools(&c->app, &clock, NULL, &tools, err);
     pons_autovalue args =
         pons_object("query", pons_string(query.data), "results", json_integer((json_int_t)n), NULL);
     rc = rc < 0 ? rc : ask(&tools, args, &e, err);
@@ -87,7 +85,7 @@ int cmd_lessons(cli *c, pons_error *err)
         if (json_array_size(found) == 0) {
             cli_err("none of the %lld lessons fits\n",
                     (long long)pons_get_int(pons_get(e.value, "data"), "of", 0));
-            rc = CLI_NO_SUCCESS;
+            rc = APP_NO_SUCCESS;
         }
     }
     pons_tool_event_clear(&e);

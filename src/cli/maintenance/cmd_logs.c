@@ -5,8 +5,8 @@
 // watched printed, to find out why it died. Lines are shown as they are written, with the log's name
 // before them where there are several, and without what looks like a key; a private key has many lines, so
 // reading begins before the first that is shown.
+#include "app/notify/secret_filter.h"
 #include "cli/cli.h"
-#include "cli/terminal/secret_filter.h"
 #include "pons/buf.h"
 #include "pons/spelling.h"
 
@@ -33,23 +33,15 @@ typedef struct log_file {
     off_t at;       // read so far
     off_t from;     // what lies before it is not shown
     pons_buf begun; // a line without its end
-    size_t in_key;  // cli_line_without_secrets
+    size_t in_key;  // app_line_without_secrets
 } log_file;
-
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int n)
-{
-    (void)n;
-    stopped = 1;
-}
 
 // end: the place behind it in the file.
 static void show_line(const cli *c, log_file *f, bool named, const char *line, size_t n, off_t end)
 {
     const bool shown = end > f->from;
     char *text = strndup(line, n);
-    char *clean = text ? cli_line_without_secrets(&f->in_key, text) : NULL;
+    char *clean = text ? app_line_without_secrets(&f->in_key, text) : NULL;
     if (clean && shown && c->json) {
         pons_value *whole = json_string(clean);
         pons_autovalue row = pons_object("type", json_string("log"), "log", json_string(f->name),
@@ -148,11 +140,11 @@ static int no_log(const cli *c, struct dirent **found, int n, pons_error *err)
         pons_meant_try(&meant, name, len);
         snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", name);
     }
-    return !c->argc ? cli_lacks(err, "%s has no logs", c->run_dir)
+    return !c->argc ? app_lacks(err, "%s has no logs", c->app.run_dir)
            : meant.best
-               ? cli_lacks(err, "there is no log of %s, did you mean %s?", asked, meant.best)
-           : n > 0 ? cli_lacks(err, "there is no log of %s; there are: %s", asked, all)
-                   : cli_lacks(err, "%s has no such log", c->run_dir);
+               ? app_lacks(err, "there is no log of %s, did you mean %s?", asked, meant.best)
+           : n > 0 ? app_lacks(err, "there is no log of %s; there are: %s", asked, all)
+                   : app_lacks(err, "%s has no such log", c->app.run_dir);
 }
 
 int cmd_logs(cli *c, pons_error *err)
@@ -170,13 +162,13 @@ int cmd_logs(cli *c, pons_error *err)
     if (rc < 0) {
         return rc;
     }
-    const int all = scandir(c->run_dir, &found, is_log, alphasort);
+    const int all = scandir(c->app.run_dir, &found, is_log, alphasort);
     for (int i = 0; i < all && n < LOGS_MAX; i++) {
         const char *name = found[i]->d_name;
         char path[PATH_MAX + sizeof found[i]->d_name];
         log_file *f = &logs[n];
         if (wanted(c, name)) {
-            snprintf(path, sizeof path, "%s/%s", c->run_dir, name);
+            snprintf(path, sizeof path, "%s/%s", c->app.run_dir, name);
             f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
             snprintf(f->name, sizeof f->name, "%.*s", (int)(strlen(name) - strlen(".log")), name);
             n += f->fd >= 0;
@@ -191,20 +183,19 @@ int cmd_logs(cli *c, pons_error *err)
         return rc;
     }
     if (follow) {
-        signal(SIGINT, on_signal);
-        signal(SIGTERM, on_signal);
+        cli_end_on_signals(SA_RESTART);
     }
     for (size_t i = 0; i < n; i++) {
         logs[i].from =
             lines > 0 ? tail_of(logs[i].fd, (int64_t)lines) : lseek(logs[i].fd, 0, SEEK_END);
-        logs[i].at = logs[i].from > CLI_KEY_MAX ? logs[i].from - CLI_KEY_MAX : 0;
+        logs[i].at = logs[i].from > APP_KEY_MAX ? logs[i].from - APP_KEY_MAX : 0;
     }
     do {
         for (size_t i = 0; i < n && rc >= 0; i++) {
             rc = read_more(c, &logs[i], n > 1, err);
         }
         cli_flush();
-    } while (rc >= 0 && follow && !stopped && !cli_out_broken() &&
+    } while (rc >= 0 && follow && !cli_ended && !cli_out_broken() &&
              (poll(NULL, 0, FOLLOW_EVERY_MS), true));
     for (size_t i = 0; i < n; i++) {
         if (logs[i].begun.len > 0) { // the last one has no end yet

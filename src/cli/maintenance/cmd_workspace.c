@@ -136,7 +136,7 @@ static int check(cli *c, const char *dir, pons_error *err)
         return pons_error_set(err, PONS_EINVAL, "",
                               "%s has none of the protocol files; `pons onboard` makes them", dir);
     }
-    return rc < 0 ? rc : unreadable ? CLI_FAULTY : faulty ? CLI_NO_SUCCESS : PONS_OK;
+    return rc < 0 ? rc : unreadable ? APP_FAULTY : faulty ? APP_NO_SUCCESS : PONS_OK;
 }
 
 // ---- show ---------------------------------------------------------------------------------------
@@ -169,9 +169,9 @@ static int show(cli *c, const char *name, pons_error *err)
     bool faulty = false, unreadable = false, any = false;
     char dir[PATH_MAX];
     pons_ws_file only = PONS_WS_FILES;
-    snprintf(dir, sizeof dir, "%s", c->workspace);
+    snprintf(dir, sizeof dir, "%s", c->app.workspace);
     if (name && pons_ws_file_of(name, &only) < 0) {
-        return cli_bad(err, "'%s' is none of the protocol files; ENVIRONMENT.md is one", name);
+        return app_bad(err, "'%s' is none of the protocol files; ENVIRONMENT.md is one", name);
     }
     if (name && strchr(name, '/')) { // a file anywhere
         snprintf(dir, sizeof dir, "%.*s", (int)(strrchr(name, '/') - name), name);
@@ -196,7 +196,7 @@ static int show(cli *c, const char *name, pons_error *err)
         return pons_error_set(err, PONS_EINVAL, "", "there is no %s in %s",
                               name ? pons_ws_file_name(only) : "protocol file", dir);
     }
-    return rc < 0 ? rc : unreadable ? CLI_FAULTY : faulty ? CLI_NO_SUCCESS : PONS_OK;
+    return rc < 0 ? rc : unreadable ? APP_FAULTY : faulty ? APP_NO_SUCCESS : PONS_OK;
 }
 
 // ---- convert ------------------------------------------------------------------------------------
@@ -258,7 +258,7 @@ static int convert_all(cli *c, const char *dir, pons_ws_dialect to, pons_ws_doc 
         rc = rc == PONS_ENOTFOUND ? PONS_OK : rc;
     }
     if (rc < 0 || unreadable || faulty) {
-        return rc < 0 ? rc : unreadable ? CLI_FAULTY : CLI_NO_SUCCESS;
+        return rc < 0 ? rc : unreadable ? APP_FAULTY : APP_NO_SUCCESS;
     }
     for (int f = 0; f < PONS_WS_FILES && rc >= 0; f++) {
         rc = docs[f] ? pons_ws_convert(docs[f], to, &texts[f], err) : PONS_OK;
@@ -272,7 +272,7 @@ static int convert(cli *c, const char *dir, const char *to, pons_error *err)
     pons_ws_doc *docs[PONS_WS_FILES] = {NULL};
     pons_buf texts[PONS_WS_FILES] = {PONS_BUF_INIT};
     if (!to || pons_ws_dialect_of(to, &dialect) < 0) {
-        return cli_bad(err, "workspace convert: --to takes seed, paos1 or paos2");
+        return app_bad(err, "workspace convert: --to takes seed, paos1 or paos2");
     }
     int rc = check_dir(dir, err);
     rc = rc < 0 ? rc : pons_workspace_check(dir, err);
@@ -317,18 +317,18 @@ int cmd_workspace(cli *c, pons_error *err)
     const char *verb = c->argc ? c->argv[0] : "";
     const char *what = c->argc > 1 ? c->argv[1] : NULL;
     if (c->argc > 2) {
-        return cli_bad(err, "workspace %s takes one name, not '%s' too", verb, c->argv[2]);
+        return app_bad(err, "workspace %s takes one name, not '%s' too", verb, c->argv[2]);
     }
     if (strcmp(verb, "check") == 0) {
-        return check(c, what ? what : c->workspace, err);
+        return check(c, what ? what : c->app.workspace, err);
     }
     if (strcmp(verb, "show") == 0) {
         return show(c, what, err);
     }
     if (strcmp(verb, "convert") == 0) {
-        return convert(c, what ? what : c->workspace, to, err);
+        return convert(c, what ? what : c->app.workspace, to, err);
     }
-    return cli_bad(err, "workspace: use `pons workspace check [DIR]`, `show [FILE]` or "
+    return app_bad(err, "workspace: use `pons workspace check [DIR]`, `show [FILE]` or "
                         "`convert [DIR] --to DIALECT`");
 }
 
@@ -357,10 +357,10 @@ int cmd_onboard(cli *c, pons_error *err)
         return parsed;
     }
     if (c->argc > 1) {
-        return cli_bad(err, "onboard takes one folder");
+        return app_bad(err, "onboard takes one folder");
     }
     if (pons_ws_dialect_of(name, &dialect) < 0) {
-        return cli_bad(err, "onboard: --dialect takes seed, paos1 or paos2, not '%s'", name);
+        return app_bad(err, "onboard: --dialect takes seed, paos1 or paos2, not '%s'", name);
     }
     if (c->argc == 1) {
         char cwd[PATH_MAX] = ".";
@@ -368,32 +368,32 @@ int cmd_onboard(cli *c, pons_error *err)
         if (!absolute && !getcwd(cwd, sizeof cwd)) {
             cwd[0] = '.';
         }
-        const int w =
-            snprintf(c->workspace, sizeof c->workspace, "%.*s%s%s", (int)(sizeof c->workspace / 2),
-                     absolute ? "" : cwd, absolute ? "" : "/", c->argv[0]);
-        const int r = snprintf(c->run_dir, sizeof c->run_dir, "%.*s/run",
-                               (int)(sizeof c->run_dir - 5), c->workspace);
-        if (w >= (int)sizeof c->workspace || r >= (int)sizeof c->run_dir) {
-            return cli_bad(err, "the workspace's path is too long");
+        const int w = snprintf(c->app.workspace, sizeof c->app.workspace, "%.*s%s%s",
+                               (int)(sizeof c->app.workspace / 2), absolute ? "" : cwd,
+                               absolute ? "" : "/", c->argv[0]);
+        const int r = snprintf(c->app.run_dir, sizeof c->app.run_dir, "%.*s/run",
+                               (int)(sizeof c->app.run_dir - 5), c->app.workspace);
+        if (w >= (int)sizeof c->app.workspace || r >= (int)sizeof c->app.run_dir) {
+            return app_bad(err, "the workspace's path is too long");
         }
     }
     pons_autovalue there = NULL; // a world that is not there is told now, not by the first watchdog
-    const int known = cli_world(world, &there, err);
+    const int known = app_world(world, &there, err);
     if (known < 0) {
         return known;
     }
     if (!*id || strlen(id) >= PONS_NAME_MAX) {
-        return cli_bad(err, "onboard: --robot takes a name of up to %d bytes", PONS_NAME_MAX - 1);
+        return app_bad(err, "onboard: --robot takes a name of up to %d bytes", PONS_NAME_MAX - 1);
     }
     if (fleet) {
         return cli_fleet_onboard(c, (int)dialect, err);
     }
-    int rc = cli_workspace(c, true, err);
+    int rc = app_workspace(&c->app, true, err);
     for (size_t i = 0; i < sizeof made / sizeof made[0] && rc >= 0; i++) {
         pons_autobuf text = PONS_BUF_INIT;
         pons_error why = PONS_ERROR_INIT;
         pons_ws_template(made[i], dialect, &text);
-        const int wrote = pons_ws_write(PONS_WS_BY_PERSON, c->workspace, made[i], text.data,
+        const int wrote = pons_ws_write(PONS_WS_BY_PERSON, c->app.workspace, made[i], text.data,
                                         text.len, NULL, 0, &why);
         if (wrote < 0 && wrote != PONS_ESTALE) { // stale: it is there already, and stays
             *err = why;
@@ -404,15 +404,15 @@ int cmd_onboard(cli *c, pons_error *err)
                                              json_boolean(wrote >= 0), NULL);
             cli_print_json(row);
         } else {
-            cli_out("%s/%s%s\n", c->workspace, pons_ws_file_name(made[i]),
+            cli_out("%s/%s%s\n", c->app.workspace, pons_ws_file_name(made[i]),
                     wrote < 0 ? " was there and stays" : "");
         }
     }
     pons_autovalue robot = pons_object("id", json_string(id), "driver", json_string(driver),
                                        "world", json_string(world), NULL);
-    rc = rc < 0 ? rc : write_config(c->workspace, dialect, robot, err);
+    rc = rc < 0 ? rc : write_config(c->app.workspace, dialect, robot, err);
     if (rc >= 0 && !c->json) {
-        cli_out("%s/" CONFIG "\n", c->workspace);
+        cli_out("%s/" CONFIG "\n", c->app.workspace);
     }
     return rc;
 }

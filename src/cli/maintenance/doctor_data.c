@@ -56,7 +56,7 @@ static void read_threads(doctor *d)
     int64_t checkpoints = 0;
     size_t i, k;
     json_t *thread, *ns;
-    int rc = pons_store_open_read(d->c->db, &store, &err);
+    int rc = pons_store_open_read(d->c->app.db, &store, &err);
     rc = rc < 0 ? rc : store.ops->threads(store.self, add_thread, threads, &err);
     if (rc < 0) {
         doctor_say(d, "store", "missing", pons_error_line(&err, line, sizeof line), NULL);
@@ -97,7 +97,7 @@ static void read_threads(doctor *d)
     pons_store_close(&store);
     if (good) {
         snprintf(detail, sizeof detail, "%s: whole; %zu threads, %lld checkpoints can be read",
-                 d->c->db, json_array_size(threads), (long long)checkpoints);
+                 d->c->app.db, json_array_size(threads), (long long)checkpoints);
         doctor_say(d, "store", "ok", detail, NULL);
     }
 }
@@ -106,7 +106,7 @@ static void repair_store(doctor *d)
 {
     pons_error err = PONS_ERROR_INIT;
     char line[1024], kept[PATH_MAX];
-    if (pons_store_repair(d->c->db, kept, sizeof kept, say_repair, d, &err) < 0) {
+    if (pons_store_repair(d->c->app.db, kept, sizeof kept, say_repair, d, &err) < 0) {
         doctor_say(d, "store", "damaged", pons_error_line(&err, line, sizeof line),
                    "put a backup in its place (`pons backup` makes them)");
         return;
@@ -125,7 +125,7 @@ static void look_at_store(doctor *d)
     int64_t damage = 0;
     const bool before = d->damaged;
     lines l = {.d = d};
-    int rc = pons_store_check(d->c->db, say_line, &l, &damage, &err);
+    int rc = pons_store_check(d->c->app.db, say_line, &l, &damage, &err);
     if (rc < 0) {
         doctor_say(d, "store", "missing", pons_error_line(&err, line, sizeof line),
                    "check the workspace's rights and disk");
@@ -140,7 +140,7 @@ static void look_at_store(doctor *d)
         doctor_say(d, "store", "damaged", line, NULL);
     }
     if (!d->repair) {
-        doctor_say(d, "store", "damaged", d->c->db, REPAIR_ADVICE);
+        doctor_say(d, "store", "damaged", d->c->app.db, REPAIR_ADVICE);
         return;
     }
     d->damaged = before;
@@ -153,8 +153,8 @@ void doctor_store(doctor *d)
     char line[1024];
     const char *url = getenv("PONS_STORE");
     struct stat st;
-    if (stat(d->c->workspace, &st) < 0) {
-        doctor_say(d, "workspace", "absent", d->c->workspace, "`pons run` makes it");
+    if (stat(d->c->app.workspace, &st) < 0) {
+        doctor_say(d, "workspace", "absent", d->c->app.workspace, "`pons run` makes it");
         return;
     }
     if (url && *url) {
@@ -168,8 +168,8 @@ void doctor_store(doctor *d)
         return;
     }
     char log[PATH_MAX + 8];
-    snprintf(log, sizeof log, "%s-wal", d->c->db);
-    if (stat(d->c->db, &st) < 0 && errno == ENOENT) {
+    snprintf(log, sizeof log, "%s-wal", d->c->app.db);
+    if (stat(d->c->app.db, &st) < 0 && errno == ENOENT) {
         if (stat(log, &st) == 0 && st.st_size > 0) {
             doctor_say(d, "store", "damaged", "pons.db is gone; its log (-wal) is still there",
                        NULL);
@@ -189,18 +189,18 @@ void doctor_body_files(doctor *d)
     pons_body_files f = {0};
     char line[PATH_MAX + 128], copy[PATH_MAX];
     struct stat st;
-    if (stat(d->c->run_dir, &st) < 0) {
+    if (stat(d->c->app.run_dir, &st) < 0) {
         return;
     }
-    int rc = pons_body_verify(d->c->run_dir, &f, &err);
+    int rc = pons_body_verify(d->c->app.run_dir, &f, &err);
     if (rc == PONS_ECORRUPT && d->repair) {
         int64_t lost = 0;
-        rc = pons_body_repair(d->c->run_dir, &lost, copy, sizeof copy, &err);
+        rc = pons_body_repair(d->c->app.run_dir, &lost, copy, sizeof copy, &err);
         if (rc >= 0) {
             snprintf(line, sizeof line, "%lld damaged lines are left out; the old file is %s",
                      (long long)lost, copy);
             doctor_say(d, "ledger", "repaired", line, NULL);
-            rc = pons_body_verify(d->c->run_dir, &f, &err);
+            rc = pons_body_verify(d->c->app.run_dir, &f, &err);
         }
     }
     if (rc < 0) {

@@ -73,7 +73,7 @@ void doctor_modules(doctor *d)
 {
     char dir[PATH_MAX + 8];
     struct dirent **found = NULL;
-    snprintf(dir, sizeof dir, "%s/lib", d->c->workspace);
+    snprintf(dir, sizeof dir, "%s/lib", d->c->app.workspace);
     const int n = scandir(dir, &found, is_module, alphasort);
     for (int i = 0; i < n; i++) {
         look(d, found[i]->d_name);

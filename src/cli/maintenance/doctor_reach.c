@@ -62,7 +62,7 @@ static int get(const char *url, const char *key, char *why, size_t cap)
 
 void doctor_model(doctor *d)
 {
-    const char *url = cli_llm_spec(NULL), *key = getenv("OPENAI_API_KEY");
+    const char *url = app_llm_spec(NULL), *key = getenv("OPENAI_API_KEY");
     const pons_http_ops *http = NULL;
     pons_error err = PONS_ERROR_INIT;
     pons_http_url split = {0};
@@ -145,13 +145,13 @@ void doctor_broker(doctor *d)
     pons_autovalue config = NULL;
     pons_error err = PONS_ERROR_INIT;
     pons_config_place place = PONS_CONFIG_SHIPPED;
-    const int found =
-        pons_config_find(d->c->workspace, "config/vda5050.yaml", path, sizeof path, &place, &err);
+    const int found = pons_config_find(d->c->app.workspace, "config/vda5050.yaml", path,
+                                       sizeof path, &place, &err);
     if (found == PONS_ENOTFOUND || (found >= 0 && place == PONS_CONFIG_SHIPPED)) {
         return;
     }
     err = (pons_error)PONS_ERROR_INIT;
-    if (cli_yaml(d->c, "config/vda5050.yaml", "schemas/vda5050.json", &config, &err) < 0) {
+    if (app_yaml(&d->c->app, "config/vda5050.yaml", "schemas/vda5050.json", &config, &err) < 0) {
         doctor_say(d, "vda5050 broker", "missing", err.message, "`pons config check vda5050.yaml`");
         return;
     }

@@ -1,7 +1,9 @@
 // cmd_map.c - `pons map import|show|check|zones|sdf|nav2`: maps that robots have made, as worlds.
+#include "app/map/world_files.h"
 #include "cli/map/map.h"
 #include "pons/footprint.h"
 #include "pons/map.h"
+#include "pons/out_of_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +43,7 @@ static int place(const pons_value *world, const char *text, pons_pose2 *ret, pon
         at = named ? pons_get(zone, "target") : at;
     }
     if (!at && charger) {
-        return cli_bad(err, "--path: this world has no charger");
+        return app_bad(err, "--path: this world has no charger");
     }
     if (!at) {
         const int rc = map_pose(text, "--path", ret, err);
@@ -160,7 +162,7 @@ static int plan(const pons_value *world, pons_ground *g, const char *text, pons_
     pons_pose2 a, b;
     const char *colon = strchr(text, ':');
     if (!colon || (size_t)(colon - text) >= sizeof from) {
-        return cli_bad(err, "--path takes FROM:TO, each X,Y or a zone, not '%s'", text);
+        return app_bad(err, "--path takes FROM:TO, each X,Y or a zone, not '%s'", text);
     }
     snprintf(from, sizeof from, "%.*s", (int)(colon - text), text);
     int rc = place(world, from, &a, err);
@@ -260,7 +262,92 @@ static int check(cli *c, const char *name, pons_error *err)
     }
     pons_ground_close(g);
     map_subject_clear(&s);
-    return rc < 0 ? rc : k.faults > 0 ? CLI_FAULTY : PONS_OK;
+    return rc < 0 ? rc : k.faults > 0 ? APP_FAULTY : PONS_OK;
+}
+
+// ---- import, sdf, nav2 --------------------------------------------------------------------------
+
+static void tell_import(const cli *c, const app_import *w)
+{
+    const pons_map_info *i = pons_map_about(w->map);
+    if (c->json) {
+        pons_autovalue row =
+            pons_object("type", json_string("imported"), "world", json_string(w->name), "file",
+                        json_string(w->world), "start",
+                        json_pack("[f,f,f]", w->start.x, w->start.y, w->start.yaw), "occupied",
+                        json_integer(i->occupied), "free", json_integer(i->free), "unknown",
+                        json_integer(i->unknown), NULL);
+        cli_print_json(row);
+        return;
+    }
+    cli_out(
+        "%s: %d × %d cells of %g m, %lld occupied, %lld unknown; the robot starts at %.2f %.2f\n"
+        "`pons run --world %s` drives in it, `pons map zones %s add …` gives places names; no "
+        "charger is known: docs/reference/worlds.md says how the file names one\n",
+        w->world, i->w, i->h, i->resolution_m, (long long)i->occupied, (long long)i->unknown,
+        w->start.x, w->start.y, w->name, w->name);
+}
+
+static int import(cli *c, const char *robot, const char *start, pons_error *err)
+{
+    pons_autovalue robot_world = NULL;
+    char worlds[PATH_MAX + 16];
+    app_import *w = pons_need_zeroed(1, sizeof *w);
+    w->file = c->argv[1];
+    w->named = c->argc > 2 ? c->argv[2] : NULL;
+    w->start_text = start;
+    int rc = start ? map_pose(start, "--start", &w->start, err) : PONS_OK;
+    rc = rc < 0 ? rc : app_world(robot ? robot : "house", &robot_world, err);
+    w->robot_world = robot_world;
+    rc = rc < 0 ? rc : app_import_read(w, err);
+    rc = rc < 0 ? rc : app_workspace(&c->app, true, err);
+    snprintf(worlds, sizeof worlds, "%s/worlds", c->app.workspace);
+    rc = rc < 0 ? rc : app_import_write(w, worlds, err);
+    if (rc == PONS_OK) {
+        tell_import(c, w);
+    }
+    pons_map_destroy(w->map);
+    free(w);
+    return rc;
+}
+
+// A world that has a robot. *ret: the caller's.
+static int robots_world(const char *name, pons_value **ret, pons_error *err)
+{
+    map_subject s;
+    const int rc = map_subject_load(name, &s, err);
+    if (rc < 0) {
+        return rc;
+    }
+    *ret = s.world ? pons_value_ref(s.world) : NULL;
+    map_subject_clear(&s);
+    return *ret ? rc
+                : app_bad(err, "map: %s has no robot; `pons map import` makes a world of it", name);
+}
+
+static int sdf(const char *name, pons_error *err)
+{
+    pons_autovalue world = NULL;
+    pons_autobuf text = PONS_BUF_INIT;
+    int rc = robots_world(name, &world, err);
+    rc = rc < 0 ? rc : app_world_sdf(world, &text, err);
+    if (rc == PONS_OK) {
+        cli_out_text(text.data, text.len);
+    }
+    return rc;
+}
+
+static int nav2(const char *name, const char *dir, pons_error *err)
+{
+    pons_autovalue world = NULL;
+    int rc = robots_world(name, &world, err);
+    rc = rc < 0 ? rc : app_world_nav2(world, dir, err);
+    if (rc == PONS_OK) {
+        cli_out("%s: ros2 launch nav2_bringup bringup_launch.py map:=%s/map.yaml "
+                "params_file:=ROBOT.yaml, with %s/nav2_params.yaml merged into the robot's own\n",
+                dir, dir, dir);
+    }
+    return rc;
 }
 
 // ---- public functions ---------------------------------------------------------------------------
@@ -299,19 +386,18 @@ int cmd_map(cli *c, pons_error *err)
         return check(c, c->argv[1], err);
     }
     if (strcmp(verb, "sdf") == 0 && c->argc == 2) {
-        return map_sdf(c->argv[1], err);
+        return sdf(c->argv[1], err);
     }
     if (strcmp(verb, "nav2") == 0 && c->argc == 3) {
-        return map_nav2(c->argv[1], c->argv[2], err);
+        return nav2(c->argv[1], c->argv[2], err);
     }
     if (strcmp(verb, "import") == 0 && (c->argc == 2 || c->argc == 3)) {
-        const map_import what = {c->argv[1], c->argc > 2 ? c->argv[2] : NULL, robot, start};
-        return map_import_file(c, &what, err);
+        return import(c, robot, start, err);
     }
     if (strcmp(verb, "zones") == 0 && (c->argc == 2 || c->argc == 4)) {
         return map_zones(c, c->argv[1], c->argc > 2 ? c->argv[2] : NULL,
                          c->argc > 3 ? c->argv[3] : NULL, &zone, err);
     }
-    return cli_bad(err, "map: use `pons map import FILE.yaml [NAME]`, `show WORLD`, `check WORLD`, "
+    return app_bad(err, "map: use `pons map import FILE.yaml [NAME]`, `show WORLD`, `check WORLD`, "
                         "`zones WORLD [add|remove ID]`, `sdf WORLD` or `nav2 WORLD DIR`");
 }

@@ -2,6 +2,7 @@
 #ifndef PONS_CLI_MAP_MAP_H
 #define PONS_CLI_MAP_MAP_H
 
+#include "app/map/world_files.h"
 #include "cli/cli.h"
 #include "pons/map_preview.h"
 
@@ -18,20 +19,6 @@ int map_bare_world(const char *name, pons_value **ret, pons_error *err);
 // text_map.c: the ground as text, `columns` wide, with a way over it (NULL: none).
 void map_draw(const pons_value *world, const pons_ground *g, const pons_ground_way *way,
               int columns);
-
-// import.c: a map of nav2_map_server becomes a world of the workspace.
-typedef struct map_import {
-    const char *file, *name; // name NULL: the file's
-    const char *robot;       // a world whose robot it takes; NULL: house
-    const char *start;       // X,Y or X,Y,YAW; NULL: found
-} map_import;
-int map_import_file(cli *c, const map_import *what, pons_error *err);
-
-// sdf.c: a world as SDF, on standard output.
-int map_sdf(const char *name, pons_error *err);
-
-// nav2.c: a world as Nav2 loads it, in a folder.
-int map_nav2(const char *name, const char *dir, pons_error *err);
 
 // zones.c: `pons map zones WORLD [add ID … | remove ID]`.
 typedef struct map_zone {

@@ -10,7 +10,7 @@ int map_subject_load(const char *name, map_subject *ret, pons_error *err)
 {
     pons_yaml *yaml = NULL;
     *ret = (map_subject){0};
-    if (cli_is_path(name)) {
+    if (app_is_path(name)) {
         const int rc = pons_yaml_load(name, &yaml, err);
         const bool map = rc == PONS_OK && pons_get(pons_yaml_value(yaml), "image");
         pons_yaml_destroy(yaml);
@@ -21,7 +21,7 @@ int map_subject_load(const char *name, map_subject *ret, pons_error *err)
             return pons_map_load(name, &ret->map, err);
         }
     }
-    int rc = cli_world(name, &ret->world, err);
+    int rc = app_world(name, &ret->world, err);
     const char *path = pons_get_str(pons_get(ret->world, "map"), "path", NULL);
     rc = rc == PONS_OK && path ? pons_map_load(path, &ret->map, err) : rc;
     if (rc < 0) {
@@ -41,7 +41,7 @@ int map_bare_world(const char *name, pons_value **ret, pons_error *err)
 {
     pons_autovalue house = NULL;
     pons_map *m = NULL;
-    int rc = cli_world("house", &house, err);
+    int rc = app_world("house", &house, err);
     rc = rc < 0 ? rc : pons_map_load(name, &m, err);
     if (rc < 0) {
         return rc;
@@ -58,7 +58,7 @@ int map_bare_world(const char *name, pons_value **ret, pons_error *err)
     }
     char path[PATH_MAX];
     if (rc == PONS_OK && !realpath(name, path)) {
-        rc = cli_bad(err, "cannot resolve %s", name);
+        rc = app_bad(err, "cannot resolve %s", name);
     }
     if (rc == PONS_OK) {
         *ret = pons_object(
@@ -95,7 +95,7 @@ int map_pose(const char *text, const char *what, pons_pose2 *ret, pons_error *er
     }
     const char *last = strrchr(text, ',');
     if (n < 2 || !last || !last[1]) {
-        return cli_bad(err, "%s takes X,Y or X,Y,YAW in metres and radians, not '%s'", what, text);
+        return app_bad(err, "%s takes X,Y or X,Y,YAW in metres and radians, not '%s'", what, text);
     }
     *ret = (pons_pose2){v[0], v[1], pons_wrap_angle(v[2])};
     return PONS_OK;

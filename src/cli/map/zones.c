@@ -1,31 +1,14 @@
 // zones.c - `pons map zones WORLD [add ID … | remove ID]`: zones, keep-out areas and slow zones of a
 // world of the workspace.
 //
-// The file stays its writer's: one line is put in before the first entry of its list, or the lines of
-// one entry are taken out, and all else, comments too, is as it was. What comes out is read as a world
-// before it takes the file's place, so a zone that makes no sense changes nothing.
+// The file is changed by map/zone_edit.c.
 #include "cli/map/map.h"
-#include "pons/buf.h"
-#include "pons/file.h"
-#include "pons/protected_files.h"
-#include "pons/yaml.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { POINTS_MAX = 64, KINDS = 3 };
-static const char *const LISTS[KINDS] = {"zones", "keep_out", "speed_zones"};
-static const char *const KIND_WORDS[KINDS] = {"zone", "keep-out", "slow"};
-
-typedef struct edit {
-    char path[PATH_MAX]; // of the world's file
-    pons_yaml *yaml;
-    char *text;
-    pons_buf out;
-} edit;
+enum { POINTS_MAX = 64 };
+static const char *const KIND_WORDS[APP_ZONE_KINDS] = {"zone", "keep-out", "slow"};
 
 // ---- list ---------------------------------------------------------------------------------------
 
@@ -63,10 +46,10 @@ static void tell_zone(const cli *c, const pons_value *zone, int kind)
 
 static void list(const cli *c, const pons_value *world)
 {
-    for (int kind = 0; kind < KINDS; kind++) {
+    for (int kind = 0; kind < APP_ZONE_KINDS; kind++) {
         size_t i;
         json_t *zone;
-        json_array_foreach(pons_get(world, LISTS[kind]), i, zone)
+        json_array_foreach(pons_get(world, app_zone_lists[kind]), i, zone)
         {
             tell_zone(c, zone, kind);
         }
@@ -93,7 +76,7 @@ static int polygon_of(const char *text, pons_value **ret, pons_error *err)
         at += n + (at[n] != '\0');
     }
     if (json_array_size(all) < 3 || json_array_size(all) > POINTS_MAX) {
-        return cli_bad(err, "--polygon takes 3 to %d corners X,Y with blanks between, not %zu",
+        return app_bad(err, "--polygon takes 3 to %d corners X,Y with blanks between, not %zu",
                        POINTS_MAX, json_array_size(all));
     }
     *ret = pons_value_ref(all);
@@ -139,7 +122,7 @@ static int target_of(const map_zone *z, const pons_value *polygon, pons_value **
     return PONS_OK;
 }
 
-static int zone_of(const char *id, const map_zone *z, int *ret_kind, pons_value **ret,
+static int zone_of(const char *id, const map_zone *z, app_zone_kind *ret_kind, pons_value **ret,
                    pons_error *err)
 {
     pons_autovalue polygon = NULL;
@@ -147,28 +130,29 @@ static int zone_of(const char *id, const map_zone *z, int *ret_kind, pons_value 
     double slow = 0.0;
     const bool limited = z->percent || z->speed;
     if (!z->polygon) {
-        return cli_bad(err, "zones add needs --polygon \"X,Y X,Y X,Y …\"");
+        return app_bad(err, "zones add needs --polygon \"X,Y X,Y X,Y …\"");
     }
     if ((z->percent != NULL) + (z->speed != NULL) + z->keep_out > 1) {
-        return cli_bad(err, "zones add takes one of --keep-out, --percent and --speed");
+        return app_bad(err, "zones add takes one of --keep-out, --percent and --speed");
     }
     int rc = polygon_of(z->polygon, &polygon, err);
     if (rc == PONS_OK && limited) {
         rc = z->percent ? cli_number(z->percent, "--percent", 1.0, 100.0, &slow, err)
                         : cli_number(z->speed, "--speed", 0.001, 100.0, &slow, err);
     }
-    const int kind = z->keep_out ? 1 : limited ? 2 : 0;
-    rc = rc < 0 || kind != 0 ? rc : target_of(z, polygon, &target, err);
+    const app_zone_kind slow_or_not = limited ? APP_ZONE_SLOW : APP_ZONE;
+    const app_zone_kind kind = z->keep_out ? APP_ZONE_KEEP_OUT : slow_or_not;
+    rc = rc < 0 || kind != APP_ZONE ? rc : target_of(z, polygon, &target, err);
     if (rc < 0) {
         return rc;
     }
-    if (kind != 0 && z->target) {
-        return cli_bad(err, "--target goes with zones that one goes to");
+    if (kind != APP_ZONE && z->target) {
+        return app_bad(err, "--target goes with zones that one goes to");
     }
     pons_autovalue names = json_object();
     add_words(names, "zh", z->zh);
-    add_words(names, "en", z->en ? z->en : z->zh || kind != 0 ? NULL : id);
-    const bool named = kind == 0 || z->zh || z->en;
+    add_words(names, "en", z->en ? z->en : z->zh || kind != APP_ZONE ? NULL : id);
+    const bool named = kind == APP_ZONE || z->zh || z->en;
     *ret = pons_object(
         "id", json_string(id), "names", named ? pons_value_ref(names) : NULL, "polygon",
         pons_value_ref(polygon), "target", target ? pons_value_ref(target) : NULL, "percent",
@@ -178,239 +162,60 @@ static int zone_of(const char *id, const map_zone *z, int *ret_kind, pons_value 
     return PONS_OK;
 }
 
-// ---- the file -----------------------------------------------------------------------------------
+// ---- what is done -------------------------------------------------------------------------------
 
-static int open_edit(cli *c, const char *name, edit *e, pons_error *err)
+// The file of a world that a person may change: one of the workspace, or of a path.
+static int file_of(const cli *c, const char *name, char ret[PATH_MAX], pons_error *err)
 {
     pons_autovalue world = NULL;
-    int rc = cli_world(name, &world, err);
-    if (rc < 0) {
-        return rc;
-    }
-    snprintf(e->path, sizeof e->path, "%s", pons_get_str(world, "path", ""));
-    const size_t n = strlen(c->workspace);
-    if (!strchr(name, '/') && (strncmp(e->path, c->workspace, n) != 0 || e->path[n] != '/')) {
-        return cli_bad(
+    const int rc = app_world(name, &world, err);
+    const size_t n = strlen(c->app.workspace);
+    snprintf(ret, PATH_MAX, "%s", pons_get_str(world, "path", ""));
+    if (rc >= 0 && !strchr(name, '/') &&
+        (strncmp(ret, c->app.workspace, n) != 0 || ret[n] != '/')) {
+        return app_bad(
             err, "the world %s is one that pons ships: copy it to worlds/ of the workspace", name);
     }
-    rc = pons_yaml_load(e->path, &e->yaml, err);
-    FILE *f = rc < 0 ? NULL : pons_file_read(e->path);
-    size_t cap = 0;
-    if (rc == PONS_OK && (!f || getdelim(&e->text, &cap, '\0', f) < 0)) {
-        rc = pons_error_set(err, PONS_EIO, "map", "cannot read %s: %s", e->path, strerror(errno));
-    }
-    if (f) {
-        fclose(f);
-    }
     return rc;
 }
 
-static void close_edit(edit *e)
-{
-    pons_yaml_destroy(e->yaml);
-    free(e->text);
-    pons_buf_fini(&e->out);
-}
-
-// The line of a node, from 1; 0: there is none.
-static int line_of(const edit *e, const char *pointer)
-{
-    char where[PONS_ERROR_SOURCE_MAX];
-    pons_yaml_position(e->yaml, pointer, where, sizeof where);
-    char *column = strrchr(where, ':');
-    if (!column) {
-        return 0;
-    }
-    *column = '\0';
-    const char *line = strrchr(where, ':');
-    return line ? atoi(line + 1) : 0;
-}
-
-static const char *line_start(const char *text, int line)
-{
-    for (; line > 1 && text; line--) {
-        const char *end = strchr(text, '\n');
-        text = end ? end + 1 : text + strlen(text);
-    }
-    return text;
-}
-
-// Where the entry begins, when its line is one of a block: "  - …". NULL: it is not.
-static const char *entry_at(const edit *e, const char *list, size_t i, size_t *ret_indent)
-{
-    char pointer[80];
-    snprintf(pointer, sizeof pointer, "/%s/%zu", list, i);
-    const int line = line_of(e, pointer);
-    const char *at = line > 0 ? line_start(e->text, line) : NULL;
-    *ret_indent = at ? strspn(at, " ") : 0;
-    return at && at[*ret_indent] == '-' && at[*ret_indent + 1] == ' ' ? at : NULL;
-}
-
-static int not_a_block(const edit *e, const char *list, pons_error *err)
-{
-    return cli_bad(err,
-                   "%s: its %s are not written one below the other with dashes: edit it by hand",
-                   e->path, list);
-}
-
-static int put_in(edit *e, int kind, const pons_value *zone, pons_error *err)
-{
-    const char *list = LISTS[kind];
-    const pons_value *old = pons_get(pons_yaml_value(e->yaml), list);
-    size_t indent = 2;
-    char *line = json_dumps(zone, JSON_COMPACT | JSON_REAL_PRECISION(10));
-    if (json_array_size(old) > 0) {
-        const char *at = entry_at(e, list, 0, &indent);
-        if (!at) {
-            free(line);
-            return not_a_block(e, list, err);
-        }
-        pons_buf_printf(&e->out, "%.*s%*s- %s\n%s", (int)(at - e->text), e->text, (int)indent, "",
-                        line, at);
-    } else if (old) { // an empty list
-        free(line);
-        return not_a_block(e, list, err);
-    } else {
-        const size_t n = strlen(e->text);
-        pons_buf_printf(&e->out, "%s%s%s:\n  - %s\n", e->text,
-                        n > 0 && e->text[n - 1] == '\n' ? "" : "\n", list, line);
-    }
-    free(line);
-    return PONS_OK;
-}
-
-// From its dash to the next line that is not deeper than that, without comments and blanks at its end.
-static const char *entry_end(const char *at, size_t indent)
-{
-    const char *end = strchr(at, '\n');
-    for (const char *next = end ? end + 1 : NULL; next && *next;) {
-        const size_t deep = strspn(next, " ");
-        const char *after = strchr(next, '\n');
-        const bool empty = next[deep] == '\n' || next[deep] == '#';
-        if (!empty && deep <= indent) {
-            break;
-        }
-        end = empty ? end : after;
-        next = after ? after + 1 : NULL;
-    }
-    return end ? end + 1 : at + strlen(at);
-}
-
-static int take_out(edit *e, int kind, size_t i, pons_error *err)
-{
-    const char *list = LISTS[kind];
-    const pons_value *old = pons_get(pons_yaml_value(e->yaml), list);
-    size_t indent = 0;
-    const char *at = entry_at(e, list, i, &indent);
-    if (!at) {
-        return not_a_block(e, list, err);
-    }
-    const char *end = entry_end(at, indent), *from = at;
-    if (json_array_size(old) == 1) { // the key goes with its last entry
-        char pointer[40];
-        snprintf(pointer, sizeof pointer, "/%s", list);
-        const int key = line_of(e, pointer);
-        from = line_start(e->text, key);
-        while (from > e->text && strncmp(from, list, strlen(list)) != 0) {
-            from = from - 1;
-            while (from > e->text && from[-1] != '\n') {
-                from--;
-            }
-        }
-    }
-    pons_buf_printf(&e->out, "%.*s%s", (int)(from - e->text), e->text, end);
-    return PONS_OK;
-}
-
-// As a draft beside it, which is read as a world before it is one.
-static int save(edit *e, pons_error *err)
-{
-    char draft[PATH_MAX + 32];
-    pons_autovalue world = NULL;
-    snprintf(draft, sizeof draft, "%s.new-XXXXXX", e->path);
-    const int fd = mkstemp(draft);
-    const size_t n = e->out.len;
-    if (fd < 0 || write(fd, e->out.data, n) != (ssize_t)n || fsync(fd) < 0) {
-        const int rc =
-            pons_error_set(err, PONS_EIO, "map", "cannot write %s: %s", draft, strerror(errno));
-        if (fd >= 0) {
-            close(fd);
-            unlink(draft);
-        }
-        return rc;
-    }
-    close(fd);
-    int rc = pons_world_load(draft, &world, err);
-    if (rc == PONS_OK && rename(draft, e->path) < 0) {
-        rc = pons_error_set(err, PONS_EIO, "map", "cannot write %s: %s", e->path, strerror(errno));
-    }
-    if (rc < 0) {
-        unlink(draft);
-        if (err && strncmp(err->source, draft, strlen(draft)) == 0) { // the lines are the file's
-            char where[PONS_ERROR_SOURCE_MAX];
-            snprintf(where, sizeof where, "%s", err->source + strlen(draft));
-            pons_error_source(err, "%s%s", e->path, where);
-        }
-    }
-    return rc;
-}
-
-static int add(cli *c, edit *e, const char *id, const map_zone *zone, pons_error *err)
+static int add(cli *c, const char *path, const char *id, const map_zone *zone, pons_error *err)
 {
     pons_autovalue v = NULL;
-    int kind = 0;
+    app_zone_kind kind = APP_ZONE;
     int rc = zone_of(id, zone, &kind, &v, err);
-    rc = rc < 0 ? rc : put_in(e, kind, v, err);
-    rc = rc < 0 ? rc : save(e, err);
+    rc = rc < 0 ? rc : app_zone_add(path, kind, v, err);
     if (rc == PONS_OK) {
         tell_zone(c, v, kind);
     }
     return rc;
 }
 
-static int drop(cli *c, edit *e, const char *id, pons_error *err)
+static int drop(cli *c, const char *path, const char *id, pons_error *err)
 {
-    for (int kind = 0; kind < KINDS; kind++) {
-        size_t i;
-        json_t *zone;
-        json_array_foreach(pons_get(pons_yaml_value(e->yaml), LISTS[kind]), i, zone)
-        {
-            if (strcmp(pons_get_str(zone, "id", ""), id) == 0) {
-                int rc = take_out(e, kind, i, err);
-                rc = rc < 0 ? rc : save(e, err);
-                if (rc == PONS_OK && !c->json) {
-                    cli_out("%s %s is no more\n", KIND_WORDS[kind], id);
-                }
-                return rc;
-            }
-        }
+    app_zone_kind kind = APP_ZONE;
+    const int rc = app_zone_remove(path, id, &kind, err);
+    if (rc == PONS_OK && !c->json) {
+        cli_out("%s %s is no more\n", KIND_WORDS[kind], id);
     }
-    return pons_error_set(err, PONS_ENOTFOUND, "map", "%s has no zone %s", e->path, id);
+    return rc;
 }
 
 int map_zones(cli *c, const char *world, const char *verb, const char *id, const map_zone *zone,
               pons_error *err)
 {
+    char path[PATH_MAX];
     if (!verb) {
         pons_autovalue w = NULL;
-        const int rc = cli_world(world, &w, err);
+        const int rc = app_world(world, &w, err);
         if (rc == PONS_OK) {
             list(c, w);
         }
         return rc;
     }
     if (strcmp(verb, "add") != 0 && strcmp(verb, "remove") != 0) {
-        return cli_bad(err, "map zones: add ID or remove ID, not '%s'", verb);
+        return app_bad(err, "map zones: add ID or remove ID, not '%s'", verb);
     }
-    edit *e = calloc(1, sizeof *e);
-    if (!e) {
-        return pons_error_set(err, PONS_ENOMEM, "map", "no memory");
-    }
-    int rc = open_edit(c, world, e, err);
-    if (rc == PONS_OK) {
-        rc = *verb == 'a' ? add(c, e, id, zone, err) : drop(c, e, id, err);
-    }
-    close_edit(e);
-    free(e);
-    return rc;
+    const int rc = file_of(c, world, path, err);
+    return rc < 0 ? rc : *verb == 'a' ? add(c, path, id, zone, err) : drop(c, path, id, err);
 }

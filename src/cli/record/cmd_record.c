@@ -25,7 +25,7 @@ static void on_signal(int number)
 }
 
 typedef struct follower {
-    cli_recording *recording;
+    app_recording *recording;
     pons_store store;
     char thread[PONS_NAME_MAX]; // "": none yet
     int64_t after;
@@ -39,7 +39,7 @@ static int tell_event(void *user, const pons_event_row *row)
     pons_error none = PONS_ERROR_INIT;
     f->after = row->seq;
     if (pons_value_read(row->payload.data, row->payload.len, &payload, &none) >= 0) {
-        cli_recording_event(f->recording, &(pons_event){.seq = row->seq,
+        app_recording_event(f->recording, &(pons_event){.seq = row->seq,
                                                         .thread = f->thread,
                                                         .ns = row->ns,
                                                         .ts_ms = row->ts_ms,
@@ -55,15 +55,15 @@ static void follow(cli *c, follower *f, const char *named)
     pons_error none = PONS_ERROR_INIT;
     const char *url = getenv("PONS_STORE");
     // Where nobody has made a store yet, one for reading would be empty for ever.
-    const bool there = (url && *url) || access(c->db, F_OK) == 0;
-    if (!f->store.ops && (!there || cli_store_read(c, &f->store, &none) < 0)) {
+    const bool there = (url && *url) || access(c->app.db, F_OK) == 0;
+    if (!f->store.ops && (!there || app_store_read(&c->app, &f->store, &none) < 0)) {
         f->store.ops = NULL;
         f->looked = true;
         return;
     }
     if (named) {
         snprintf(newest, sizeof newest, "%s", named);
-    } else if (cli_latest_thread(f->store, newest, &none) < 0) {
+    } else if (app_latest_thread(f->store, newest, &none) < 0) {
         f->looked = true;
         return;
     }
@@ -78,32 +78,32 @@ static void follow(cli *c, follower *f, const char *named)
     f->store.ops->events(f->store.self, f->thread, f->after, 0, tell_event, f, &none);
 }
 
-static int make(cli *c, const cli_recording_options *o, const char *thread, double for_s,
+static int make(cli *c, const app_recording_options *o, const char *thread, double for_s,
                 pons_error *err)
 {
     const struct sigaction act = {.sa_handler = on_signal};
     const pons_clock clock = pons_clock_real();
     follower f = {.after = 0};
-    int rc = cli_workspace(c, true, err);
-    rc = rc < 0 ? rc : cli_recording_open(c, o, &f.recording, err);
+    int rc = app_workspace(&c->app, true, err);
+    rc = rc < 0 ? rc : app_recording_open(&c->app, o, &f.recording, err);
     if (rc < 0) {
         return rc;
     }
     sigaction(SIGINT, &act, NULL);
     sigaction(SIGTERM, &act, NULL);
     sigaction(SIGHUP, &act, NULL);
-    cli_err("pons: recording what the robot of %s does into %s; Ctrl-C ends it\n", c->workspace,
+    cli_err("pons: recording what the robot of %s does into %s; Ctrl-C ends it\n", c->app.workspace,
             o->path);
     const int64_t until = for_s > 0.0 ? pons_now_ms(&clock) + (int64_t)(for_s * 1e3) : INT64_MAX;
-    while (!quit && pons_now_ms(&clock) < until && !cli_recording_ended(f.recording)) {
+    while (!quit && pons_now_ms(&clock) < until && !app_recording_ended(f.recording)) {
         follow(c, &f, thread);
         poll(NULL, 0, LOOK_MS);
     }
     follow(c, &f, thread);
-    const bool ended = cli_recording_ended(f.recording);
-    rc = cli_recording_close(f.recording, err);
+    const bool ended = app_recording_ended(f.recording);
+    rc = app_recording_close(f.recording, err);
     pons_store_close(&f.store);
-    return rc < 0 ? rc : ended ? CLI_LACKING : PONS_OK;
+    return rc < 0 ? rc : ended ? APP_LACKING : PONS_OK;
 }
 
 // ---- info ---------------------------------------------------------------------------------------
@@ -165,13 +165,13 @@ static int info(cli *c, const char *path, pons_error *err)
     }
     const bool whole = a.whole;
     pons_mcap_about_clear(&a);
-    return rc < 0 ? rc : whole ? PONS_OK : CLI_NO_SUCCESS;
+    return rc < 0 ? rc : whole ? PONS_OK : APP_NO_SUCCESS;
 }
 
 int cmd_record(cli *c, pons_error *err)
 {
     const char *thread = NULL, *every = NULL, *for_text = NULL, *ros2 = NULL;
-    cli_recording_options o = {.every_s = CLI_RECORD_EVERY_S};
+    app_recording_options o = {.every_s = APP_RECORD_EVERY_S};
     double for_s = 0.0;
     const cli_option options[] = {
         {"--thread", "ID", "the events of this thread; default: of the newest one", &thread},
@@ -191,14 +191,14 @@ int cmd_record(cli *c, pons_error *err)
         return info(c, c->argv[1], err);
     }
     if (c->argc != 1 || strcmp(c->argv[0], "info") == 0) {
-        return cli_bad(err, "record: use `pons record FILE.mcap` or `pons record info FILE.mcap`");
+        return app_bad(err, "record: use `pons record FILE.mcap` or `pons record info FILE.mcap`");
     }
     if (every && !o.cameras) {
-        return cli_bad(err, "record: --every is of --camera");
+        return app_bad(err, "record: --every is of --camera");
     }
     rc = every ? cli_number(every, "--every", 0.1, 1e6, &o.every_s, err) : PONS_OK;
     rc = rc >= 0 && for_text ? cli_number(for_text, "--for", 0.1, 1e9, &for_s, err) : rc;
-    rc = rc >= 0 && thread ? cli_thread_name(thread, err) : rc;
+    rc = rc >= 0 && thread ? app_thread_name(thread, err) : rc;
     o.path = c->argv[0];
     o.ros2 = ros2 != NULL;
     return rc < 0 ? rc : make(c, &o, thread, for_s, err);

@@ -204,8 +204,8 @@ static int replay(player *p, const char *path, pons_error *err)
     pons_mcap_about about;
     p->manual = (pons_clock_manual){.now_ns = PONS_NS_PER_S};
     p->path = path;
-    int rc = cli_config(p->c, &p->config, err);
-    rc = rc < 0 ? rc : cli_policy(p->c, &p->policy, err);
+    int rc = app_config(&p->c->app, &p->config, err);
+    rc = rc < 0 ? rc : app_policy(&p->c->app, &p->policy, err);
     rc = rc < 0 ? rc : pons_store_memory_open(&p->store, err);
     rc = rc < 0 ? rc : open_brain(p, err);
     if (rc < 0) {
@@ -240,7 +240,7 @@ int cmd_replay(cli *c, pons_error *err)
     player p = {.c = c};
     int rc = cli_parse(c, options, err);
     if (rc >= 0 && c->argc != 1) {
-        rc = cli_bad(err, "replay takes one recording: `pons replay FILE.mcap`");
+        rc = app_bad(err, "replay takes one recording: `pons replay FILE.mcap`");
     }
     rc = rc < 0 ? rc : replay(&p, c->argv[0], err);
     if (p.brain) {

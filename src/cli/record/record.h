@@ -1,13 +1,8 @@
-// record.h - a recording of the robot in this workspace (recording.c), for commands that make one.
+// record.h - between the commands that make and read recordings.
 #ifndef PONS_CLI_RECORD_RECORD_H
 #define PONS_CLI_RECORD_RECORD_H
 
-#include "cli/cli.h"
-
-#define CLI_RECORD_EVERY_S 2.0
-
-// Whether it has ended by itself: the disk is full.
-bool cli_recording_ended(cli_recording *r);
+#include "app/session/session.h"
 
 // What is wrong in a file that a person named is bad input: nothing of ours is damaged.
 static inline int cli_recording_read(int rc, pons_error *err)

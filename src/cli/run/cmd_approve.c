@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define ANSWER_BYTES_MAX (16 * 1024)
 #define HEARD_TIMEOUT_MS 1500 // of a brain that is there
 #define LOOK_EVERY_MS    10
 
@@ -38,7 +39,7 @@ static int already(const char *thread, const pons_value *first, pons_error *err)
         strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
     }
     char said[CLI_ANSWER_MAX];
-    return cli_bad(err, "approve: %s was already answered by %s, at %s: %s", thread,
+    return app_bad(err, "approve: %s was already answered by %s, at %s: %s", thread,
                    pons_get_str(first, "by", "a person"), when, cli_answer_text(first, said));
 }
 
@@ -94,7 +95,7 @@ static int tell(cli *c, pons_store store, const char *thread, const char *questi
     if (strcmp(verdict, "closed") == 0) {
         pons_autovalue last = last_answer(store, thread, question);
         return last ? already(thread, last, err)
-                    : cli_bad(err, "approve: that question of %s is closed", thread);
+                    : app_bad(err, "approve: that question of %s is closed", thread);
     }
     if (c->json) {
         pons_autovalue out =
@@ -113,19 +114,19 @@ static int post_answer(cli *c, pons_store store, const char *thread, const char 
                        pons_value *answer, pons_error *err)
 {
     json_object_set_new(answer, "id", json_string(id));
-    cli_answer_sign(answer, "pons approve");
+    app_answer_sign(answer, "pons approve");
     const int rc = pons_inbox_post(store, thread, "kernel", "answer", answer, err);
     if (rc < 0) {
         return rc;
     }
-    cli_ring(c);
+    app_wake_brain(&c->app);
     return tell(c, store, thread, id, pons_get_str(answer, "nonce", ""), err);
 }
 
 static int answer_question(cli *c, pons_store store, const char *thread, const pons_value *question,
                            pons_value *answer, pons_error *err)
 {
-    const int rc = cli_question_fits(question, answer, err);
+    const int rc = app_question_fits(question, answer, err);
     return rc < 0 ? rc
                   : post_answer(c, store, thread, pons_get_str(question, "id", ""), answer, err);
 }
@@ -162,7 +163,7 @@ static pons_value *questions(pons_store store, const char *thread, pons_error *e
         json_array_append(list, json_array_get(own, i));
     }
     if (open && json_is_array(pons_get(open, "ops")) &&
-        !cli_question_named(list, pons_get_str(open, "id", ""))) {
+        !app_question_named(list, pons_get_str(open, "id", ""))) {
         json_array_append(list, open);
     }
     return list;
@@ -184,7 +185,7 @@ static void print_line(void *user, const char *text)
     cli_out("  %s\n", text);
 }
 
-// What the run waits for; CLI_WAITING when it does.
+// What the run waits for; APP_WAITING when it does.
 static int show_approval(cli *c, pons_store store, const char *thread, pons_error *err)
 {
     pons_autovalue approvals = questions(store, thread, err);
@@ -193,7 +194,7 @@ static int show_approval(cli *c, pons_store store, const char *thread, pons_erro
     }
     if (c->json) {
         cli_print_json(approvals);
-        return json_array_size(approvals) ? CLI_WAITING : PONS_OK;
+        return json_array_size(approvals) ? APP_WAITING : PONS_OK;
     }
     const bool several = json_array_size(approvals) > 1;
     size_t i;
@@ -201,9 +202,9 @@ static int show_approval(cli *c, pons_store store, const char *thread, pons_erro
     json_array_foreach(approvals, i, question)
     {
         cli_out("%s asks: %s\n", thread, pons_get_str(question, "question", ""));
-        cli_question_show(question, print_line, NULL);
+        app_question_show(question, print_line, NULL);
         cli_out("pons approve %s%s%s %s\n", thread, several ? " --id " : "",
-                several ? pons_get_str(question, "id", "") : "", cli_question_takes(question));
+                several ? pons_get_str(question, "id", "") : "", app_question_takes(question));
     }
     pons_autovalue waits = answered(store, thread);
     if (json_array_size(approvals) == 0 && json_array_size(waits) == 0) {
@@ -219,7 +220,7 @@ static int show_approval(cli *c, pons_store store, const char *thread, pons_erro
                 pons_get_str(answer, "by", "a person"), cli_answer_text(answer, said), thread,
                 pons_get_str(question, "id", ""));
     }
-    return json_array_size(approvals) ? CLI_WAITING : PONS_OK;
+    return json_array_size(approvals) ? APP_WAITING : PONS_OK;
 }
 
 // ---- public functions ---------------------------------------------------------------------------
@@ -229,7 +230,7 @@ static int read_always(const char *rest, pons_value **ret, pons_error *err)
 {
     const bool tool = strcmp(rest, "tool") == 0;
     if (*rest && !tool) {
-        return cli_bad(err,
+        return app_bad(err,
                        "approve: always: these very arguments; always tool: whatever they are");
     }
     *ret = pons_object("action", json_string("approve"), "always",
@@ -239,7 +240,7 @@ static int read_always(const char *rest, pons_value **ret, pons_error *err)
 
 static int never_always(const char *whose, pons_error *err)
 {
-    return cli_bad(
+    return app_bad(
         err,
         "approve: always is for calls of `pons agent`: what %s asks is asked each time, as "
         "the robot has moved since; answer approve, or see `approval` in kernel.yaml "
@@ -253,10 +254,10 @@ static bool halts(const cli *c, const pons_value *answer)
     const char *words = pons_get_str(answer, "answer", NULL);
     pons_policy policy = {0};
     pons_error none = PONS_ERROR_INIT;
-    if (!words || cli_policy(c, &policy, &none) < 0) {
+    if (!words || app_policy(&c->app, &policy, &none) < 0) {
         return false;
     }
-    const bool yes = cli_halts(&policy, words);
+    const bool yes = app_words_stop_or_pause(&policy, words);
     pons_rules_close(&policy);
     return yes;
 }
@@ -270,11 +271,11 @@ static bool take_back(cli *c, pons_store store, const char *thread, pons_value *
         return false;
     }
     pons_autovalue waits = answered(store, thread);
-    const pons_value *one = id                            ? cli_question_named(waits, id)
+    const pons_value *one = id                            ? app_question_named(waits, id)
                             : json_array_size(waits) == 1 ? json_array_get(waits, 0)
                                                           : NULL;
     if (!id && json_array_size(waits) > 1) {
-        *ret_rc = cli_question_which(thread, waits, err);
+        *ret_rc = app_question_which(thread, waits, err);
         return true;
     }
     const bool yes = last && strcmp(pons_get_str(last, "action", ""), "reject") != 0;
@@ -294,9 +295,9 @@ static int answer_open(cli *c, pons_store store, const char *thread, pons_value 
         return err->status;
     }
     if (!id && json_array_size(open) > 1) {
-        return cli_question_which(thread, open, err);
+        return app_question_which(thread, open, err);
     }
-    const pons_value *question = id ? cli_question_named(open, id) : json_array_get(open, 0);
+    const pons_value *question = id ? app_question_named(open, id) : json_array_get(open, 0);
     if (question) {
         return answer_question(c, store, thread, question, answer, err);
     }
@@ -305,17 +306,17 @@ static int answer_open(cli *c, pons_store store, const char *thread, pons_value 
     if (take_back(c, store, thread, answer, id, last, &rc, err)) {
         return rc;
     }
-    return last ? already(thread, last, err) : cli_question_unknown(thread, id, open, err);
+    return last ? already(thread, last, err) : app_question_unknown(thread, id, open, err);
 }
 
 // An answer is the owner's, whoever else may read or write here.
 static int same_person(const cli *c, pons_error *err)
 {
-    const char *const places[] = {c->workspace, c->run_dir, c->db};
+    const char *const places[] = {c->app.workspace, c->app.run_dir, c->app.db};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         struct stat st;
         if (stat(places[i], &st) == 0 && st.st_uid != geteuid()) {
-            return cli_bad(err, "approve: %s belongs to user %lld, and only its owner answers",
+            return app_bad(err, "approve: %s belongs to user %lld, and only its owner answers",
                            places[i], (long long)st.st_uid);
         }
     }
@@ -332,32 +333,29 @@ int cmd_approve(cli *c, pons_error *err)
         return parsed;
     }
     pons_autovalue answer = NULL;
-    char rest[PATH_MAX * 4] = "";
-    for (int i = 2; i < c->argc; i++) {
-        const size_t used = strlen(rest);
-        const int n =
-            snprintf(rest + used, sizeof rest - used, "%s%s", i > 2 ? " " : "", c->argv[i]);
-        if (n >= (int)(sizeof rest - used)) {
-            return cli_bad(err, "approve: that is longer than %zu bytes", sizeof rest - 1);
-        }
-    }
-    const bool always = c->argc > 1 && strcmp(c->argv[1], "always") == 0;
-    int rc = always        ? read_always(rest, &answer, err)
-             : c->argc > 1 ? cli_answer(c->argv[1], c->argc > 2 ? rest : NULL, &answer, err)
-                           : PONS_OK;
+    pons_autobuf words = PONS_BUF_INIT;
+    int rc = cli_words(c, 2, ANSWER_BYTES_MAX, &words, err);
     if (rc < 0) {
         return rc;
     }
-    if (c->argc > 0 && strncmp(c->argv[0], CLI_MCP_QUESTION, strlen(CLI_MCP_QUESTION)) == 0) {
+    const char *rest = words.data;
+    const bool always = c->argc > 1 && strcmp(c->argv[1], "always") == 0;
+    rc = always        ? read_always(rest, &answer, err)
+         : c->argc > 1 ? app_answer(c->argv[1], c->argc > 2 ? rest : NULL, &answer, err)
+                       : PONS_OK;
+    if (rc < 0) {
+        return rc;
+    }
+    if (c->argc > 0 && strncmp(c->argv[0], APP_MCP_QUESTION, strlen(APP_MCP_QUESTION)) == 0) {
         return always ? never_always("a client of `pons mcp serve`", err)
                       : cli_mcp_approve(c, c->argv[0], answer, err);
     }
     pons_store store = {0};
     char thread[PONS_NAME_MAX];
-    rc = cli_workspace(c, false, err);
-    rc = rc < 0 ? rc : cli_store(c, &store, err);
+    rc = app_workspace(&c->app, false, err);
+    rc = rc < 0 ? rc : app_store(&c->app, &store, err);
     if (rc >= 0 && c->argc == 0) {
-        rc = cli_latest_of_any(store, thread, err);
+        rc = app_latest_of_any(store, thread, err);
     } else if (rc >= 0) {
         snprintf(thread, sizeof thread, "%s", c->argv[0]);
     }
@@ -367,7 +365,7 @@ int cmd_approve(cli *c, pons_error *err)
     } else if (rc >= 0 && always) {
         rc = never_always("the robot's brain", err);
     } else if (rc >= 0 && halts(c, answer)) {
-        rc = cli_halt(c, store, thread, pons_get_str(answer, "answer", ""), err);
+        rc = app_say_stop(&c->app, store, thread, pons_get_str(answer, "answer", ""), err);
     } else if (rc >= 0) {
         rc = answer ? answer_open(c, store, thread, answer, id, err)
                     : show_approval(c, store, thread, err);
@@ -382,16 +380,16 @@ int cli_answer_open(cli *c, const char *thread, pons_value *answer, bool *ret_as
     pons_error none = PONS_ERROR_INIT;
     pons_store store = {0};
     char latest[PONS_NAME_MAX];
-    int rc = cli_store_read(c, &store, &none);
+    int rc = app_store_read(&c->app, &store, &none);
     if (rc >= 0 && !thread) {
-        rc = cli_latest_thread(store, latest, &none);
+        rc = app_latest_thread(store, latest, &none);
         thread = latest;
     }
     pons_autovalue open = rc < 0 ? NULL : questions(store, thread, &none);
     *ret_asked = json_array_size(open) > 0;
     rc = *ret_asked ? same_person(c, err) : PONS_OK;
     if (rc >= 0 && json_array_size(open) > 1) { // "yes" to which?
-        rc = cli_question_which(thread, open, err);
+        rc = app_question_which(thread, open, err);
     } else if (rc >= 0 && *ret_asked) {
         rc = answer_question(c, store, thread, json_array_get(open, 0), answer, err);
     }
@@ -399,74 +397,4 @@ int cli_answer_open(cli *c, const char *thread, pons_value *answer, bool *ret_as
     return rc;
 }
 
-void cli_answer_sign(pons_value *answer, const char *where)
-{
-    const struct passwd *me = getpwuid(geteuid());
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    json_object_set_new(answer, "by",
-                        me ? json_sprintf("%s (%s)", me->pw_name, where)
-                           : json_sprintf("user %lld (%s)", (long long)geteuid(), where));
-    json_object_set_new(answer, "at_ms", json_integer(now.tv_sec * 1000LL + now.tv_nsec / 1000000));
-    json_object_set_new(
-        answer, "nonce",
-        json_sprintf("%lld-%lld.%09ld", (long long)getpid(), (long long)now.tv_sec, now.tv_nsec));
-}
-
 // ---- words --------------------------------------------------------------------------------------
-
-// "[N] JSON": N from 1; JSON an object of arguments, or (without N) a list of all operations.
-static int read_edit(const char *rest, pons_value *answer, pons_error *err)
-{
-    char *end = NULL;
-    pons_value *edit = NULL;
-    const long long n = strtoll(rest, &end, 10);
-    const bool named = end != rest && *end == ' ';
-    const char *json = named ? end + strspn(end, " ") : rest;
-    const int rc = pons_value_parse(json, strlen(json), &edit, err);
-    if (rc < 0) {
-        return rc;
-    }
-    const bool list = json_is_array(edit);
-    if ((!json_is_object(edit) && !list) || (list && named) || (named && n < 1)) {
-        pons_value_unref(edit);
-        return cli_bad(err, named ? "edit N takes the new arguments of operation N as an object"
-                                  : "edit takes the new arguments as an object, or a list of "
-                                    "{skill,args}");
-    }
-    json_object_set_new(answer, list ? "ops" : "args", edit);
-    if (named) {
-        json_object_set_new(answer, "op", json_integer(n));
-    }
-    return PONS_OK;
-}
-
-int cli_answer(const char *action, const char *rest, pons_value **ret, pons_error *err)
-{
-    const pons_yes_no said = pons_yes_no_of(action, NULL, NULL); // 好, yes, no
-    action = said == PONS_SAID_YES ? "approve" : said == PONS_SAID_NO ? "reject" : action;
-    pons_autovalue answer = pons_object("action", json_string(action), NULL);
-    if (strcmp(action, "approve") == 0 && rest) {
-        return cli_bad(
-            err, "approve takes nothing more; answer WORDS, edit [N] JSON and reject REASON do");
-    }
-    if (strcmp(action, "reject") == 0) {
-        json_object_set_new(answer, "reason", json_string(rest ? rest : ""));
-    } else if (strcmp(action, "edit") == 0 && rest) {
-        const int rc = read_edit(rest, answer, err);
-        if (rc < 0) {
-            return rc;
-        }
-    } else if (strcmp(action, "answer") == 0 && rest) { // words: what the question wants to know
-        json_object_set_new(answer, "action", json_string("approve"));
-        json_object_set_new(answer, "answer", json_string(rest));
-    } else if (strcmp(action, "answer") == 0) {
-        return cli_bad(err, "approve: answer needs words");
-    } else if (strcmp(action, "approve") != 0) {
-        return cli_bad(err,
-                       "approve: %s; use approve, answer WORDS, edit [N] JSON, or reject REASON",
-                       strcmp(action, "edit") == 0 ? "edit needs JSON" : action);
-    }
-    *ret = pons_value_ref(answer);
-    return PONS_OK;
-}

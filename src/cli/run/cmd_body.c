@@ -1,21 +1,13 @@
 // cmd_body.c - `pons body`: a robot's owner, as a process of its own; `pons body pose`, which tells the
 // one that runs where it is; and `pons body ros2`, which shows it to ROS (ros2_bridge.c).
+#include "app/workspace/which_robot.h"
 #include "cli/cli.h"
-#include "cli/which_robot.h"
 #include "pons/link_message.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static volatile sig_atomic_t quit;
-
-static void on_signal(int number)
-{
-    (void)number;
-    quit = 1;
-}
 
 // Half a metre and 20 degrees are near enough: the scans do the rest, or contradict.
 static int pose(cli *c, pons_error *err)
@@ -24,7 +16,7 @@ static int pose(cli *c, pons_error *err)
     static const double most[] = {1e6, 1e6, 100.0};
     double at[3];
     if (c->argc != 4) {
-        return cli_bad(err, "body pose takes X and Y in metres and YAW in radians, in the map");
+        return app_bad(err, "body pose takes X and Y in metres and YAW in radians, in the map");
     }
     for (int i = 0; i < 3; i++) {
         const int rc = cli_number(c->argv[1 + i], names[i], -most[i], most[i], &at[i], err);
@@ -34,7 +26,7 @@ static int pose(cli *c, pons_error *err)
     }
     const pons_message what = {.type = PONS_MESSAGE_SET_POSE,
                                .as.set_pose = {.x = at[0], .y = at[1], .yaw = at[2]}};
-    const int rc = cli_ask_body(c, &what, err);
+    const int rc = app_ask_body(&c->app, &what, err);
     if (rc < 0) {
         return rc;
     }
@@ -55,11 +47,11 @@ static int camera(cli *c, const cli_camera_options *o, const char *size, const c
     cli_camera_options with = *o;
     char end;
     if ((size || fps) && !o->device) {
-        return cli_bad(err, "body camera: --size and --fps are of a --device");
+        return app_bad(err, "body camera: --size and --fps are of a --device");
     }
     if (size && (sscanf(size, "%dx%d%c", &with.width, &with.height, &end) != 2 || with.width < 1 ||
                  with.height < 1 || with.width > 16384 || with.height > 16384)) {
-        return cli_bad(err, "body camera: --size takes WxH, such as 640x480, not '%.40s'", size);
+        return app_bad(err, "body camera: --size takes WxH, such as 640x480, not '%.40s'", size);
     }
     const int rc = fps ? cli_number(fps, "--fps", 0.1, 1000, &with.fps, err) : PONS_OK;
     return rc < 0 ? rc : cli_camera(c, &with, err);
@@ -96,18 +88,18 @@ int cmd_body(cli *c, pons_error *err)
     }
     if (c->argc == 2 && strcmp(c->argv[0], "camera") == 0) {
         const cli_camera_options o = {.name = c->argv[1],
-                                      .world = c->world,
-                                      .driver = c->driver,
+                                      .world = c->app.world,
+                                      .driver = c->app.driver,
                                       .out = out,
                                       .device = device,
                                       .depth = depth != NULL};
         return camera(c, &o, size, fps, err);
     }
     if (c->argc == 1 && strcmp(c->argv[0], "ros2") == 0) {
-        return cli_bridge_run(c, c->world, for_run != NULL, err);
+        return app_bridge_run(&c->app, c->app.world, for_run != NULL, err);
     }
     if (c->argc > 0 || out || depth || device || size || fps) {
-        return cli_bad(err,
+        return app_bad(err,
                        "body takes options, or pose X Y YAW, or camera NAME, or ros2; got '%s'",
                        c->argc > 0 ? c->argv[0]
                        : out       ? "--out"
@@ -129,35 +121,34 @@ int cmd_body(cli *c, pons_error *err)
     pons_autovalue config = NULL;
     char ledger[PATH_MAX + 16], state[PATH_MAX + 16];
     pons_body_options o = PONS_BODY_OPTIONS_INIT;
-    cli_skills skills = {0};
-    cli_robot meant = {0};
+    app_skills skills = {0};
+    app_robot meant = {0};
     pid_t bridge = 0;
-    rc = rc < 0 ? rc : cli_workspace(c, true, err);
-    rc = rc < 0 ? rc : cli_config(c, &rules, err);
-    rc = rc < 0 ? rc : cli_robot_meant(c, NULL, NULL, &meant, err);
-    rc = rc < 0 ? rc : cli_robot_check(c, &meant, err);
-    rc = rc < 0 ? rc : cli_robot_config(c, meant.driver, &config, err);
-    rc = rc < 0 ? rc : cli_world(meant.world, &world, err);
-    rc = rc < 0 ? rc : cli_driver(meant.driver, &o.robot, err);
-    rc = rc < 0 ? rc : cli_skills_load(skill_names, &skills, err);
+    rc = rc < 0 ? rc : app_workspace(&c->app, true, err);
+    rc = rc < 0 ? rc : app_config(&c->app, &rules, err);
+    rc = rc < 0 ? rc : app_robot_meant(&c->app, NULL, NULL, &meant, err);
+    rc = rc < 0 ? rc : app_robot_check(&c->app, &meant, err);
+    rc = rc < 0 ? rc : app_robot_config(&c->app, meant.driver, &config, err);
+    rc = rc < 0 ? rc : app_world(meant.world, &world, err);
+    rc = rc < 0 ? rc : app_driver(meant.driver, &o.robot, err);
+    rc = rc < 0 ? rc : app_skills_load(skill_names, &skills, err);
     if (rc >= 0 && ros2 && strcmp(o.robot->name, "ros2") == 0) {
         rc =
-            cli_bad(err, "--ros2 shows pons's own body; a robot of --driver ros2 is there already");
+            app_bad(err, "--ros2 shows pons's own body; a robot of --driver ros2 is there already");
     }
-    signal(SIGINT, on_signal); // who ends it meanwhile ends the bridge too
-    signal(SIGTERM, on_signal);
-    rc = rc < 0 || !ros2 ? rc : cli_bridge_start(c, meant.world, &bridge, err);
+    cli_end_on_signals(SA_RESTART); // who ends it meanwhile ends the bridge too
+    rc = rc < 0 || !ros2 ? rc : app_bridge_start(&c->app, meant.world, &bridge, err);
     rc = rc < 0 ? rc : pons_body_confine(err);
     if (rc < 0) {
-        cli_bridge_end(bridge);
+        app_bridge_end(bridge);
         return rc;
     }
-    snprintf(ledger, sizeof ledger, "%s/body.ledger", c->run_dir);
-    snprintf(state, sizeof state, "%s/sim.json", c->run_dir);
+    snprintf(ledger, sizeof ledger, "%s/body.ledger", c->app.run_dir);
+    snprintf(state, sizeof state, "%s/sim.json", c->app.run_dir);
     o.world = world;
     o.skills = skills.at;
     o.n_skills = skills.n;
-    o.workspace = c->workspace;
+    o.workspace = c->app.workspace;
     o.config = config;
     o.ledger_path = ledger;
     const pons_value *kept = pons_get(rules, "ledger");
@@ -172,18 +163,19 @@ int cmd_body(cli *c, pons_error *err)
     o.for_run = for_run != NULL;
     if (!for_run && isatty(STDERR_FILENO)) {
         cli_err("pons: body %s in %s at %s; Ctrl-C ends it\n", meant.driver, meant.world,
-                c->run_dir);
+                c->app.run_dir);
     }
-    cli_recording *recording = NULL;
+    app_recording *recording = NULL;
     pons_error unwritten = PONS_ERROR_INIT;
     if (record) {
-        rc = cli_recording_open(
-            c, &(cli_recording_options){.path = record, .apart = strcmp(meant.driver, "ros2") == 0},
+        rc = app_recording_open(
+            &c->app,
+            &(app_recording_options){.path = record, .apart = strcmp(meant.driver, "ros2") == 0},
             &recording, err);
     }
-    rc = rc < 0 ? rc : pons_body_run(&o, c->run_dir, &quit, err);
-    cli_bridge_end(bridge);
-    if (cli_recording_close(recording, &unwritten) < 0) {
+    rc = rc < 0 ? rc : pons_body_run(&o, c->app.run_dir, &cli_ended, err);
+    app_bridge_end(bridge);
+    if (app_recording_close(recording, &unwritten) < 0) {
         cli_tell(&unwritten);
     }
     return rc;

@@ -3,9 +3,9 @@
 // A camera of a simulated world is drawn from the state that the body saves four times a second
 // (run/sim.json), in this process: no body waits for it, and without one the last state is shown, or
 // the world's beginning. A camera with a `device` is this machine's own, and is asked itself.
+#include "app/workspace/which_robot.h"
 #include "cli/cli.h"
-#include "cli/run/camera_file.h"
-#include "cli/which_robot.h"
+#include "drivers/camera/camera.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static int unknown(const pons_value *world, const char *name, pons_error *err)
         n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", i ? ", " : "",
                               pons_get_str(c, "id", ""));
     }
-    return cli_bad(err,
+    return app_bad(err,
                    *all ? "there is no camera '%.60s' in this world; there are %s"
                         : "there is no camera '%.60s' in this world%s",
                    name, all);
@@ -38,13 +38,13 @@ static int usual_path(cli *c, const char *name, char *ret, size_t cap, pons_erro
 {
     static const char *const folders[] = {"artifacts", "artifacts/camera"};
     for (size_t i = 0; i < 2; i++) {
-        snprintf(ret, cap, "%s/%s", c->workspace, folders[i]);
+        snprintf(ret, cap, "%s/%s", c->app.workspace, folders[i]);
         if (mkdir(ret, 0777) < 0 && errno != EEXIST) {
             pons_error_set(err, PONS_EIO, "camera", "cannot make the folder: %s", strerror(errno));
             return pons_error_source(err, "%s", ret);
         }
     }
-    snprintf(ret, cap, "%s/artifacts/camera/%s.jpg", c->workspace, name);
+    snprintf(ret, cap, "%s/artifacts/camera/%s.jpg", c->app.workspace, name);
     return PONS_OK;
 }
 
@@ -65,7 +65,7 @@ static int draw(cli *c, const pons_value *world, const char *driver, const char 
     pons_autovalue config = pons_object("seed", json_integer(1), NULL);
     pons_error none = PONS_ERROR_INIT;
     void *self = NULL;
-    int rc = cli_driver(driver, &robot, err);
+    int rc = app_driver(driver, &robot, err);
     if (rc == PONS_OK && (!pons_robot_cameras(robot) || !robot->restore)) {
         return pons_error_set(err, PONS_EUNSUPPORTED, "camera", "driver %s draws no pictures",
                               driver);
@@ -74,7 +74,7 @@ static int draw(cli *c, const pons_value *world, const char *driver, const char 
     if (rc < 0) {
         return rc;
     }
-    snprintf(path, sizeof path, "%s/sim.json", c->run_dir);
+    snprintf(path, sizeof path, "%s/sim.json", c->app.run_dir);
     if (pons_value_load(path, &saved, &none) == PONS_OK &&
         strcmp(pons_get_str(saved, "world", ""), pons_get_str(world, "name", "")) == 0) {
         robot->restore(self, pons_get(saved, "state"), &none); // of another build: the beginning
@@ -106,13 +106,13 @@ static int find(cli *c, const cli_camera_options *o, pons_value **ret_world,
 {
     char about[PATH_MAX + 16];
     pons_error none = PONS_ERROR_INIT;
-    *ret_body = cli_robot_told(c);
+    *ret_body = app_robot_told(&c->app);
     if (!*ret_body) { // none runs: what the last one left
-        snprintf(about, sizeof about, "%s/sim.json", c->run_dir);
+        snprintf(about, sizeof about, "%s/sim.json", c->app.run_dir);
         pons_value_load(about, ret_body, &none);
     }
-    const char *had = cli_robot_world(*ret_body);
-    const int rc = cli_world(o->world ? o->world : had ? had : CLI_WORLD_USUAL, ret_world, err);
+    const char *had = app_robot_world(*ret_body);
+    const int rc = app_world(o->world ? o->world : had ? had : APP_WORLD_USUAL, ret_world, err);
     if (rc < 0) {
         return rc;
     }
@@ -132,15 +132,15 @@ static int take(cli *c, const cli_camera_options *o, pons_picture_raw *ret, void
     }
     const char *device = o->device ? o->device : pons_get_str(camera, "device", NULL);
     if (device && o->depth) {
-        return cli_bad(err, "camera %s has no depth", o->name);
+        return app_bad(err, "camera %s has no depth", o->name);
     }
     if (device) {
-        return cli_v4l2_take(device, o->width ? o->width : (int)pons_get_int(camera, "width", 640),
-                             o->height ? o->height : (int)pons_get_int(camera, "height", 480),
-                             o->fps > 0 ? o->fps : pons_get_num(camera, "fps", 15.0), ret, ret_jpeg,
-                             ret_n, err);
+        return pons__v4l2_take(
+            device, o->width ? o->width : (int)pons_get_int(camera, "width", 640),
+            o->height ? o->height : (int)pons_get_int(camera, "height", 480),
+            o->fps > 0 ? o->fps : pons_get_num(camera, "fps", 15.0), ret, ret_jpeg, ret_n, err);
     }
-    return draw(c, world, o->driver ? o->driver : pons_get_str(body, "driver", CLI_DRIVER_USUAL),
+    return draw(c, world, o->driver ? o->driver : pons_get_str(body, "driver", APP_DRIVER_USUAL),
                 o->name, o->depth, ret, err);
 }
 
@@ -151,9 +151,9 @@ int cli_camera(cli *c, const cli_camera_options *o, pons_error *err)
     void *jpeg = NULL;
     size_t n = 0;
     if (!o->out && (!*o->name || *o->name == '.' || strchr(o->name, '/'))) {
-        return cli_bad(err, "body camera: '%.40s' is no name of a file", o->name);
+        return app_bad(err, "body camera: '%.40s' is no name of a file", o->name);
     }
-    int rc = cli_workspace(c, !o->out, err);
+    int rc = app_workspace(&c->app, !o->out, err);
     rc = rc < 0 ? rc : take(c, o, &p, &jpeg, &n, err);
     if (rc == PONS_OK && o->out) {
         snprintf(path, sizeof path, "%s", o->out);
@@ -161,11 +161,12 @@ int cli_camera(cli *c, const cli_camera_options *o, pons_error *err)
         rc = usual_path(c, o->name, path, sizeof path, err);
     }
     if (rc == PONS_OK) {
-        rc = jpeg ? cli_write_bytes(path, jpeg, n, err) : cli_write_jpeg(path, &p, err);
+        rc = jpeg ? pons__picture_write(path, jpeg, n, err)
+                  : pons__picture_write_jpeg(path, &p, err);
     }
     if (rc == PONS_OK && p.depth) {
         depth_path(path, npy, sizeof npy);
-        rc = cli_write_npy(npy, &p, err);
+        rc = pons__picture_write_npy(npy, &p, err);
     }
     if (rc == PONS_OK) {
         rc = tell(c, o->name, &p, path, npy);

@@ -37,7 +37,7 @@ static int read_args(int n, char **words, pons_value **ret, pons_error *err)
     *ret = json_object();
     for (int i = 0; i < n; i++) {
         if (!take_pair(*ret, words[i])) {
-            return cli_bad(err, "do: '%s' is neither NAME=VALUE nor one JSON object", words[i]);
+            return app_bad(err, "do: '%s' is neither NAME=VALUE nor one JSON object", words[i]);
         }
     }
     return PONS_OK;
@@ -50,10 +50,10 @@ static bool brain_lives(cli *c, const char *thread)
     pons_store store = {0};
     char latest[PONS_NAME_MAX];
     pons_lease holder = {0};
-    int rc = cli_workspace(c, false, &none);
-    rc = rc < 0 ? rc : cli_store_read(c, &store, &none);
+    int rc = app_workspace(&c->app, false, &none);
+    rc = rc < 0 ? rc : app_store_read(&c->app, &store, &none);
     if (rc >= 0 && !thread) {
-        rc = cli_latest_thread(store, latest, &none);
+        rc = app_latest_thread(store, latest, &none);
         thread = latest;
     }
     const bool lives = rc >= 0 && store.ops->lease_peek(store.self, thread, &holder, &none) >= 0;
@@ -95,11 +95,11 @@ int cmd_do(cli *c, pons_error *err)
     pons_autovalue args = NULL;
     char *json = NULL;
     if (rc == PONS_OK && c->argc == 0) {
-        rc = cli_bad(err, "do takes a skill and its arguments: pons do spin angle_rad=1.57");
+        rc = app_bad(err, "do takes a skill and its arguments: pons do spin angle_rad=1.57");
     }
     rc = rc == PONS_OK ? read_args(c->argc - 1, c->argv + 1, &args, err) : rc;
     if (rc == PONS_OK && pons_value_line(args, &json) < 0) {
-        rc = cli_bad(err, "do: the arguments are too deep");
+        rc = app_bad(err, "do: the arguments are too deep");
     }
     if (rc == PONS_OK) {
         int n = 0;

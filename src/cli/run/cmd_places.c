@@ -2,25 +2,20 @@
 //
 //     pons say "remember this place as the corner"      pons say 记住这里叫充电角
 //     pons places list                                  pons places forget "the corner"
+#include "app/workspace/workspace_scope.h"
 #include "cli/run/places.h"
-#include "cli/run/workspace_scope.h"
 #include "pons/brain_places.h"
 
 #include <math.h>
 #include <string.h>
 
-void cli_places_space(const cli *c, char ret[64])
-{
-    cli_own_space(c, "pons-places", ret);
-}
-
 static int open_items(cli *c, bool change, pons_items *it, pons_error *err)
 {
     *it = (pons_items){.clock = pons_clock_real()};
-    const int rc = change ? cli_workspace(c, false, err) : PONS_OK;
+    const int rc = change ? app_workspace(&c->app, false, err) : PONS_OK;
     return rc < 0   ? rc
-           : change ? cli_store(c, &it->store, err)
-                    : cli_store_read(c, &it->store, err);
+           : change ? app_store(&c->app, &it->store, err)
+                    : app_store_read(&c->app, &it->store, err);
 }
 
 pons_value *cli_places_in(cli *c, const pons_value *world)
@@ -29,7 +24,7 @@ pons_value *cli_places_in(cli *c, const pons_value *world)
     char space[64];
     pons_value *with = NULL;
     pons_error none = PONS_ERROR_INIT;
-    cli_places_space(c, space);
+    app_places_space(&c->app, space);
     if (open_items(c, false, &it, &none) < 0 ||
         pons_places_in(&it, space, world, &with, &none) < 0) {
         with = json_copy((pons_value *)(uintptr_t)world);
@@ -60,12 +55,12 @@ int cmd_places(cli *c, pons_error *err)
     int rc = cli_parse(c, NULL, err);
     const bool list = c->argc == 0 || (c->argc == 1 && strcmp(c->argv[0], "list") == 0);
     if (rc >= 0 && !list) {
-        rc = cli_bad(err, "places list takes nothing more");
+        rc = app_bad(err, "places list takes nothing more");
     }
     if (rc < 0) {
         return rc;
     }
-    cli_places_space(c, space);
+    app_places_space(&c->app, space);
     rc = open_items(c, false, &it, err);
     rc = rc < 0
              ? rc
@@ -86,18 +81,18 @@ int cmd_places_forget(cli *c, pons_error *err)
     char space[64];
     int rc = cli_parse(c, NULL, err);
     if (rc >= 0 && c->argc == 0) {
-        rc = cli_bad(err, "places forget needs a name; `pons places` has them");
+        rc = app_bad(err, "places forget needs a name; `pons places` has them");
     }
     if (rc < 0) {
         return rc;
     }
-    cli_places_space(c, space);
+    app_places_space(&c->app, space);
     rc = open_items(c, true, &it, err);
     for (int i = 0; i < c->argc && rc >= 0; i++) { // all of them, or none
         pons_autovalue had = NULL;
         pons_error none = PONS_ERROR_INIT;
         if (pons_items_get(&it, space, c->argv[i], &had, &none) < 0) {
-            rc = cli_bad(err, "places: there is no '%s'; `pons places` has them", c->argv[i]);
+            rc = app_bad(err, "places: there is no '%s'; `pons places` has them", c->argv[i]);
         }
     }
     for (int i = 0; i < c->argc && rc >= 0; i++) {

@@ -1,8 +1,8 @@
 // cmd_run.c - `pons run` and `pons resume`.
+#include "app/workspace/which_robot.h"
 #include "cli/agent/agent_cli.h"
 #include "cli/run/places.h"
 #include "cli/served.h"
-#include "cli/which_robot.h"
 #include "pons/rule_policy.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ typedef struct run_words { // the options of `pons run`, as they were typed; NUL
 } run_words;
 
 typedef struct run_parts { // what is opened before a session is
-    cli_robot meant;
+    app_robot meant;
     pons_llm model;
     pons_policy policy;
     pons_plan *plan;
@@ -79,26 +79,26 @@ static int wait_option(const char *text, int64_t *ret_ms, pons_error *err)
 static int check_words(const cli *c, const run_words *w, cli_session_options *o, pons_error *err)
 {
     double seed = 0.0;
-    int rc = w->speed ? cli_number(w->speed, "--speed", 0.1, 100.0, &o->speed, err) : PONS_OK;
+    int rc = w->speed ? cli_number(w->speed, "--speed", 0.1, 100.0, &o->run.speed, err) : PONS_OK;
     if (rc >= 0 && w->seed) {
         rc = cli_number(w->seed, "--seed", 0.0, 9007199254740991.0, &seed, err);
     }
-    o->seed = (uint64_t)seed;
-    rc = rc >= 0 && w->thread ? cli_thread_name(w->thread, err) : rc;
-    rc = rc >= 0 && w->stream ? cli_modes(w->stream, &o->stream, err) : rc;
-    rc = rc < 0 ? rc : wait_option(w->wait, &o->wait_ms, err);
-    rc = rc < 0 ? rc : cli_wish(w->priority, w->deadline, &o->deadline_ms, err);
-    o->priority = w->priority;
-    o->only_new = w->only_new != NULL;
-    o->errand = w->errand != NULL;
+    o->run.seed = (uint64_t)seed;
+    rc = rc >= 0 && w->thread ? app_thread_name(w->thread, err) : rc;
+    rc = rc >= 0 && w->stream ? cli_modes(w->stream, &o->run.stream, err) : rc;
+    rc = rc < 0 ? rc : wait_option(w->wait, &o->run.wait_ms, err);
+    rc = rc < 0 ? rc : cli_wish(w->priority, w->deadline, &o->run.deadline_ms, err);
+    o->run.priority = w->priority;
+    o->run.only_new = w->only_new != NULL;
+    o->run.watched = w->errand != NULL;
     if (rc >= 0 && w->kernel && !w->stream) {
-        rc = cli_bad(err, "--stream-kernel goes with --stream");
+        rc = app_bad(err, "--stream-kernel goes with --stream");
     }
     if (rc >= 0 && w->step && c->argc == 0 && !w->plan) {
-        rc = cli_bad(err, "--step needs a goal: what is typed in says when to go on");
+        rc = app_bad(err, "--step needs a goal: what is typed in says when to go on");
     }
     if (rc >= 0 && w->plan && c->argc > 0) {
-        rc = cli_bad(err, "run takes goals or --plan FILE, not both");
+        rc = app_bad(err, "run takes goals or --plan FILE, not both");
     }
     return rc;
 }
@@ -107,22 +107,25 @@ static int check_words(const cli *c, const run_words *w, cli_session_options *o,
 static int read_plan(cli *c, const run_words *w, run_parts *p, pons_error *err)
 {
     pons_autoverdict verdict = NULL;
-    int rc = cli_plan_read(w->plan, NULL, false, &p->plan, err);
+    // `pons plan run` has read it already.
+    const bool again = c->self && strcmp(c->self->name, "plan") == 0;
+    int rc =
+        cli_plan_read(w->plan, NULL, again ? CLI_PLAN_SILENT : CLI_PLAN_REPAIRS, &p->plan, err);
     if (rc >= 0 && p->plan->n_steps > 0 && pons_plan_is_finished(p->plan)) {
-        rc = cli_bad(err, "plan: all its steps are settled: there is nothing to do");
+        rc = app_bad(err, "plan: all its steps are settled: there is nothing to do");
     }
     rc = rc < 0 ? rc : cli_plan_judge(c, p->plan, p->meant.world, NULL, w->skills, &verdict, err);
     if (rc < 0) {
         return rc;
     }
     cli_plan_verdict(verdict);
-    return pons_verdict_ok(verdict) ? PONS_OK : cli_bad(err, "plan: refused; nothing was done");
+    return pons_verdict_ok(verdict) ? PONS_OK : app_bad(err, "plan: refused; nothing was done");
 }
 
 // What is no goal without the skills is tried with them: those of the body that this starts, for one
 // that runs already may have others. They are read when they are first wanted.
 static int understand(const pons_policy *policy, const char *goal, pons_value *world,
-                      const cli_skills *modules, pons_value **ret, pons_error *err)
+                      const app_skills *modules, pons_value **ret, pons_error *err)
 {
     pons_error plain = PONS_ERROR_INIT;
     pons_value *skills = NULL;
@@ -141,17 +144,17 @@ static int understand(const pons_policy *policy, const char *goal, pons_value *w
 // A goal is held against the world before anything is made: an unknown zone is bad input. What the
 // rules do not understand is the model's to understand, when there is one.
 static int check_goals(cli *c, const pons_policy *policy, const char *world_name,
-                       const cli_skills *modules, bool model, char *const *goals, int n,
+                       const app_skills *modules, bool model, char *const *goals, int n,
                        pons_error *err)
 {
     pons_autovalue world = NULL;
     for (int i = 0; i < n; i++) {
         if (goals[i][strspn(goals[i], " \t\r\n")] == '\0') {
-            return cli_bad(err, "goal %d is empty", i + 1);
+            return app_bad(err, "goal %d is empty", i + 1);
         }
     }
     pons_autovalue bare = NULL;
-    int rc = cli_world(world_name, &bare, err);
+    int rc = app_world(world_name, &bare, err);
     world = rc < 0 ? NULL : cli_places_in(c, bare);
     for (int i = 0; i < n && rc >= 0; i++) {
         pons_autovalue parsed = NULL;
@@ -159,12 +162,12 @@ static int check_goals(cli *c, const pons_policy *policy, const char *world_name
         pons_error nameless = PONS_ERROR_INIT;
         const int named = policy->ops->place(policy->self, goals[i], &place, &nameless);
         if (named == PONS_EINVAL) {
-            rc = cli_bad(err, "goal %d, '%s': %s", i + 1, goals[i], nameless.message);
+            rc = app_bad(err, "goal %d, '%s': %s", i + 1, goals[i], nameless.message);
             continue;
         }
         if (named >= 0) {
             if (n > 1) { // it is heard at once, and would name the place where the others begin
-                rc = cli_bad(err,
+                rc = app_bad(err,
                              "goal %d, '%s', is about where the robot stands: say it alone, there",
                              i + 1, goals[i]);
             }
@@ -188,7 +191,7 @@ static int check_goals(cli *c, const pons_policy *policy, const char *world_name
             rc =
                 PONS_OK; // the model may understand it; a body that runs already may have the skill
         } else if (rc >= 0 && json_is_string(pons_get(parsed, "control"))) {
-            rc = cli_bad(err,
+            rc = app_bad(err,
                          "goal %d, '%s', is a control word: `pons %s` says it to a running brain",
                          i + 1, goals[i], pons_get_str(parsed, "control", "say"));
         }
@@ -200,12 +203,12 @@ static int check_goals(cli *c, const pons_policy *policy, const char *world_name
 static int open_parts(cli *c, const run_words *w, run_parts *p, pons_error *err)
 {
     const pons_clock clock = pons_clock_real();
-    int rc = cli_robot_meant(c, NULL, NULL, &p->meant, err);
-    rc = rc >= 0 && w->llm ? cli_llm(w->llm, &clock, &p->model, err) : rc;
-    const bool has_model = cli_llm_spec(w->llm);
-    rc = rc < 0 ? rc : cli_policy(c, &p->policy, err);
-    cli_skills skills = {0};
-    rc = rc < 0 ? rc : cli_skills_load(w->skills, &skills, err);
+    int rc = app_robot_meant(&c->app, NULL, NULL, &p->meant, err);
+    rc = rc >= 0 && w->llm ? app_llm(w->llm, &clock, &p->model, err) : rc;
+    const bool has_model = app_llm_spec(w->llm);
+    rc = rc < 0 ? rc : app_policy(&c->app, &p->policy, err);
+    app_skills skills = {0};
+    rc = rc < 0 ? rc : app_skills_load(w->skills, &skills, err);
     rc = rc < 0 ? rc
                 : check_goals(c, &p->policy, p->meant.world, &skills, has_model, c->argv, c->argc,
                               err);
@@ -213,12 +216,12 @@ static int open_parts(cli *c, const run_words *w, run_parts *p, pons_error *err)
     // A name that nobody knows is found out here; the physics library is the body's to load.
     const pons_robot_ops *robot = NULL;
     pons_link *there = NULL; // a body that is there needs no driver of ours
-    if (rc >= 0 && strcmp(p->meant.driver, CLI_DRIVER_USUAL) != 0 &&
-        cli_robot_connect(c, &p->meant, &there, &(pons_error)PONS_ERROR_INIT) < 0) {
-        rc = cli_driver(p->meant.driver, &robot, err);
+    if (rc >= 0 && strcmp(p->meant.driver, APP_DRIVER_USUAL) != 0 &&
+        app_robot_connect(&c->app, &p->meant, &there, &(pons_error)PONS_ERROR_INIT) < 0) {
+        rc = app_driver(p->meant.driver, &robot, err);
     }
     pons_link_close(there);
-    return rc < 0 ? rc : cli_workspace(c, true, err);
+    return rc < 0 ? rc : app_workspace(&c->app, true, err);
 }
 
 static void close_parts(run_parts *p)
@@ -234,9 +237,8 @@ int cmd_run(cli *c, pons_error *err)
 {
     run_words w = {0};
     run_parts p = {0};
-    cli_session_options o = {.speed = 1.0};
+    cli_session_options o = {.run.speed = 1.0};
     cli_server *server = NULL;
-    cli_session_guest guest;
     char id[PONS_NAME_MAX];
     int rc = read_words(c, &w, err);
     rc = rc < 0 ? rc : check_words(c, &w, &o, err);
@@ -247,26 +249,25 @@ int cmd_run(cli *c, pons_error *err)
         if (w.thread) {
             snprintf(id, sizeof id, "%s", w.thread);
         } else {
-            cli_new_thread(id);
+            app_new_thread(id);
         }
-        o.thread = id;
-        o.policy = &p.policy;
-        o.skills = w.skills;
-        o.llm = w.llm;
-        o.goals = (const char *const *)c->argv;
-        o.n_goals = (size_t)c->argc;
-        o.plan = p.plan;
+        o.run.thread = id;
+        o.run.policy = &p.policy;
+        o.run.skills = w.skills;
+        o.run.llm = w.llm;
+        o.run.goals = (const char *const *)c->argv;
+        o.run.n_goals = (size_t)c->argc;
+        o.run.plan = p.plan;
         o.prompt = c->argc == 0 && !p.plan;
-        o.opened = p.model.ops ? &p.model : NULL;
+        o.run.opened = p.model.ops ? &p.model : NULL;
         if (server) {
-            guest = cli_server_guest(
-                server, &(cli_server_session){.thread = id, .llm = w.llm, .policy = &p.policy});
-            o.guest = &guest;
+            o.run.guests[o.run.n_guests++] = cli_server_guest(
+                server, &(app_server_session){.thread = id, .llm = w.llm, .policy = &p.policy});
         }
-        o.stream_kernel = w.kernel != NULL;
-        o.step = w.step != NULL;
+        o.run.stream_kernel = w.kernel != NULL;
+        o.run.step = w.step != NULL;
         o.record = w.record;
-        o.ros2 = w.ros2 != NULL;
+        o.run.ros2 = w.ros2 != NULL;
         if (o.prompt && isatty(STDIN_FILENO) && !c->json) {
             cli_out("thread %s. Say a goal (\"go to the kitchen\", \"去厨房\"), or stop, pause, "
                     "continue, approve, status, quit.\n",
@@ -352,17 +353,17 @@ static int saw_mail(void *user, const pons_inbox_row *row)
 
 static int find_left(cli *c, left *l, pons_error *err)
 {
-    int rc = cli_workspace(c, false, err);
-    rc = rc < 0 ? rc : cli_store(c, &l->store, err);
+    int rc = app_workspace(&c->app, false, err);
+    rc = rc < 0 ? rc : app_store(&c->app, &l->store, err);
     const pons_store store = l->store;
     if (rc >= 0 && c->argc) {
         snprintf(l->thread, sizeof l->thread, "%s", c->argv[0]);
     } else if (rc >= 0) {
-        rc = cli_latest_of_any(store, l->thread, err);
+        rc = app_latest_of_any(store, l->thread, err);
     }
     l->agent = rc >= 0 && pons_agent_thread_is(store, l->thread);
     if (rc >= 0 && !l->agent) {
-        rc = cli_graph_of(store, l->thread)
+        rc = app_graph_of(store, l->thread)
                  ? pons_error_set(err, PONS_EINVAL, "threads",
                                   "thread %s is a graph's: `pons graph resume %s`", l->thread,
                                   l->thread)
@@ -389,7 +390,7 @@ static int say_done(cli *c, const left *l)
     json_object_del(payload, "ts_ms");
     cli_display_event(d, &ev);
     cli_display_destroy(d);
-    return strcmp(pons_get_str(l->done, "status", ""), "succeeded") == 0 ? PONS_OK : CLI_NO_SUCCESS;
+    return strcmp(pons_get_str(l->done, "status", ""), "succeeded") == 0 ? PONS_OK : APP_NO_SUCCESS;
 }
 
 static int go_on(cli *c, left *l, cli_session_options *o, pons_error *err)
@@ -400,23 +401,23 @@ static int go_on(cli *c, left *l, cli_session_options *o, pons_error *err)
     }
     if (l->agent) {
         pons_store_close(&l->store); // an agent opens its own
-        return cli_agent_resume(c, l->thread, o->llm, err);
+        return cli_agent_resume(c, l->thread, o->run.llm, err);
     }
     if (l->done && !l->mail && strcmp(pons_get_str(l->done, "status", "waiting"), "waiting") != 0) {
         return say_done(c, l);
     }
     const pons_value *about = pons_get(l->started, "options");
-    o->thread = l->thread;
-    o->store = &l->store;
-    o->world = pons_get_str(about, "world", CLI_WORLD_USUAL);
-    o->driver = pons_get_str(about, "driver", CLI_DRIVER_USUAL);
-    o->skills = pons_get_str(about, "skills", NULL);
-    o->llm_kept = !o->llm && pons_get(about, "llm");
-    o->llm = o->llm ? o->llm : pons_get_str(about, "llm", NULL);
-    o->resumed = true;
-    o->speed = pons_get_num(about, "speed", 1.0);
-    o->seed = (uint64_t)pons_get_int(about, "seed", 0);
-    o->ros2 = json_is_true(pons_get(about, "ros2"));
+    o->run.thread = l->thread;
+    o->run.store = &l->store;
+    o->run.world = pons_get_str(about, "world", APP_WORLD_USUAL);
+    o->run.driver = pons_get_str(about, "driver", APP_DRIVER_USUAL);
+    o->run.skills = pons_get_str(about, "skills", NULL);
+    o->run.llm_kept = !o->run.llm && pons_get(about, "llm");
+    o->run.llm = o->run.llm ? o->run.llm : pons_get_str(about, "llm", NULL);
+    o->run.resumed = true;
+    o->run.speed = pons_get_num(about, "speed", 1.0);
+    o->run.seed = (uint64_t)pons_get_int(about, "seed", 0);
+    o->run.ros2 = json_is_true(pons_get(about, "ros2"));
     return cli_session_run(c, o, err);
 }
 
@@ -427,7 +428,7 @@ int cmd_resume(cli *c, pons_error *err)
     const cli_option options[] = {
         {"--llm", "SPEC",
          "URL, rules, script:FILE, record:FILE:URL or replay:FILE; default: what the run was given",
-         &o.llm},
+         &o.run.llm},
         {"--stream", "MODE,…", "as for run", &stream},
         {"--stream-kernel", NULL, "as for run", &kernel},
         {"--step", NULL, "hold the inner loop before each superstep: Enter goes on", &step},
@@ -438,16 +439,16 @@ int cmd_resume(cli *c, pons_error *err)
     };
     int rc = cli_parse(c, options, err);
     if (rc >= 0 && c->argc > 1) {
-        rc = cli_bad(err, "resume takes one thread");
+        rc = app_bad(err, "resume takes one thread");
     }
-    rc = rc >= 0 && stream ? cli_modes(stream, &o.stream, err) : rc;
-    rc = rc < 0 ? rc : wait_option(wait_text, &o.wait_ms, err);
+    rc = rc >= 0 && stream ? cli_modes(stream, &o.run.stream, err) : rc;
+    rc = rc < 0 ? rc : wait_option(wait_text, &o.run.wait_ms, err);
     if (rc < 0) {
         return rc;
     }
-    o.stream_kernel = kernel != NULL;
-    o.step = step != NULL;
-    o.errand = errand != NULL;
+    o.run.stream_kernel = kernel != NULL;
+    o.run.step = step != NULL;
+    o.run.watched = errand != NULL;
     left l = {0};
     rc = go_on(c, &l, &o, err);
     pons_store_close(&l.store);

@@ -121,8 +121,8 @@ static int env_of(player *p, const pons_scenario *s, pons_scenario_env *ret, pon
                                .on_event = p->trace || p->recorder ? show_event : NULL,
                                .on_report = p->recorder ? record_report : NULL,
                                .user = p};
-    int rc = cli_driver(p->driver ? p->driver : pons_scenario_driver(s), &ret->robot, err);
-    rc = rc < 0 ? rc : cli_world(pons_scenario_world(s), ret_world, err);
+    int rc = app_driver(p->driver ? p->driver : pons_scenario_driver(s), &ret->robot, err);
+    rc = rc < 0 ? rc : app_world(pons_scenario_world(s), ret_world, err);
     ret->world = p->world = *ret_world;
     return rc;
 }
@@ -210,7 +210,7 @@ static int collect(cli *c, char paths[][PATH_MAX], size_t *ret_n, pons_error *er
     size_t n = 0;
     for (int i = 1; i < c->argc && strcmp(c->argv[1], "all") != 0 && n < SCENARIOS_MAX; i++) {
         const char *word = c->argv[i];
-        if (cli_is_path(word)) {
+        if (app_is_path(word)) {
             snprintf(paths[n++], PATH_MAX, "%s", word);
             continue;
         }
@@ -218,7 +218,8 @@ static int collect(cli *c, char paths[][PATH_MAX], size_t *ret_n, pons_error *er
         snprintf(relative, sizeof relative, "scenarios/%s.yaml", word);
         const int rc = pons_share_path(relative, paths[n], PATH_MAX, err);
         if (rc < 0) {
-            return rc == PONS_ENOTFOUND ? cli_no_such(c, "scenarios", "scenario", word, err) : rc;
+            return rc == PONS_ENOTFOUND ? app_no_such(&c->app, "scenarios", "scenario", word, err)
+                                        : rc;
         }
         n++;
     }
@@ -352,16 +353,16 @@ int cmd_scenario(cli *c, pons_error *err)
         return parsed;
     }
     if (record && (c->argc != 2 || sweep || seeds || seed || strcmp(c->argv[1], "all") == 0)) {
-        return cli_bad(err, "scenario: --record takes one run of one file");
+        return app_bad(err, "scenario: --record takes one run of one file");
     }
     const bool fuzz = c->argc > 0 && strcmp(c->argv[0], "fuzz") == 0;
     if (c->argc == 0 || (!fuzz && strcmp(c->argv[0], "run") != 0) || (!fuzz && c->argc < 2)) {
-        return cli_bad(err,
+        return app_bad(err,
                        "scenario: use `pons scenario run NAME|FILE…|all` or `pons scenario fuzz "
                        "--seeds A..B`");
     }
     if (as && strcmp(as, "rules") != 0 && strcmp(as, "model") != 0) {
-        return cli_bad(err, "scenario: --as takes rules or model, not '%s'", as);
+        return app_bad(err, "scenario: --as takes rules or model, not '%s'", as);
     }
     long long from = 0, to = -1;
     char rest = '\0', range[64];
@@ -371,12 +372,12 @@ int cmd_scenario(cli *c, pons_error *err)
     }
     if (fuzz && (!seeds || sscanf(seeds, "%lld..%lld%c", &from, &to, &rest) != 2 || from < 1 ||
                  to < from)) {
-        return cli_bad(err, "scenario fuzz: --seeds takes A..B with 1 <= A <= B, not '%s'",
+        return app_bad(err, "scenario fuzz: --seeds takes A..B with 1 <= A <= B, not '%s'",
                        seeds ? seeds : "");
     }
     // Not after an hour, at the first that fails.
     if (fuzz && mkdir(out, 0777) < 0 && errno != EEXIST) {
-        return cli_bad(err, "scenario fuzz: --out: cannot make %s: %s", out, strerror(errno));
+        return app_bad(err, "scenario fuzz: --out: cannot make %s: %s", out, strerror(errno));
     }
     static char paths[SCENARIOS_MAX][PATH_MAX];
     size_t n = 0;
@@ -394,8 +395,8 @@ int cmd_scenario(cli *c, pons_error *err)
     }
     const bool stories = fuzz && c->argc == 1;
     int rc = stories ? PONS_OK : collect(c, paths, &n, err);
-    rc = rc < 0 ? rc : cli_config(c, &p.config, err);
-    rc = rc < 0 ? rc : cli_policy(c, &p.policy, err);
+    rc = rc < 0 ? rc : app_config(&c->app, &p.config, err);
+    rc = rc < 0 ? rc : app_policy(&c->app, &p.policy, err);
     p.display = cli_display_create(c, false);
     if (rc >= 0 && stories) {
         rc = fuzz_all(&p, from, to, err);
@@ -423,5 +424,5 @@ int cmd_scenario(cli *c, pons_error *err)
     if (!c->json) {
         cli_out("%d passed, %d failed\n", p.passed, p.failed);
     }
-    return p.failed ? CLI_NO_SUCCESS : PONS_OK;
+    return p.failed ? APP_NO_SUCCESS : PONS_OK;
 }

@@ -6,9 +6,9 @@
 //
 // Whichever brain of this workspace runs has them done. Who changes one holds run/schedule.lock for as long, which the
 // brain holds while it looks: what is removed is not written again by a look that had begun.
+#include "app/workspace/which_robot.h"
+#include "app/workspace/workspace_scope.h"
 #include "cli/run/places.h"
-#include "cli/run/workspace_scope.h"
-#include "cli/which_robot.h"
 #include "pons/brain_schedule.h"
 #include "pons/rule_policy.h"
 #include "pons/schedule.h"
@@ -25,32 +25,34 @@
 
 enum { LOCK_TRIES = 200, LOCK_WAIT_MS = 10 };
 
-typedef struct desk { // the store, with the lock where something is changed
+typedef struct goal_store { // the store, with the lock where something is changed
     pons_store store;
     pons_items it;
     char space[64];
     int lock;
-} desk;
+} goal_store;
 
-static int open_desk(cli *c, bool change, desk *d, pons_error *err)
+static int open_goals(cli *c, bool change, goal_store *d, pons_error *err)
 {
-    *d = (desk){.lock = -1};
-    int rc = change ? cli_workspace(c, true, err) : PONS_OK;
-    rc = rc < 0 ? rc : change ? cli_store(c, &d->store, err) : cli_store_read(c, &d->store, err);
+    *d = (goal_store){.lock = -1};
+    int rc = change ? app_workspace(&c->app, true, err) : PONS_OK;
+    rc = rc < 0   ? rc
+         : change ? app_store(&c->app, &d->store, err)
+                  : app_store_read(&c->app, &d->store, err);
     if (rc < 0) {
         return rc;
     }
     d->it = (pons_items){.store = d->store, .clock = pons_clock_real()};
-    cli_schedules_space(c, d->space);
+    app_schedules_space(&c->app, d->space);
     if (!change) {
         return rc;
     }
-    d->lock = cli_schedules_open(c);
+    d->lock = app_schedules_open(&c->app);
     if (d->lock < 0) {
         return pons_error_set(err, PONS_EENV, "schedule", "cannot open run/schedule.lock: %s",
                               strerror(errno));
     }
-    for (int i = 0; !cli_schedules_take(d->lock, true); i++) {
+    for (int i = 0; !app_schedules_take(d->lock, true); i++) {
         if (i == LOCK_TRIES) {
             return pons_error_set(err, PONS_EBUSY, "schedule",
                                   "somebody has held run/schedule.lock for %d s",
@@ -61,7 +63,7 @@ static int open_desk(cli *c, bool change, desk *d, pons_error *err)
     return rc;
 }
 
-static void close_desk(desk *d)
+static void close_goals(goal_store *d)
 {
     if (d->lock >= 0) {
         close(d->lock);
@@ -140,16 +142,16 @@ static int show_crons(const cli *c, const pons_items *it, pons_error *err)
 
 int cmd_schedule_list(cli *c, pons_error *err)
 {
-    desk d;
+    goal_store d;
     pons_autovalue all = NULL;
     int rc = cli_parse(c, NULL, err);
     if (rc >= 0 && c->argc > 0) {
-        rc = cli_bad(err, "schedule list takes nothing more");
+        rc = app_bad(err, "schedule list takes nothing more");
     }
     if (rc < 0) {
         return rc;
     }
-    rc = open_desk(c, false, &d, err);
+    rc = open_goals(c, false, &d, err);
     rc = rc < 0 ? rc
                 : pons_items_search(&d.it, &(pons_items_query){.prefix = d.space, .limit = -1},
                                     &all, err);
@@ -161,7 +163,7 @@ int cmd_schedule_list(cli *c, pons_error *err)
         cli_err("pons: no goals of a time; `pons schedule add \"every day at 9 go to the "
                 "kitchen\"`\n");
     }
-    close_desk(&d);
+    close_goals(&d);
     return rc;
 }
 
@@ -174,7 +176,8 @@ typedef struct words { // as they were typed; NULL: not given
 static bool brain_there(const cli *c)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const int n = snprintf(address.sun_path, sizeof address.sun_path, "%s/brain.sock", c->run_dir);
+    const int n =
+        snprintf(address.sun_path, sizeof address.sun_path, "%s/brain.sock", c->app.run_dir);
     const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     const bool there = fd >= 0 && n < (int)sizeof address.sun_path &&
                        connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
@@ -188,14 +191,14 @@ static bool brain_there(const cli *c)
 static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error *err)
 {
     pons_error why = PONS_ERROR_INIT;
-    pons_autovalue body = cli_robot_told(c);
+    pons_autovalue body = app_robot_told(&c->app);
     pons_autovalue world = NULL;
     pons_autovalue parsed = NULL;
     pons_autovalue twice = NULL;
-    const char *had = cli_robot_world(body);
-    const bool known = had && cli_world(had, &world, &why) >= 0;
+    const char *had = app_robot_world(body);
+    const bool known = had && app_world(had, &world, &why) >= 0;
     if (p->ops->when(p->self, text, &twice, &(pons_error)PONS_ERROR_INIT) >= 0) {
-        return cli_bad(err, "schedule: '%s' says a time too", text);
+        return app_bad(err, "schedule: '%s' says a time too", text);
     }
     why = (pons_error)PONS_ERROR_INIT;
     pons_autovalue with = known ? cli_places_in(c, world) : NULL;
@@ -204,10 +207,10 @@ static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error
     const char *word = pons_get_str(pace, "word", "");
     const bool faster = strcmp(word, "faster") == 0 || strcmp(word, "normal") == 0;
     if (pons_get(pace, "before")) {
-        return cli_bad(err, "schedule: '%s' has a control word, and no goal", text);
+        return app_bad(err, "schedule: '%s' has a control word, and no goal", text);
     }
     if (faster) {
-        return cli_bad(err, "schedule: '%s' is what only a person may say, then", text);
+        return app_bad(err, "schedule: '%s' is what only a person may say, then", text);
     }
     text = paced ? pons_get_str(pace, "rest", NULL) : text;
     if (!text) {
@@ -215,9 +218,9 @@ static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error
     }
     const int rc = p->ops->parse(p->self, text, with, &parsed, &why);
     if (rc >= 0 && json_is_string(pons_get(parsed, "control"))) {
-        return cli_bad(err, "schedule: '%s' is a control word, and no goal", text);
+        return app_bad(err, "schedule: '%s' is a control word, and no goal", text);
     }
-    if (rc >= 0 || cli_llm_spec(NULL)) {
+    if (rc >= 0 || app_llm_spec(NULL)) {
         return PONS_OK; // what the rules do not understand is the model's
     }
     const bool unknown = strncmp(why.message, "unknown", strlen("unknown")) == 0;
@@ -238,23 +241,24 @@ static int one_time(const words *w, char *ret, size_t cap, pons_error *err)
     int n = 0;
     for (size_t i = 0; i < 4; i++) {
         if (given[i] && ++n && snprintf(ret, cap, "%s%s", before[i], given[i]) >= (int)cap) {
-            return cli_bad(err, "schedule: '%.40s…' is too long", given[i]);
+            return app_bad(err, "schedule: '%.40s…' is too long", given[i]);
         }
     }
-    return n > 1 ? cli_bad(err, "schedule add takes one of --cron, --at, --in and --every") : n;
+    return n > 1 ? app_bad(err, "schedule add takes one of --cron, --at, --in and --every") : n;
 }
 
 static int join(const cli *c, char *ret, size_t cap, pons_error *err)
 {
-    size_t used = 0;
-    for (int i = 0; i < c->argc && used < cap; i++) {
-        used += (size_t)snprintf(ret + used, cap - used, "%s%s", i ? " " : "", c->argv[i]);
+    pons_autobuf joined = PONS_BUF_INIT;
+    const int rc = cli_words(c, 0, cap - 1, &joined, err);
+    if (rc < 0) {
+        return rc;
     }
-    return used >= cap ? cli_bad(err, "schedule: a goal has at most %zu bytes", cap - 1)
-           : ret[strspn(ret, " \t\r\n")] == '\0'
-               ? cli_bad(err, "schedule add needs a goal: pons schedule add \"every day at 9 go to "
-                              "the kitchen\"")
-               : PONS_OK;
+    snprintf(ret, cap, "%s", joined.data);
+    return ret[strspn(ret, " \t\r\n")] != '\0'
+               ? PONS_OK
+               : app_bad(err, "schedule add needs a goal: pons schedule add \"every day at 9 go to "
+                              "the kitchen\"");
 }
 
 static int read_late(const char *text, int64_t *ret, pons_error *err)
@@ -268,7 +272,7 @@ static int read_late(const char *text, int64_t *ret, pons_error *err)
     }
     snprintf(spec, sizeof spec, "in %.60s", text);
     if (pons_schedule_read(spec, 0, NULL, &s, err) < 0) {
-        return cli_bad(err, "--late takes 0, any, or a time like 90s, 10m, 2h, not '%s'", text);
+        return app_bad(err, "--late takes 0, any, or a time like 90s, 10m, 2h, not '%s'", text);
     }
     *ret = s.at_ms;
     return PONS_OK;
@@ -284,7 +288,7 @@ static int understand(const pons_policy *p, const words *w, char text[], size_t 
         return given < 0 ? given : PONS_OK;
     }
     if (p->ops->when(p->self, text, &said, err) < 0) {
-        return cli_bad(err,
+        return app_bad(err,
                        "schedule: '%s' says no time and something to do then, as \"every day at 9 "
                        "go to the kitchen\", \"每天九点去厨房\", or --cron, --at, --in, --every",
                        text);
@@ -296,10 +300,10 @@ static int understand(const pons_policy *p, const words *w, char text[], size_t 
 
 static int keep(cli *c, const pons_value *v, pons_error *err)
 {
-    desk d;
-    int rc = open_desk(c, true, &d, err);
+    goal_store d;
+    int rc = open_goals(c, true, &d, err);
     rc = rc < 0 ? rc : pons_schedule_goal_put(&d.it, d.space, v, err);
-    close_desk(&d);
+    close_goals(&d);
     if (rc >= 0) {
         show(c, v);
         if (!brain_there(c) && !c->json) {
@@ -336,7 +340,7 @@ int cmd_schedule_add(cli *c, pons_error *err)
     rc = rc < 0 ? rc : join(c, text, sizeof text, err);
     rc = rc < 0 ? rc : read_late(w.late, &g.late_ms, err);
     rc = rc < 0 ? rc : cli_wish(w.priority, w.deadline, &deadline_ms, err);
-    rc = rc < 0 ? rc : cli_policy(c, &policy, err);
+    rc = rc < 0 ? rc : app_policy(&c->app, &policy, err);
     rc = rc < 0 ? rc : understand(&policy, &w, text, sizeof text, when, sizeof when, err);
     rc = rc < 0 ? rc : check_goal(c, &policy, text, err);
     g.zone = w.zone;
@@ -351,23 +355,23 @@ int cmd_schedule_add(cli *c, pons_error *err)
 
 // ---- changing -----------------------------------------------------------------------------------
 
-static int find(desk *d, const char *id, pons_value **ret, pons_error *err)
+static int find(goal_store *d, const char *id, pons_value **ret, pons_error *err)
 {
     pons_autovalue row = NULL;
     const int rc = pons_items_get(&d->it, d->space, id, &row, err);
     if (rc == PONS_ENOTFOUND || rc == PONS_EINVAL) {
-        return cli_bad(err, "schedule: there is no %s; `pons schedule list` has them", id);
+        return app_bad(err, "schedule: there is no %s; `pons schedule list` has them", id);
     }
     *ret = rc < 0 ? NULL : pons_value_ref(pons_get(row, "value"));
     return rc;
 }
 
-static int remove_one(desk *d, const char *id, pons_error *err)
+static int remove_one(goal_store *d, const char *id, pons_error *err)
 {
     return pons_items_delete(&d->it, d->space, id, err);
 }
 
-static int set(desk *d, const pons_value *was, bool on, pons_value **ret, pons_error *err)
+static int set(goal_store *d, const pons_value *was, bool on, pons_value **ret, pons_error *err)
 {
     const int rc = pons_schedule_goal_enable(was, on, pons_wall_ms(&d->it.clock), ret, err);
     return rc < 0 ? rc : pons_schedule_goal_put(&d->it, d->space, *ret, err);
@@ -378,16 +382,16 @@ typedef enum change { REMOVE, PAUSE, CONTINUE } change;
 // All that are named, or none where one of them is not there.
 static int change_them(cli *c, change what, pons_error *err)
 {
-    desk d;
+    goal_store d;
     int rc = cli_parse(c, NULL, err);
     if (rc >= 0 && c->argc == 0) {
-        rc = cli_bad(err, "schedule %s needs an id; `pons schedule list` has them",
+        rc = app_bad(err, "schedule %s needs an id; `pons schedule list` has them",
                      c->word ? c->word->name : "");
     }
     if (rc < 0) {
         return rc;
     }
-    rc = open_desk(c, true, &d, err);
+    rc = open_goals(c, true, &d, err);
     for (int i = 0; i < c->argc && rc >= 0; i++) {
         pons_autovalue v = NULL;
         rc = find(&d, c->argv[i], &v, err);
@@ -403,7 +407,7 @@ static int change_them(cli *c, change what, pons_error *err)
             show(c, next);
         }
     }
-    close_desk(&d);
+    close_goals(&d);
     return rc;
 }
 

@@ -1,22 +1,12 @@
 // cmd_status.c - `pons status`: what is, read from the store and from the body.
+#include "app/notify/secret_filter.h"
+#include "app/workspace/which_robot.h"
 #include "cli/cli.h"
-#include "cli/terminal/secret_filter.h"
-#include "cli/which_robot.h"
 
 #include <math.h>
 #include <string.h>
 
 #define OBSERVE_TIMEOUT_MS 500
-
-const pons_value *cli_task_called(const pons_value *status, const char *text, bool *ret_over)
-{
-    const pons_value *active = pons_get(status, "active_task");
-    const pons_value *mine = strcmp(pons_get_str(active, "text", ""), text) == 0
-                                 ? active
-                                 : pons_find(pons_get(status, "queue"), "text", text);
-    *ret_over = !mine;
-    return mine ? mine : pons_find(pons_get(status, "finished"), "text", text);
-}
 
 static void print_status(const pons_value *s)
 {
@@ -27,7 +17,7 @@ static void print_status(const pons_value *s)
     const pons_value *body = pons_get(s, "body");
     if (json_is_string(pons_get(body, "driver"))) {
         char line[256];
-        cli_out("body      %s\n", cli_robot_line(body, false, line, sizeof line));
+        cli_out("body      %s\n", app_robot_line(body, false, line, sizeof line));
     }
     cli_out("mode      %s (%s)%s\n", pons_get_str(s, "mode", ""),
             pons_get_str(s, "mode_reason", ""),
@@ -101,19 +91,19 @@ int cmd_status(cli *c, pons_error *err)
         return parsed;
     }
     if (c->argc > 1) {
-        return cli_bad(err, "status takes one thread");
+        return app_bad(err, "status takes one thread");
     }
     pons_store store = {0};
     char thread[PONS_NAME_MAX];
     pons_autovalue hello = NULL;
     pons_autovalue telemetry = NULL;
     pons_autovalue status = NULL;
-    int rc = cli_store_read(c, &store, err);
+    int rc = app_store_read(&c->app, &store, err);
     bool known = rc >= 0;
     if (rc >= 0) {
-        cli_observe(c, OBSERVE_TIMEOUT_MS, &hello, &telemetry);
+        app_observe(&c->app, OBSERVE_TIMEOUT_MS, &hello, &telemetry);
         rc = c->argc ? snprintf(thread, sizeof thread, "%s", c->argv[0])
-                     : cli_latest_thread(store, thread, err);
+                     : app_latest_thread(store, thread, err);
         known = rc >= 0;
         rc = rc == PONS_ENOTFOUND && telemetry ? PONS_OK : rc; // a body that has no thread yet
     }
@@ -127,7 +117,7 @@ int cmd_status(cli *c, pons_error *err)
     if (c->json) {
         cli_print_json(status);
     } else {
-        pons_autovalue clean = cli_value_without_secrets(status);
+        pons_autovalue clean = app_value_without_secrets(status);
         print_status(clean);
     }
     return PONS_OK;

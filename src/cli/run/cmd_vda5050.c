@@ -1,6 +1,7 @@
 // cmd_vda5050.c - `pons vda5050`: a brain and a body whose work comes from a master control.
-#include "cli/run/vda5050.h"
-#include "cli/which_robot.h"
+#include "app/vda5050/vda5050.h"
+#include "app/workspace/which_robot.h"
+#include "cli/cli.h"
 #include "pons/schema.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ typedef struct words { // the options as they were typed; NULL: not given
 static int complete(const words *w, const char *world_name, pons_value *config, pons_error *err)
 {
     pons_autovalue world = NULL;
-    const int rc = cli_world(world_name, &world, err);
+    const int rc = app_world(world_name, &world, err);
     if (rc < 0) {
         return rc;
     }
@@ -30,7 +31,7 @@ static int complete(const words *w, const char *world_name, pons_value *config, 
         if (texts[i].said || !pons_get(config, texts[i].key)) {
             pons_value *v = json_string(texts[i].said ? texts[i].said : texts[i].usual);
             if (!v || json_object_set_new(config, texts[i].key, v) < 0) {
-                return cli_bad(err, "--%s is not valid UTF-8", texts[i].key);
+                return app_bad(err, "--%s is not valid UTF-8", texts[i].key);
             }
         }
     }
@@ -44,8 +45,8 @@ static int complete(const words *w, const char *world_name, pons_value *config, 
 int cmd_vda5050(cli *c, pons_error *err)
 {
     words w = {.thread = THREAD};
-    cli_robot meant = {0};
-    cli_session_options o = {.speed = 1.0, .serve = true, .priority = "background"};
+    app_robot meant = {0};
+    cli_session_options o = {.run = {.speed = 1.0, .priority = "background"}, .serve = true};
     double seed = 0.0;
     const cli_option options[] = {
         {"--broker", "URL", "mqtt://HOST[:PORT] or mqtts://HOST[:PORT]; default: the file's",
@@ -62,32 +63,31 @@ int cmd_vda5050(cli *c, pons_error *err)
         {NULL, NULL, NULL, NULL}};
     int rc = cli_parse(c, options, err);
     if (rc >= 0 && c->argc > 0) {
-        rc = cli_bad(err, "vda5050: what is '%s'?", c->argv[0]);
+        rc = app_bad(err, "vda5050: what is '%s'?", c->argv[0]);
     }
-    rc = rc < 0 || !w.speed ? rc : cli_number(w.speed, "--speed", 0.1, 100.0, &o.speed, err);
+    rc = rc < 0 || !w.speed ? rc : cli_number(w.speed, "--speed", 0.1, 100.0, &o.run.speed, err);
     rc = rc < 0 || !w.seed ? rc : cli_number(w.seed, "--seed", 0.0, 9007199254740991.0, &seed, err);
-    rc = rc < 0 ? rc : cli_thread_name(w.thread, err);
+    rc = rc < 0 ? rc : app_thread_name(w.thread, err);
     const pons_robot_ops *robot = NULL;
-    rc = rc < 0 ? rc : cli_robot_meant(c, NULL, NULL, &meant, err);
-    if (rc >= 0 && strcmp(meant.driver, CLI_DRIVER_USUAL) != 0) {
-        rc = cli_driver(meant.driver, &robot, err);
+    rc = rc < 0 ? rc : app_robot_meant(&c->app, NULL, NULL, &meant, err);
+    if (rc >= 0 && strcmp(meant.driver, APP_DRIVER_USUAL) != 0) {
+        rc = app_driver(meant.driver, &robot, err);
     }
     pons_autovalue file = NULL;
-    rc = rc < 0 ? rc : cli_yaml(c, "config/vda5050.yaml", "schemas/vda5050.json", &file, err);
+    rc = rc < 0 ? rc : app_yaml(&c->app, "config/vda5050.yaml", "schemas/vda5050.json", &file, err);
     pons_autovalue config = json_deep_copy(file);
     rc = rc < 0 ? rc : complete(&w, meant.world, config, err);
-    rc = rc < 0 ? rc : cli_workspace(c, true, err);
-    cli_vda5050 *v = NULL;
-    rc = rc < 0 ? rc : cli_vda5050_create(c, config, w.thread, &v, err);
+    rc = rc < 0 ? rc : app_workspace(&c->app, true, err);
+    app_vda5050 *v = NULL;
+    rc = rc < 0 ? rc : app_vda5050_create(&c->app, config, w.thread, &v, err);
     if (rc < 0) {
         return rc;
     }
-    cli_session_guest guest = cli_vda5050_guest(v);
-    o.thread = w.thread;
-    o.skills = w.skills;
-    o.seed = (uint64_t)seed;
-    o.llm = "rules";
-    o.guest = &guest;
+    o.run.thread = w.thread;
+    o.run.skills = w.skills;
+    o.run.seed = (uint64_t)seed;
+    o.run.llm = "rules";
+    o.run.guests[o.run.n_guests++] = app_vda5050_guest(v);
     rc = cli_session_run(c, &o, err);
-    return cli_vda5050_destroy(v, rc, err);
+    return app_vda5050_destroy(v, rc, err);
 }

@@ -4,8 +4,8 @@
 // Words go to the thread's inbox in the store, durable before the command returns, and a datagram
 // on run/brain.sock wakes the brain that holds it. Stop goes past all of that: a datagram to the
 // safety thread's own socket.
+#include "app/workspace/which_robot.h"
 #include "cli/agent/agent_cli.h"
-#include "cli/which_robot.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
 #include "pons/log.h"
@@ -18,18 +18,19 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#define SAID_BYTES_MAX     4095
 #define STOP_TIMEOUT_MS    1000
 #define OBSERVE_TIMEOUT_MS 500
 #define PRIORITY_MAX       1000
 
 static int check_typed(const cli *c, pons_error *err)
 {
-    cli_robot meant;
-    if (!c->driver && !c->world) {
+    app_robot meant;
+    if (!c->app.driver && !c->app.world) {
         return PONS_OK;
     }
-    const int rc = cli_robot_meant(c, NULL, NULL, &meant, err);
-    return rc < 0 ? rc : cli_robot_check(c, &meant, err);
+    const int rc = app_robot_meant(&c->app, NULL, NULL, &meant, err);
+    return rc < 0 ? rc : app_robot_check(&c->app, &meant, err);
 }
 
 // Which robot of a fleet is looked at follows from the thread, also where that is the newest.
@@ -38,11 +39,11 @@ static pons_value *look(cli *c, const char *thread, pons_value *word)
     pons_store store = {0};
     pons_error none = PONS_ERROR_INIT;
     char latest[PONS_NAME_MAX];
-    if (!thread && cli_fleet_here(c) && cli_store_read(c, &store, &none) >= 0) {
-        thread = cli_latest_thread(store, latest, &none) >= 0 ? latest : NULL;
+    if (!thread && app_fleet_here(&c->app) && app_store_read(&c->app, &store, &none) >= 0) {
+        thread = app_latest_thread(store, latest, &none) >= 0 ? latest : NULL;
     }
     pons_store_close(&store);
-    return cli_note_stop(c, thread, OBSERVE_TIMEOUT_MS, word);
+    return app_stop_state_note(&c->app, thread, OBSERVE_TIMEOUT_MS, word);
 }
 
 // "yes" and "no" are answers where a question is open, and their teller learns what became of them.
@@ -67,7 +68,7 @@ static void word_alone(cli *c, const char *text, char ret[16])
     pons_autovalue parsed = NULL;
     pons_autovalue world = json_object();
     *ret = '\0';
-    if (cli_policy(c, &policy, &none) < 0) {
+    if (app_policy(&c->app, &policy, &none) < 0) {
         return;
     }
     const int rc = policy.ops->parse(policy.self, text, world, &parsed, &none);
@@ -84,10 +85,10 @@ static int post_word(cli *c, const char *thread, const char *kind, const pons_va
 {
     pons_store store = {0};
     char latest[PONS_NAME_MAX];
-    int rc = cli_workspace(c, false, err);
-    rc = rc < 0 ? rc : cli_store(c, &store, err);
+    int rc = app_workspace(&c->app, false, err);
+    rc = rc < 0 ? rc : app_store(&c->app, &store, err);
     if (rc >= 0 && !thread) {
-        rc = cli_latest_thread(store, latest, err);
+        rc = app_latest_thread(store, latest, err);
         thread = latest;
     }
     int64_t last = 0;
@@ -98,13 +99,13 @@ static int post_word(cli *c, const char *thread, const char *kind, const pons_va
     if (rc >= 0 && last == 0 && !held) { // a misspelt thread is bad input, not a new one
         rc = pons_error_set(err, PONS_ENOTFOUND, "threads", "there is no thread %s", thread);
     }
-    rc = rc >= 0 && goes_on ? cli_may_continue(store, thread, looked, err) : rc;
+    rc = rc >= 0 && goes_on ? app_may_continue(store, thread, looked, err) : rc;
     rc = rc < 0 ? rc : pons_inbox_post(store, thread, "kernel", kind, value, err);
     pons_store_close(&store);
     if (rc < 0) {
         return rc;
     }
-    cli_ring(c);
+    app_wake_brain(&c->app);
     if (!held && !c->json) {
         cli_err("pons: kept for %s; no brain runs it now (`pons resume %s`)\n", thread, thread);
     }
@@ -133,22 +134,19 @@ int cmd_say(cli *c, pons_error *err)
     if (parsed < 0) {
         return parsed;
     }
-    char text[4096] = "";
-    size_t used = 0;
-    for (int i = 0; i < c->argc; i++) {
-        const int n = snprintf(text + used, sizeof text - used, "%s%s", i ? " " : "", c->argv[i]);
-        used += (size_t)n;
-        if (used >= sizeof text) {
-            return cli_bad(err, "say: that is longer than %zu bytes", sizeof text - 1);
-        }
+    pons_autobuf words = PONS_BUF_INIT;
+    parsed = cli_words(c, 0, SAID_BYTES_MAX, &words, err);
+    if (parsed < 0) {
+        return parsed;
     }
+    const char *text = words.data;
     if (text[strspn(text, " \t\r\n")] == '\0') {
-        return cli_bad(err, "say: nothing to say");
+        return app_bad(err, "say: nothing to say");
     }
     parsed = check_typed(c, err);
     if (parsed < 0) {
-        if (cli_stop_word(c, NULL, text)) { // the robot that is here stops all the same
-            cli_err("pons: " CLI_STOPPED "\n");
+        if (app_stop_words(&c->app, NULL, text)) { // the robot that is here stops all the same
+            cli_err("pons: " APP_STOPPED "\n");
         }
         return parsed;
     }
@@ -158,10 +156,10 @@ int cmd_say(cli *c, pons_error *err)
                     "priority", priority ? json_string(priority) : NULL, "deadline_ms",
                     deadline_ms ? json_integer(deadline_ms) : NULL, NULL);
     if (!value || !pons_get(value, "text")) {
-        return cli_bad(err, "say: the text is not valid UTF-8");
+        return app_bad(err, "say: the text is not valid UTF-8");
     }
     pons_error none = PONS_ERROR_INIT; // what is wrong there is told by the post
-    const int found = cli_workspace(c, false, &none);
+    const int found = app_workspace(&c->app, false, &none);
     // A stop is carried also where the rest is refused because others may write there.
     if (found >= 0 || none.status == PONS_EREFUSED) {
         bool answered = false;
@@ -171,10 +169,10 @@ int cmd_say(cli *c, pons_error *err)
         if (answered) {
             return rc;
         }
-        json_object_set_new(value, "stop_sent", json_boolean(cli_stop_word(c, NULL, text)));
+        json_object_set_new(value, "stop_sent", json_boolean(app_stop_words(&c->app, NULL, text)));
         pons_autovalue looked = look(c, thread, value);
         if (!looked && strcmp(word, "reset") == 0) {
-            return cli_lacks(err, "say: %s", CLI_UNSEEN_RESET);
+            return app_lacks(err, "say: %s", APP_UNSEEN_RESET);
         }
         if (!looked && strcmp(word, "continue") == 0) {
             return post_word(c, thread, "say", value, true, NULL, err);
@@ -183,12 +181,17 @@ int cmd_say(cli *c, pons_error *err)
     return post(c, thread, "say", value, err);
 }
 
+static int parse_thread(cli *c, const char **ret, pons_error *err)
+{
+    const cli_option options[] = {{"--thread", "ID", "default: the newest thread", ret},
+                                  {NULL, NULL, NULL, NULL}};
+    return cli_parse(c, options, err);
+}
+
 static int control(cli *c, const char *word, pons_error *err)
 {
     const char *thread = NULL;
-    const cli_option options[] = {{"--thread", "ID", "default: the newest thread", &thread},
-                                  {NULL, NULL, NULL, NULL}};
-    const int parsed = cli_parse(c, options, err);
+    const int parsed = parse_thread(c, &thread, err);
     if (parsed < 0) {
         return parsed;
     }
@@ -205,13 +208,11 @@ int cmd_pause(cli *c, pons_error *err)
 int cmd_continue(cli *c, pons_error *err)
 {
     const char *thread = NULL;
-    const cli_option options[] = {{"--thread", "ID", "default: the newest thread", &thread},
-                                  {NULL, NULL, NULL, NULL}};
-    const int parsed = cli_parse(c, options, err);
+    const int parsed = parse_thread(c, &thread, err);
     if (parsed < 0) {
         return parsed;
     }
-    const int rc = cli_workspace(c, false, err);
+    const int rc = app_workspace(&c->app, false, err);
     if (rc < 0) {
         return rc;
     }
@@ -226,10 +227,10 @@ static int task_known(cli *c, const char *thread, const char *task, pons_error *
     pons_store store = {0};
     char latest[PONS_NAME_MAX];
     pons_autovalue status = NULL;
-    int rc = cli_workspace(c, false, err);
-    rc = rc < 0 ? rc : cli_store(c, &store, err);
+    int rc = app_workspace(&c->app, false, err);
+    rc = rc < 0 ? rc : app_store(&c->app, &store, err);
     if (rc >= 0 && !thread) {
-        rc = cli_latest_thread(store, latest, err);
+        rc = app_latest_thread(store, latest, err);
         thread = latest;
     }
     rc = rc < 0 ? rc : pons_status_read(store, thread, NULL, NULL, &status, err);
@@ -250,21 +251,19 @@ static int task_known(cli *c, const char *thread, const char *task, pons_error *
             used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? " " : "", id);
         }
     }
-    return cli_bad(err, "%s has no task %s; there are: %s", thread, task, *known ? known : "none");
+    return app_bad(err, "%s has no task %s; there are: %s", thread, task, *known ? known : "none");
 }
 
 // Ends a task, or all that people have asked for.
 int cmd_cancel(cli *c, pons_error *err)
 {
     const char *thread = NULL;
-    const cli_option options[] = {{"--thread", "ID", "default: the newest thread", &thread},
-                                  {NULL, NULL, NULL, NULL}};
-    const int parsed = cli_parse(c, options, err);
+    const int parsed = parse_thread(c, &thread, err);
     if (parsed < 0) {
         return parsed;
     }
     if (c->argc > 1) {
-        return cli_bad(err, "cancel takes one task (see `pons status`), or none for all");
+        return app_bad(err, "cancel takes one task (see `pons status`), or none for all");
     }
     const int known = c->argc ? task_known(c, thread, c->argv[0], err) : PONS_OK;
     if (known < 0) {
@@ -279,11 +278,9 @@ int cmd_cancel(cli *c, pons_error *err)
 int cmd_raise(cli *c, pons_error *err)
 {
     const char *thread = NULL;
-    const cli_option options[] = {{"--thread", "ID", "default: the newest thread", &thread},
-                                  {NULL, NULL, NULL, NULL}};
-    int rc = cli_parse(c, options, err);
+    int rc = parse_thread(c, &thread, err);
     if (rc >= 0 && (c->argc < 1 || c->argc > 2)) {
-        rc = cli_bad(err, "raise takes a task (see `pons status`), and its priority or none");
+        rc = app_bad(err, "raise takes a task (see `pons status`), and its priority or none");
     }
     const char *priority = rc >= 0 && c->argc > 1 ? c->argv[1] : NULL;
     int64_t none = 0;
@@ -310,7 +307,7 @@ int cli_wish(const char *priority, const char *deadline, int64_t *ret_ms, pons_e
     known = known || (n_digits > 0 && n_digits < 5 && priority[n_digits] == '\0' &&
                       strtol(priority, NULL, 10) <= PRIORITY_MAX);
     if (!known) {
-        return cli_bad(err,
+        return app_bad(err,
                        "--priority takes background, user, urgent, or a whole number from 0 to %d, "
                        "not '%s'",
                        PRIORITY_MAX, priority);
@@ -338,17 +335,17 @@ int cmd_stop(cli *c, pons_error *err)
         return parsed;
     }
     const char *reason = c->argc ? c->argv[0] : "pons stop";
-    if (cli_stop_robots(c, reason, STOP_TIMEOUT_MS, err) < 0) {
-        return cli_unreached(err);
+    if (app_stop_robots(&c->app, reason, STOP_TIMEOUT_MS, err) < 0) {
+        return app_unreached(err);
     }
     if (c->json) {
-        pons_autovalue out = cli_stopped(reason);
+        pons_autovalue out = app_stopped_value(reason);
         cli_print_json(out);
     } else {
         char robot[256];
-        pons_autovalue body = cli_robot_told(c); // of a fleet's robots each has its own
+        pons_autovalue body = app_robot_told(&c->app); // of a fleet's robots each has its own
         if (body) {
-            cli_out("stopped: %s; ", cli_robot_line(body, false, robot, sizeof robot));
+            cli_out("stopped: %s; ", app_robot_line(body, false, robot, sizeof robot));
         } else {
             cli_out("stopped; ");
         }
@@ -360,7 +357,7 @@ int cmd_stop(cli *c, pons_error *err)
 int cmd_reset(cli *c, pons_error *err)
 {
     int rc = cli_parse(c, NULL, err);
-    rc = rc < 0 ? rc : cli_reset_robots(c, err);
+    rc = rc < 0 ? rc : app_reset_robots(&c->app, err);
     if (rc < 0) {
         return rc;
     }

@@ -42,7 +42,6 @@ typedef struct prompt {
     const cli_agent_prompt_words *w;
     const pons_policy *policy;
     cli_server *server;
-    cli_session_guest inner; // the server's
     cli_agent_view view;
     bool running; // talker
     pthread_t talker;
@@ -52,6 +51,7 @@ typedef struct prompt {
     word *first, *last;     // [mtx]
     heard *oldest, *newest; // [mtx]
     pons_value *open;       // questions, the loop's
+    bool turning;           // a turn was begun, and has not ended; the loop's
 } prompt;
 
 // ---- the chat's side ----------------------------------------------------------------------------
@@ -167,12 +167,13 @@ static void said(void *user, const char *line)
     pons_error err = PONS_ERROR_INIT;
     pons_value *answer = NULL;
     pons_value *question = json_array_get(p->open, 0);
-    if (strcmp(line, "/stop") == 0 || (question && cli_ends(p->policy, line))) {
+    if (strcmp(line, "/stop") == 0 || (p->turning && app_words_end(p->policy, line))) {
         give(p, (word){.what = STOP});
         return;
     }
     if (!question) {
         p->view.chinese = pons_language_chinese(line);
+        p->turning = true;
         give(p, (word){.what = SAY, .text = pons_need_text(line)});
         return;
     }
@@ -191,7 +192,7 @@ static void stopped(void *user, bool latched)
 {
     prompt *p = user;
     if (latched) {
-        cli_agent_view_line(&p->view, "", CLI_STOPPED);
+        cli_agent_view_line(&p->view, "", APP_STOPPED);
     } else {
         cli_agent_view_note(&p->view, "the body has not said that it stopped; the brain sends it");
     }
@@ -217,6 +218,15 @@ static void look_for_questions(prompt *p, const heard *h)
     }
 }
 
+// Whether a turn is under way, also one that the page began.
+static bool goes_on(const heard *h, bool turning)
+{
+    const bool ended = strcmp(h->type, "done") == 0 || strcmp(h->type, "error") == 0;
+    const bool asks =
+        strcmp(h->type, "approval_request") == 0 || strcmp(h->type, "plan_approval_request") == 0;
+    return !ended && (turning || asks || strcmp(h->type, "llm_start") == 0);
+}
+
 static void work(void *user)
 {
     prompt *p = user;
@@ -231,6 +241,7 @@ static void work(void *user)
     while (h) {
         heard *next = h->next;
         if (h->note) {
+            p->turning = false;
             cli_agent_view_note(&p->view, "%s", h->note);
         } else {
             cli_agent_view_event(&p->view, &(pons_event){.seq = h->seq,
@@ -240,6 +251,7 @@ static void work(void *user)
                                                          .type = h->type,
                                                          .payload = h->payload});
             look_for_questions(p, h);
+            p->turning = goes_on(h, p->turning);
         }
         free(h->type);
         free(h->thread);
@@ -260,30 +272,16 @@ static int wake_fd(void *user)
 static int opened(void *user, pons_store store, pons_error *err)
 {
     prompt *p = user;
-    const int rc = p->inner.open(p->inner.user, store, err);
-    if (rc < 0) {
-        return rc;
-    }
+    (void)store;
     if (pthread_create(&p->talker, NULL, talk, p) != 0) {
         return pons_error_set(err, PONS_EENV, "agent", "no thread for the chat");
     }
     p->running = true;
     if (p->w->words) {
+        p->turning = true;
         give(p, (word){.what = SAY, .text = pons_need_text(p->w->words)});
     }
     return PONS_OK;
-}
-
-static void event(void *user, const pons_event *ev)
-{
-    const prompt *p = user;
-    p->inner.event(p->inner.user, ev);
-}
-
-static void commit(void *user, int rc, int64_t ns)
-{
-    const prompt *p = user;
-    p->inner.commit(p->inner.user, rc, ns);
 }
 
 static void closed(void *user)
@@ -294,40 +292,35 @@ static void closed(void *user)
         pthread_join(p->talker, NULL);
         p->running = false;
     }
-    p->inner.close(p->inner.user);
-    work(p); // what was said last
 }
 
 static int run(cli *c, prompt *p, const pons_policy *policy, pons_error *err)
 {
     const cli_agent_prompt_words *w = p->w;
-    const cli_session_guest guest = {.open = opened,
-                                     .event = event,
-                                     .close = closed,
-                                     .commit = commit,
-                                     .user = p,
-                                     .quiet = true,
-                                     .prompt = "agent",
-                                     .said = said,
-                                     .stopped = stopped,
-                                     .fd = wake_fd,
-                                     .work = work};
-    const cli_session_options o = {.thread = THREAD,
-                                   .policy = policy,
-                                   .llm = w->llm,
-                                   .speed = 1.0,
-                                   .prompt = true,
-                                   .serve = true,
-                                   .guest = &guest};
-    p->inner = cli_server_guest(
-        p->server,
-        &(cli_server_session){
-            .thread = THREAD, .llm = w->llm, .policy = policy, .on_chat = on_chat, .user = p});
+    const cli_prompt_owner owner = {.name = "agent", .said = said, .stopped = stopped, .user = p};
+    const cli_session_options o = {
+        .run =
+            {.thread = THREAD,
+             .policy = policy,
+             .llm = w->llm,
+             .speed = 1.0,
+             .guests = {cli_server_guest(p->server, &(app_server_session){.thread = THREAD,
+                                                                          .llm = w->llm,
+                                                                          .policy = policy,
+                                                                          .on_chat = on_chat,
+                                                                          .user = p}),
+                        {.open = opened, .close = closed, .fd = wake_fd, .work = work, .user = p}},
+             .n_guests = 2},
+        .prompt = true,
+        .owner = &owner,
+        .serve = true,
+        .quiet = true};
     p->open = json_array();
     p->policy = policy;
     cli_agent_view_init(&p->view, c->json, isatty(STDOUT_FILENO));
     p->view.prompting = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !c->json;
     const int rc = cli_session_run(c, &o, err);
+    work(p); // what was said last
     cli_agent_view_fini(&p->view);
     pons_value_unref(p->open);
     return rc;
@@ -338,7 +331,7 @@ static int has_model(const char *spec, pons_error *err)
 {
     const pons_clock clock = pons_clock_real();
     pons_llm llm = {0};
-    const int rc = cli_agent_model(spec, &clock, &llm, err);
+    const int rc = app_agent_model(spec, &clock, &llm, err);
     if (llm.ops) {
         llm.ops->close(llm.self);
     }
@@ -353,8 +346,8 @@ int cli_agent_prompt(cli *c, const cli_agent_prompt_words *w, pons_error *err)
     int rc = p.wake < 0 ? pons_error_set(err, PONS_EENV, "agent", "no descriptor for the chat")
                         : cli_server_create(c, &w->server, &p.server, err);
     rc = rc < 0 ? rc : has_model(w->llm, err);
-    rc = rc < 0 ? rc : cli_policy(c, &policy, err);
-    rc = rc < 0 ? rc : cli_workspace(c, true, err);
+    rc = rc < 0 ? rc : app_policy(&c->app, &policy, err);
+    rc = rc < 0 ? rc : app_workspace(&c->app, true, err);
     rc = rc < 0 ? rc : cli_server_claim(p.server, err);
     rc = rc < 0 ? rc : run(c, &p, &policy, err);
     while (p.first) { // a session that could not open

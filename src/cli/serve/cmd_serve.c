@@ -1,6 +1,6 @@
 // cmd_serve.c - `pons serve`: the robot's brain, with its page and its API (server.c).
+#include "app/workspace/which_robot.h"
 #include "cli/served.h"
-#include "cli/which_robot.h"
 #include "pons/rule_policy.h"
 
 #define THREAD "main"
@@ -46,39 +46,38 @@ static int check(const cli *c, const words *w, cli_session_options *o, pons_erro
 {
     double seed = 0.0;
     if (c->argc > 0) {
-        return cli_bad(err, "serve takes no words but options; goals are said to it");
+        return app_bad(err, "serve takes no words but options; goals are said to it");
     }
-    int rc = cli_thread_name(w->thread, err);
-    rc = rc >= 0 && w->speed ? cli_number(w->speed, "--speed", 0.1, 100.0, &o->speed, err) : rc;
+    int rc = app_thread_name(w->thread, err);
+    rc = rc >= 0 && w->speed ? cli_number(w->speed, "--speed", 0.1, 100.0, &o->run.speed, err) : rc;
     rc = rc >= 0 && w->seed ? cli_number(w->seed, "--seed", 0.0, 9007199254740991.0, &seed, err)
                             : rc;
-    o->seed = (uint64_t)seed;
+    o->run.seed = (uint64_t)seed;
     return rc;
 }
 
 int cmd_serve(cli *c, pons_error *err)
 {
     words w = {.server.tools = "robot", .thread = THREAD};
-    cli_session_options o = {.speed = 1.0, .serve = true};
+    cli_session_options o = {.run.speed = 1.0, .serve = true};
     pons_policy policy = {0};
     cli_server *server = NULL;
-    cli_session_guest guest;
     int rc = read_words(c, &w, err);
-    w.alone = cli_fleet_here(c) && !c->world && !c->driver; // its robots have bodies of their own
+    w.alone = app_fleet_here(&c->app) && !c->app.world &&
+              !c->app.driver; // its robots have bodies of their own
     rc = rc < 0 ? rc : check(c, &w, &o, err);
     rc = rc < 0 ? rc : cli_server_create(c, &w.server, &server, err);
-    rc = rc < 0 ? rc : cli_policy(c, &policy, err);
-    rc = rc < 0 ? rc : cli_workspace(c, true, err);
+    rc = rc < 0 ? rc : app_policy(&c->app, &policy, err);
+    rc = rc < 0 ? rc : app_workspace(&c->app, true, err);
     rc = rc < 0 ? rc : cli_server_claim(server, err);
     if (rc >= 0) {
-        guest = cli_server_guest(
-            server, &(cli_server_session){.thread = w.thread, .llm = w.llm, .policy = &policy});
-        o.guest = &guest;
-        o.thread = w.thread;
-        o.policy = &policy;
-        o.skills = w.skills;
-        o.llm = w.llm;
-        o.body_by_hand = w.alone;
+        o.run.guests[o.run.n_guests++] = cli_server_guest(
+            server, &(app_server_session){.thread = w.thread, .llm = w.llm, .policy = &policy});
+        o.run.thread = w.thread;
+        o.run.policy = &policy;
+        o.run.skills = w.skills;
+        o.run.llm = w.llm;
+        o.run.body_by_hand = w.alone;
         rc = cli_session_run(c, &o, err);
     }
     pons_rules_close(&policy);

@@ -12,7 +12,6 @@
 
 typedef struct beside {
     const cli_beside *o;
-    cli_session_guest inner; // the server's
     bool running;
     pthread_t thread;
     atomic_bool over;
@@ -31,22 +30,9 @@ static void *live(void *user)
 static int opened(void *user, pons_store store, pons_error *err)
 {
     beside *b = user;
-    const int rc = b->inner.open(b->inner.user, store, err);
-    b->running = rc >= 0 && pthread_create(&b->thread, NULL, live, b) == 0;
-    return rc >= 0 && !b->running ? pons_error_set(err, PONS_EENV, "serve", "no thread for a life")
-                                  : rc;
-}
-
-static void event(void *user, const pons_event *ev)
-{
-    const beside *b = user;
-    b->inner.event(b->inner.user, ev);
-}
-
-static void commit(void *user, int rc, int64_t ns)
-{
-    const beside *b = user;
-    b->inner.commit(b->inner.user, rc, ns);
+    (void)store;
+    b->running = pthread_create(&b->thread, NULL, live, b) == 0;
+    return b->running ? PONS_OK : pons_error_set(err, PONS_EENV, "serve", "no thread for a life");
 }
 
 static bool over(void *user)
@@ -62,30 +48,26 @@ static void closed(void *user)
         b->o->leave(b->o->user);
         pthread_join(b->thread, NULL);
     }
-    b->inner.close(b->inner.user);
 }
 
 int cli_server_beside(cli *c, cli_server *server, const cli_beside *o, pons_error *err)
 {
     pons_policy policy = {0};
     beside b = {.o = o, .err = PONS_ERROR_INIT};
-    const cli_session_guest guest = {.open = opened,
-                                     .event = event,
-                                     .close = closed,
-                                     .commit = commit,
-                                     .user = &b,
-                                     .quiet = true,
-                                     .over = over};
-    const cli_session_options session = {.thread = THREAD,
-                                         .policy = &policy,
-                                         .llm = o->llm,
-                                         .speed = 1.0,
-                                         .serve = true,
-                                         .guest = &guest};
-    b.inner = cli_server_guest(
-        server, &(cli_server_session){.thread = THREAD, .llm = o->llm, .policy = &policy});
-    int rc = cli_policy(c, &policy, err);
-    rc = rc < 0 ? rc : cli_workspace(c, true, err);
+    const cli_session_options session = {
+        .run = {.thread = THREAD,
+                .policy = &policy,
+                .llm = o->llm,
+                .speed = 1.0,
+                .guests = {cli_server_guest(server, &(app_server_session){.thread = THREAD,
+                                                                          .llm = o->llm,
+                                                                          .policy = &policy}),
+                           {.open = opened, .close = closed, .over = over, .user = &b}},
+                .n_guests = 2},
+        .serve = true,
+        .quiet = true};
+    int rc = app_policy(&c->app, &policy, err);
+    rc = rc < 0 ? rc : app_workspace(&c->app, true, err);
     rc = rc < 0 ? rc : cli_server_claim(server, err);
     rc = rc < 0 ? rc : cli_session_run(c, &session, err);
     if (rc >= 0 && b.rc < 0) {

@@ -110,8 +110,8 @@ static void text_approval(cli_display *d, const pons_event *ev)
         }
     } else if (strcmp(ev->type, "approval.requested") == 0) {
         line(d, "ask", "%s  (pons approve %s %s)", pons_get_str(p, "question", ""), ev->thread,
-             cli_question_takes(p));
-        cli_question_show(p, ask_line, d);
+             app_question_takes(p));
+        app_question_show(p, ask_line, d);
     } else if (strcmp(ev->type, "approval.resolved") == 0) {
         line(d, "answer", "%s", cli_answer_text(p, said));
     } else if (strcmp(ev->type, "approval.late") == 0) {

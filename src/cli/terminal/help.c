@@ -43,7 +43,7 @@ int cli_help(cli *c, pons_error *err)
         topic = NULL;
     }
     if (topic && *topic == '-') {
-        return cli_bad(err, "help takes a command, --man or --completion bash|zsh|fish, not '%s'",
+        return app_bad(err, "help takes a command, --man or --completion bash|zsh|fish, not '%s'",
                        topic);
     }
     if (!topic) {

@@ -343,5 +343,5 @@ int cli_help_completion(const char *shell, pons_error *err)
             return rc;
         }
     }
-    return cli_bad(err, "help --completion takes bash, zsh or fish, not '%s'", shell);
+    return app_bad(err, "help --completion takes bash, zsh or fish, not '%s'", shell);
 }

@@ -1,15 +1,15 @@
 // command_risk.c - how dangerous one command is.
 //
 // Two readers look at it. The first (safe_commands.c) is strict and knows what may run unasked: that runs
-// behind the wall (sandbox.c), so a mistake of the reader costs nothing. The second, here, reads the
+// in the sandbox (sandbox.c), so a mistake of the reader costs nothing. The second, here, reads the
 // line as a shell would, as far as that can be read, and knows what never runs. Everything between
 // them is a person's to decide.
 //
 //   blocked    any simple command of the line, also inside $(...), `...`, ( ... ), sudo, env, sh
 //              -c ..., is on the deny list or is one of the built-in ruins
-//   safe       the strict grammar has it, and there is a wall to run it behind
+//   safe       the strict grammar has it, and there is a sandbox to run it in
 //   otherwise  the terminal's own risk: dangerous, unless the configuration says otherwise; it runs
-//              as approved, outside the wall
+//              as approved, outside the sandbox
 #include "tools/command/command_risk.h"
 
 #include "pons/ext/tool.h"
@@ -31,6 +31,8 @@
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+
+static const char *const why_texts[] = PONS_TOOL_WHY_TEXTS;
 
 #define COMMAND_MAX (16 * 1024) // bytes of a command that is read; a longer one is not safe
 #define WORDS_MAX   64
@@ -368,7 +370,7 @@ static void read_line(reading *r, const char *s, size_t n)
     free(c);
 }
 
-// "safe" is for what the wall holds: a command outside of it is at least shown.
+// "safe" is for what the sandbox holds: a command outside of it is at least shown.
 static pons_tool_risk own_risk(const pons__core *c)
 {
     const char *word = pons_get_str(pons__conf_value(c, NULL, "risk"), "terminal", "dangerous");
@@ -418,10 +420,10 @@ pons_tool_risk pons__command_risk(const pons__core *c, const char *command, cons
     if (rc < 0) {
         pons__command_fini(&cmd);
         // First what a long word of a model's could push out of sight.
-        snprintf(reason, cap, "approved, it runs outside the wall: %s", err.message);
+        snprintf(reason, cap, "%s: %s", why_texts[PONS_TOOL_WHY_UNSANDBOXED], err.message);
         return own_risk(c);
     }
-    snprintf(reason, cap, "it only reads the workspace, behind the wall");
+    snprintf(reason, cap, "%s", why_texts[PONS_TOOL_WHY_READS_ONLY]);
     if (ret_cmd) {
         *ret_cmd = cmd;
     } else {
@@ -462,6 +464,6 @@ pons_tool_risk pons__url_risk(const pons__core *c, const char *url, char *reason
         snprintf(reason, cap, "%s is an address of this machine or its network", host);
         return PONS_TOOL_BLOCKED;
     }
-    snprintf(reason, cap, "it asks %s", host);
+    snprintf(reason, cap, "%s %s", why_texts[PONS_TOOL_WHY_ASKS_HOST], host);
     return PONS_TOOL_SAFE; // no more than the tool's own
 }

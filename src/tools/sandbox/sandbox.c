@@ -363,8 +363,8 @@ static int start_own(pons__plan *p, pid_t *ret_pid, pons_error *err)
     } else if (read(report[0], &r, sizeof r) == (ssize_t)sizeof r) {
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
         }
-        rc = pons_error_set(err, PONS_EENV, PONS__TOOLS, "the wall cannot be made (%s): %s", r.what,
-                            strerror(r.error));
+        rc = pons_error_set(err, PONS_EENV, PONS__TOOLS, "the sandbox cannot be made (%s): %s",
+                            r.what, strerror(r.error));
     } else {
         *ret_pid = pid;
     }
@@ -437,7 +437,7 @@ int pons__wall_ready(const pons__core *c, pons_error *err)
         }
     }
     if (!w->way) {
-        rc = pons_error_set(err, PONS_EENV, PONS__TOOLS, "there is no wall here (%s)", w->why);
+        rc = pons_error_set(err, PONS_EENV, PONS__TOOLS, "there is no sandbox here (%s)", w->why);
     }
     pthread_mutex_unlock(&w->mtx);
     return rc;
@@ -458,7 +458,7 @@ int pons__wall_start(const pons__core *c, const pons__run *run, pid_t *ret_pid, 
     const unsigned way = c->wall->way;
     pthread_mutex_unlock(&c->wall->mtx);
     return rc < 0 ? rc
-           : !way ? pons_error_set(err, PONS_EENV, PONS__TOOLS, "the wall is gone")
+           : !way ? pons_error_set(err, PONS_EENV, PONS__TOOLS, "the sandbox is gone")
                   : start_way(c, way, run, ret_pid, err);
 }
 

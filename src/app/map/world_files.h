@@ -1,0 +1,59 @@
+// world_files.h - worlds as files: a map that becomes one, zones drawn on one, one as SDF and as Nav2 loads it.
+#ifndef PONS_APP_WORLD_FILES_H
+#define PONS_APP_WORLD_FILES_H
+
+#include "app/workspace/context.h"
+#include "pons/buf.h"
+#include "pons/map.h"
+
+#include <limits.h>
+
+// ---- world_sdf.c --------------------------------------------------------------------------------
+
+// A world with a robot on wheels as SDF, for Gazebo. PONS_EINVAL: the robot has none.
+int app_world_sdf(const pons_value *world, pons_buf *ret, pons_error *err);
+
+// ---- world_import.c: a map of nav2_map_server becomes a world -----------------------------------
+
+enum { APP_WORLD_NAME_MAX = 63 };
+
+typedef struct app_import {
+    const char *file, *named;      // the map's YAML; named NULL: as the file
+    const pons_value *robot_world; // whose robot it gets; borrowed
+    const char *start_text;        // where the robot starts, as it was typed; NULL: found
+    pons_pose2 start;
+    // What came of it.
+    char name[APP_WORLD_NAME_MAX + 1];
+    char world[PATH_MAX + 96]; // its file
+    pons_map *map;
+    // Of the files beside it.
+    char image[PATH_MAX + 96], map_file[PATH_MAX + 96], draft[PATH_MAX + 96];
+    const char *ending; // of the picture
+} app_import;
+
+// Its map and where the robot starts; nothing is written. The map is the caller's to destroy, also after an error.
+int app_import_read(app_import *i, pons_error *err);
+// Into this folder of worlds, which is made when it is not there. PONS_EEXIST: there is such a world.
+int app_import_write(app_import *i, const char *worlds, pons_error *err);
+
+// ---- zone_edit.c: zones in the file of a world --------------------------------------------------
+
+typedef enum app_zone_kind {
+    APP_ZONE,
+    APP_ZONE_KEEP_OUT,
+    APP_ZONE_SLOW,
+    APP_ZONE_KINDS
+} app_zone_kind;
+
+extern const char *const app_zone_lists[APP_ZONE_KINDS]; // their keys in a world
+
+// The file stays its writer's: only the zone's own lines change. PONS_EINVAL: the file would be no world.
+int app_zone_add(const char *path, app_zone_kind kind, const pons_value *zone, pons_error *err);
+int app_zone_remove(const char *path, const char *id, app_zone_kind *ret_kind, pons_error *err);
+
+// ---- nav2_files.c -------------------------------------------------------------------------------
+
+// A world as Nav2 loads it, into this folder, which is made when it is not there; nothing in it is written over.
+int app_world_nav2(const pons_value *world, const char *dir, pons_error *err);
+
+#endif
