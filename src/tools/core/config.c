@@ -15,6 +15,7 @@
 #define COUNT(most) "{\"type\":\"integer\",\"minimum\":1,\"maximum\":" #most "}"
 #define OBJECT      "\"type\":\"object\",\"additionalProperties\":false,\"properties\":"
 
+// clang-format off
 const char pons__tools_schema[] =
     "{" OBJECT "{"
     "\"workspace\":{\"type\":\"string\",\"pattern\":\"^/\"},"
@@ -23,90 +24,19 @@ const char pons__tools_schema[] =
     "\"modules\":{\"type\":\"array\",\"maxItems\":8,\"items\":" MODULE "},"
     "\"risk\":{\"type\":\"object\",\"additionalProperties\":" RISK_WORDS "},"
     "\"hidden\":" NAMES ",\"protected\":" NAMES ","
-    "\"output_kb\":" COUNT(4096) ",\"write_kb\":" COUNT(65536) ",\"workers\":" COUNT(
-        32) ","
-            "\"files\":{" OBJECT "{\"list_entries\":" COUNT(100000) ",\"search_files\":" COUNT(
-                1000000) ","
-                         "\"search_hits\":" COUNT(10000) ",\"search_s\":" COUNT(
-                             600) "}},"
-                                  "\"terminal\":{" OBJECT
-                                  "{\"timeout_s\":" COUNT(86400) ",\"timeout_max_s\":" COUNT(
-                                      86400) ","
-                                             "\"allow\":" NAMES ",\"deny\":" NAMES
-                                             ",\"pass_env\":" NAMES ","
-                                             "\"memory_mb\":" COUNT(1048576) ",\"file_mb\":" COUNT(
-                                                 1048576) "}},"
-                                                          "\"fetch\":{" OBJECT
-                                                          "{\"timeout_s\":" COUNT(
-                                                              600) ",\"max_kb\":" COUNT(65536) ","
-                                                                                               "\"r"
-                                                                                               "edi"
-                                                                                               "rec"
-                                                                                               "ts"
-                                                                                               "\":"
-                                                                                               "{\""
-                                                                                               "typ"
-                                                                                               "e\""
-                                                                                               ":\""
-                                                                                               "int"
-                                                                                               "ege"
-                                                                                               "r\""
-                                                                                               ",\""
-                                                                                               "min"
-                                                                                               "imu"
-                                                                                               "m\""
-                                                                                               ":0,"
-                                                                                               "\"m"
-                                                                                               "axi"
-                                                                                               "mum"
-                                                                                               "\":"
-                                                                                               "20}"
-                                                                                               ","
-                                                                                               "\"p"
-                                                                                               "riv"
-                                                                                               "ate"
-                                                                                               "\":"
-                                                                                               "{\""
-                                                                                               "typ"
-                                                                                               "e\""
-                                                                                               ":\""
-                                                                                               "boo"
-                                                                                               "lea"
-                                                                                               "n\""
-                                                                                               "},"
-                                                                                               "\"p"
-                                                                                               "rox"
-                                                                                               "y\""
-                                                                                               ":{"
-                                                                                               "\"t"
-                                                                                               "ype"
-                                                                                               "\":"
-                                                                                               "\"s"
-                                                                                               "tri"
-                                                                                               "ng"
-                                                                                               "\"}"
-                                                                                               "}},"
-                                                                                               "\"k"
-                                                                                               "now"
-                                                                                               "led"
-                                                                                               "ge"
-                                                                                               "\":"
-                                                                                               "{" OBJECT
-                                                                                               "{\""
-                                                                                               "suf"
-                                                                                               "fix"
-                                                                                               "es"
-                                                                                               "\""
-                                                                                               ":" NAMES
-                                                                                               ",\""
-                                                                                               "fil"
-                                                                                               "es"
-                                                                                               "\""
-                                                                                               ":" COUNT(
-                                                                                                   100000) ","
-                                                                                                           "\"file_kb\":" COUNT(65536) ",\"results\":" COUNT(
-                                                                                                               50) "}}"
-                                                                                                                   "},\"required\":[\"workspace\"]}";
+    "\"output_kb\":" COUNT(4096) ",\"write_kb\":" COUNT(65536) ",\"workers\":" COUNT(32) ","
+    "\"files\":{" OBJECT "{\"list_entries\":" COUNT(100000) ",\"search_files\":" COUNT(1000000) ","
+        "\"search_hits\":" COUNT(10000) ",\"search_s\":" COUNT(600) "}},"
+    "\"terminal\":{" OBJECT "{\"timeout_s\":" COUNT(86400) ",\"timeout_max_s\":" COUNT(86400) ","
+        "\"allow\":" NAMES ",\"deny\":" NAMES ",\"pass_env\":" NAMES ","
+        "\"memory_mb\":" COUNT(1048576) ",\"file_mb\":" COUNT(1048576) "}},"
+    "\"fetch\":{" OBJECT "{\"timeout_s\":" COUNT(600) ",\"max_kb\":" COUNT(65536) ","
+        "\"redirects\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":20},"
+        "\"private\":{\"type\":\"boolean\"},\"proxy\":{\"type\":\"string\"}}},"
+    "\"knowledge\":{" OBJECT "{\"suffixes\":" NAMES ",\"files\":" COUNT(100000) ","
+        "\"file_kb\":" COUNT(65536) ",\"results\":" COUNT(50) "}}"
+    "},\"required\":[\"workspace\"]}";
+// clang-format on
 
 int64_t pons__conf(const pons__core *c, const char *section, const char *key, int64_t fallback)
 {
