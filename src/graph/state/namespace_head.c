@@ -101,6 +101,31 @@ static void unshape(pons__ns *ns)
     ns->n_dirty = ns->n_live = 0;
 }
 
+// The image's values, each to its channel; those that no channel of g has stay in the image.
+static void shape_slots(pons__ns *ns, const pons_graph *g, pons__image *im, bool was_dirty)
+{
+    for (uint32_t i = 0; i < g->n_channels; i++) {
+        const pons__channel *ch = &g->channels[i];
+        pons__slot *s = &ns->slots[i];
+        s->v = pons_value_ref(json_object_get(im->state, ch->name));
+        if (s->v) {
+            s->keep = json_array_size(s->v);
+            json_object_del(im->state, ch->name);
+            s->live = ch->transient;
+            if (ch->transient) {
+                ns->live[ns->n_live++] = i;
+            }
+            if (was_dirty) {
+                pons__ns_mark_dirty(ns, i);
+                s->keep = 0;
+            }
+            s->stored = !was_dirty;
+        } else if (ch->initial && !ch->transient) {
+            s->v = pons_value_ref(ch->initial); // in the first snapshot; until then, in the graph
+        }
+    }
+}
+
 // Lays the image's values out for g. Clears what was there.
 static int shape(pons__ns *ns, const pons_graph *g, pons__image *im, pons_error *err)
 {
@@ -120,26 +145,7 @@ static int shape(pons__ns *ns, const pons_graph *g, pons__image *im, pons_error 
         unshape(ns);
         return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a namespace");
     }
-    for (uint32_t i = 0; i < g->n_channels; i++) {
-        const pons__channel *ch = &g->channels[i];
-        pons__slot *s = &ns->slots[i];
-        s->v = pons_value_ref(json_object_get(im->state, ch->name));
-        if (s->v) {
-            s->keep = json_array_size(s->v);
-            json_object_del(im->state, ch->name);
-            s->live = ch->transient;
-            if (ch->transient) {
-                ns->live[ns->n_live++] = i;
-            }
-            if (was_dirty) {
-                pons__ns_mark_dirty(ns, i);
-            }
-            s->keep = was_dirty ? 0 : s->keep;
-            s->stored = !was_dirty;
-        } else if (ch->initial && !ch->transient) {
-            s->v = pons_value_ref(ch->initial); // in the first snapshot; until then, in the graph
-        }
-    }
+    shape_slots(ns, g, im, was_dirty);
     if (json_object_size(im->state) > 0) {
         ns->extra = pons_value_ref(im->state);
     }
