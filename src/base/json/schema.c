@@ -670,21 +670,22 @@ static const keyword keywords[] = {
     {"else", compile_else_},
     {"$ref", compile_ref},
     {"$defs", compile_defs},
-    // Annotations say something about a value and check nothing.
-    {"$id", NULL},
-    {"$schema", NULL},
-    {"$comment", NULL},
-    {"title", NULL},
-    {"description", NULL},
-    {"default", NULL},
-    {"examples", NULL},
-    {"format", NULL},
-    {"deprecated", NULL},
-    {"readOnly", NULL},
-    {"writeOnly", NULL},
-    {"contentEncoding", NULL},
-    {"contentMediaType", NULL},
 };
+
+// They say something about a value and check nothing.
+static bool is_annotation(const char *name)
+{
+    static const char *const annotations[] = {
+        "$id",       "$schema",         "$comment",        "title",      "description",
+        "default",   "examples",        "format",          "deprecated", "readOnly",
+        "writeOnly", "contentEncoding", "contentMediaType"};
+    for (size_t i = 0; i < sizeof annotations / sizeof annotations[0]; i++) {
+        if (strcmp(annotations[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 static const keyword *find_keyword(const char *name)
 {
@@ -743,10 +744,10 @@ static int compile_rule(compiler *c, const json_t *v, const char *at, int depth,
         char *below = pointer_join(at, name);
         if (!below) {
             status = no_memory(c);
-        } else if (!k) {
-            status = bad(c, below, "unknown keyword");
-        } else if (k->compile) {
+        } else if (k) {
             status = k->compile(c, r, json_object_iter_value(it), below, depth + 1);
+        } else if (!is_annotation(name)) {
+            status = bad(c, below, "unknown keyword");
         }
         free(below);
     }
@@ -1367,6 +1368,29 @@ static bool apply_logic(checker *c, const rule *r, const json_t *v, const step *
     return ok && !c->exhausted;
 }
 
+static bool is_among(checker *c, const json_t *list, const json_t *v)
+{
+    bool found = false;
+    for (size_t i = 0; !found && i < json_array_size(list); i++) {
+        found = equal(c, json_array_get(list, i), v);
+    }
+    return found;
+}
+
+static bool apply_kind(checker *c, const rule *r, const json_t *v, const step *path, int depth)
+{
+    if (json_is_number(v)) {
+        return apply_number(c, r, v, path);
+    }
+    if (json_is_string(v)) {
+        return apply_string(c, r, v, path);
+    }
+    if (json_is_array(v)) {
+        return apply_array(c, r, v, path, depth);
+    }
+    return !json_is_object(v) || apply_object(c, r, v, path, depth);
+}
+
 static bool apply(checker *c, const rule *r, const json_t *v, const step *path, int depth)
 {
     char a[DESCRIBE_MAX], b[LIST_MAX];
@@ -1397,10 +1421,7 @@ static bool apply(checker *c, const rule *r, const json_t *v, const step *path, 
                    describe(v, a, sizeof a));
     }
     if (r->enum_) {
-        bool found = false;
-        for (size_t i = 0; !found && i < json_array_size(r->enum_); i++) {
-            found = equal(c, json_array_get(r->enum_, i), v);
-        }
+        const bool found = is_among(c, r->enum_, v);
         if (!found && c->visits <= 0) {
             return spent(c, path);
         }
@@ -1409,15 +1430,7 @@ static bool apply(checker *c, const rule *r, const json_t *v, const step *path, 
                        choices(r->enum_, b, sizeof b), describe(v, a, sizeof a));
         }
     }
-    if (json_is_number(v)) {
-        ok &= apply_number(c, r, v, path);
-    } else if (json_is_string(v)) {
-        ok &= apply_string(c, r, v, path);
-    } else if (json_is_array(v)) {
-        ok &= apply_array(c, r, v, path, depth);
-    } else if (json_is_object(v)) {
-        ok &= apply_object(c, r, v, path, depth);
-    }
+    ok &= apply_kind(c, r, v, path, depth);
     if (!ok && enough(c)) {
         return false;
     }
