@@ -372,10 +372,24 @@ static void stream_ended(transfer *t, bool accepted)
     }
 }
 
+// A response that is no stream.
+static void body_ended(transfer *t, pons_http_fault fault, const char *why)
+{
+    const int code = why && fault == PONS_HTTP_UNREACHABLE ? PONS__RPC_INTERNAL : PONS__RPC_WIRE;
+    if (!why && t->status == HTTP_OK && t->body.len > 0) {
+        take_message(t, t->body.data, t->body.len);
+        why = t->answered ? NULL : "the server answered something else";
+    } else if (!why) {
+        why = "the server gave no answer";
+    }
+    if (why && t->id > 0) {
+        answer_for(t->w, t->id, code, why);
+    }
+}
+
 // why NULL: the transfer has ended well.
 static void finished(transfer *t, pons_http_fault fault, const char *why)
 {
-    wire *w = t->w;
     const int status = t->status;
     const bool got = status == HTTP_OK || status == HTTP_ACCEPTED;
     if (t->kind == DELETE) {
@@ -388,18 +402,8 @@ static void finished(transfer *t, pons_http_fault fault, const char *why)
         if (!t->answered && t->id > 0) {
             resume(t, why ? why : "the stream ended before the answer");
         }
-    } else if (why) {
-        if (t->id > 0) {
-            answer_for(w, t->id,
-                       fault == PONS_HTTP_UNREACHABLE ? PONS__RPC_INTERNAL : PONS__RPC_WIRE, why);
-        }
-    } else if (status == HTTP_OK && t->body.len > 0) {
-        take_message(t, t->body.data, t->body.len);
-        if (t->id > 0 && !t->answered) {
-            answer_for(w, t->id, PONS__RPC_WIRE, "the server answered something else");
-        }
-    } else if (t->id > 0) {
-        answer_for(w, t->id, PONS__RPC_WIRE, "the server gave no answer");
+    } else {
+        body_ended(t, fault, why);
     }
     transfer_free(t);
 }
