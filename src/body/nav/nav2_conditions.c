@@ -11,73 +11,6 @@ static const double STUCK_S = 1.0;    // told to move for so long, and did not
 static const double SEARCH_M = 1e9;   // the whole path
 
 #define LEAF(name) static int name(pons_bt_call *call, void *user, pons_error *err)
-LEAF(is_stuck);
-LEAF(is_stopped);
-LEAF(stop_status);
-LEAF(validate_path);
-LEAF(is_path_valid);
-LEAF(is_battery_low);
-LEAF(is_battery_charging);
-LEAF(goal_reached);
-LEAF(transform_available);
-LEAF(initial_pose_received);
-LEAF(would_smoother_help);
-LEAF(poses_near);
-LEAF(pose_occupied);
-LEAF(goal_nearby);
-LEAF(within_bounds);
-LEAF(obstacles_seen);
-LEAF(remove_passed);
-LEAF(remove_in_collision);
-LEAF(next_few_goals);
-LEAF(append_goal);
-LEAF(current_pose);
-LEAF(pose_from_path);
-LEAF(concatenate);
-LEAF(truncate_end);
-LEAF(truncate_local);
-LEAF(select_plugin);
-LEAF(relocalize);
-
-int pons__nav_node_leaves(pons__nav *n, pons_error *err)
-{
-    static const pons__nav_leaf leaves[] = {
-        {"IsStuck", true, is_stuck},
-        {"IsStopped", true, is_stopped},
-        {"IsPathValid", true, is_path_valid},
-        {"IsBatteryLow", true, is_battery_low},
-        {"IsBatteryCharging", true, is_battery_charging},
-        {"GoalReached", true, goal_reached},
-        {"TransformAvailable", true, transform_available},
-        {"InitialPoseReceived", true, initial_pose_received},
-        {"WouldASmootherRecoveryHelp", true, would_smoother_help},
-        {"ArePosesNear", true, poses_near},
-        {"IsPoseOccupied", true, pose_occupied},
-        {"IsGoalNearby", true, goal_nearby},
-        {"IsWithinPathTrackingBounds", true, within_bounds},
-        {"ObstaclesSeen", true, obstacles_seen},
-        {"RemovePassedGoals", false, remove_passed},
-        {"RemoveInCollisionGoals", false, remove_in_collision},
-        {"GetNextFewGoals", false, next_few_goals},
-        {"AppendGoalPoseToGoals", false, append_goal},
-        {"GetCurrentPose", false, current_pose},
-        {"GetPoseFromPath", false, pose_from_path},
-        {"ConcatenatePaths", false, concatenate},
-        {"TruncatePath", false, truncate_end},
-        {"TruncatePathLocal", false, truncate_local},
-        {"ControllerSelector", false, select_plugin},
-        {"PlannerSelector", false, select_plugin},
-        {"SmootherSelector", false, select_plugin},
-        {"GoalCheckerSelector", false, select_plugin},
-        {"ProgressCheckerSelector", false, select_plugin},
-        {"PathHandlerSelector", false, select_plugin},
-        {"ReinitializeGlobalLocalization", false, relocalize},
-        {"ValidatePath", false, validate_path}, // three conditions that later became actions
-        {"CheckPoseOccupancy", false, pose_occupied},
-        {"CheckStopStatus", false, stop_status},
-    };
-    return pons__nav_register(n, leaves, sizeof leaves / sizeof *leaves, err);
-}
 
 static int answer(bool yes)
 {
@@ -557,4 +490,46 @@ LEAF(relocalize)
     }
     n->senses.relocalize(n->senses.user);
     return PONS_BT_SUCCESS;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__nav_node_leaves(pons__nav *n, pons_error *err)
+{
+    static const pons__nav_leaf leaves[] = {
+        {"IsStuck", true, is_stuck},
+        {"IsStopped", true, is_stopped},
+        {"IsPathValid", true, is_path_valid},
+        {"IsBatteryLow", true, is_battery_low},
+        {"IsBatteryCharging", true, is_battery_charging},
+        {"GoalReached", true, goal_reached},
+        {"TransformAvailable", true, transform_available},
+        {"InitialPoseReceived", true, initial_pose_received},
+        {"WouldASmootherRecoveryHelp", true, would_smoother_help},
+        {"ArePosesNear", true, poses_near},
+        {"IsPoseOccupied", true, pose_occupied},
+        {"IsGoalNearby", true, goal_nearby},
+        {"IsWithinPathTrackingBounds", true, within_bounds},
+        {"ObstaclesSeen", true, obstacles_seen},
+        {"RemovePassedGoals", false, remove_passed},
+        {"RemoveInCollisionGoals", false, remove_in_collision},
+        {"GetNextFewGoals", false, next_few_goals},
+        {"AppendGoalPoseToGoals", false, append_goal},
+        {"GetCurrentPose", false, current_pose},
+        {"GetPoseFromPath", false, pose_from_path},
+        {"ConcatenatePaths", false, concatenate},
+        {"TruncatePath", false, truncate_end},
+        {"TruncatePathLocal", false, truncate_local},
+        {"ControllerSelector", false, select_plugin},
+        {"PlannerSelector", false, select_plugin},
+        {"SmootherSelector", false, select_plugin},
+        {"GoalCheckerSelector", false, select_plugin},
+        {"ProgressCheckerSelector", false, select_plugin},
+        {"PathHandlerSelector", false, select_plugin},
+        {"ReinitializeGlobalLocalization", false, relocalize},
+        {"ValidatePath", false, validate_path}, // three conditions that later became actions
+        {"CheckPoseOccupancy", false, pose_occupied},
+        {"CheckStopStatus", false, stop_status},
+    };
+    return pons__nav_register(n, leaves, sizeof leaves / sizeof *leaves, err);
 }
