@@ -354,33 +354,35 @@ static void drop(pons_groot *g, hook *h)
     *h = g->hooks[--g->n_hooks];
 }
 
-static void take_away(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
+// The hook that a request names; NULL: the request is refused.
+static hook *named_hook(pons_groot *g, const pons_value *v, pons_groot_reply *r)
 {
-    pons_autovalue v = read_json(body, r);
     int64_t uid;
     bool after;
     if (!v || !read_place(g, v, &uid, &after, r)) {
-        return;
+        return NULL;
     }
     hook *h = find_hook(g, uid, after);
     if (!h) {
         refuse(r, "Node ID not found");
-        return;
     }
-    drop(g, h);
+    return h;
+}
+
+static void take_away(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
+{
+    pons_autovalue v = read_json(body, r);
+    hook *h = named_hook(g, v, r);
+    if (h) {
+        drop(g, h);
+    }
 }
 
 static void unlock(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
     pons_autovalue v = read_json(body, r);
-    int64_t uid;
-    bool after;
-    if (!v || !read_place(g, v, &uid, &after, r)) {
-        return;
-    }
-    hook *h = find_hook(g, uid, after);
+    hook *h = named_hook(g, v, r);
     if (!h) {
-        refuse(r, "Node ID not found");
         return;
     }
     h->desired = word_status(pons_get_str(v, "desired_status", "SKIPPED"));
