@@ -226,24 +226,11 @@ void pons__ns_forget(pons__ns *ns)
     ns->queued = ns->ahead = false;
 }
 
-// ---- loading ------------------------------------------------------------------------------------
-
-int pons__ns_adopt(pons__ns *ns, const pons_graph *g, pons__image *im, pons_error *err)
+static void take_head(pons__ns *ns, const pons__image *im)
 {
-    int st = shape(ns, g, im, err);
-    if (st != PONS_OK) {
-        return st;
-    }
-    ns->loaded = true;
-    ns->exists = im->found;
     ns->step = im->found ? im->step : PONS__STEP_NONE;
     ns->run_id = im->run_id;
     ns->forked = im->forked;
-    ns->run_id_stored = im->found;
-    ns->head_unfinished = json_array_size(im->next) + json_array_size(im->sends) > 0;
-    ns->snapshot_bytes = im->snapshot_bytes;
-    ns->tail_bytes = im->tail_bytes;
-    ns->tail_rows = im->tail_rows;
     snprintf(ns->head, sizeof ns->head, "%s", im->id);
     snprintf(ns->head_parent, sizeof ns->head_parent, "%s", im->parent);
     snprintf(ns->owner, sizeof ns->owner, "%s", im->owner);
@@ -254,6 +241,24 @@ int pons__ns_adopt(pons__ns *ns, const pons_graph *g, pons__image *im, pons_erro
     pons_value_unref(ns->began);
     ns->began = pons_value_ref(im->began);
     ns->source = im->source;
+}
+
+// ---- loading ------------------------------------------------------------------------------------
+
+int pons__ns_adopt(pons__ns *ns, const pons_graph *g, pons__image *im, pons_error *err)
+{
+    int st = shape(ns, g, im, err);
+    if (st != PONS_OK) {
+        return st;
+    }
+    ns->loaded = true;
+    ns->exists = im->found;
+    ns->run_id_stored = im->found;
+    ns->head_unfinished = json_array_size(im->next) + json_array_size(im->sends) > 0;
+    ns->snapshot_bytes = im->snapshot_bytes;
+    ns->tail_bytes = im->tail_bytes;
+    ns->tail_rows = im->tail_rows;
+    take_head(ns, im);
     return PONS_OK;
 }
 
@@ -273,21 +278,9 @@ int pons__ns_restore(pons__ns *ns, const pons_graph *g, pons__image *im, pons_er
         pons__ns_forget(ns);
         return st;
     }
-    ns->step = im->found ? im->step : PONS__STEP_NONE;
-    ns->run_id = im->run_id;
-    ns->forked = im->forked;
     ns->run_id_stored = false;
     ns->snapshot_bytes = 0; // a snapshot is due
-    snprintf(ns->head, sizeof ns->head, "%s", im->id);
-    snprintf(ns->head_parent, sizeof ns->head_parent, "%s", im->parent);
-    snprintf(ns->owner, sizeof ns->owner, "%s", im->owner);
-    pons_value_unref(ns->parents);
-    ns->parents = pons_value_ref(im->parents);
-    pons_value_unref(ns->metadata);
-    ns->metadata = pons_value_ref(im->metadata);
-    pons_value_unref(ns->began);
-    ns->began = pons_value_ref(im->began);
-    ns->source = im->source;
+    take_head(ns, im);
     return PONS_OK;
 }
 
