@@ -300,37 +300,17 @@ static void real_execute(const pons_value *params, pons__ws_call *c)
     c->errand = true;
 }
 
-static void stop(const pons_value *params, pons__ws_call *c)
-{
-    (void)params;
-    c->skill = "stop_base";
-}
-
-static void localize(const pons_value *params, pons__ws_call *c)
-{
-    (void)params;
-    c->skill = "look";
-}
-
-static void check_connection(const pons_value *params, pons__ws_call *c)
-{
-    (void)params;
-    c->at_once = true;
-}
-
 static const struct {
     const char *type;
+    const char *skill; // NULL: read says it
     void (*read)(const pons_value *params, pons__ws_call *ret);
     bool unless_tool; // a body that has a skill of this name gets the action as it is
-} action_types[] = {{"move_to", move_to, true},
-                    {"stop", stop, false},
-                    {"localize", localize, true},
-                    {"check_connection", check_connection, false},
-                    {"pick_up", pick, true},
-                    {"place", place, false},
-                    {"put_down", place, true},
-                    {"strategy", strategy, true},
-                    {"real_execute", real_execute, true}};
+} action_types[] = {
+    {"move_to", NULL, move_to, true},   {"stop", "stop_base", NULL, false},
+    {"localize", "look", NULL, true},   {"pick_up", NULL, pick, true},
+    {"place", NULL, place, false},      {"put_down", NULL, place, true},
+    {"strategy", NULL, strategy, true}, {"real_execute", NULL, real_execute, true},
+};
 
 void pons__ws_call_of(const pons_value *action, const pons_value *tools, const pons_value *world,
                       const pons_ws_doc *environment, pons__ws_call *ret)
@@ -343,14 +323,17 @@ void pons__ws_call_of(const pons_value *action, const pons_value *tools, const p
            (strcmp(action_types[i].type, type) != 0 || (action_types[i].unless_tool && is_tool))) {
         i++;
     }
-    *ret = (pons__ws_call){.skill = type};
+    *ret = (pons__ws_call){.skill = type, .at_once = strcmp(type, "check_connection") == 0};
     if (i < sizeof action_types / sizeof action_types[0]) {
-        action_types[i].read(params, ret);
+        ret->skill = action_types[i].skill ? action_types[i].skill : type;
+        if (action_types[i].read) {
+            action_types[i].read(params, ret);
+        }
     } else if (strcmp(type, "move_to") == 0 && pons_get(params, "target_pose")) {
         move_tool(params, ret);
     } else if (strcmp(type, "target_navigation") == 0 && !is_tool) {
         navigate(params, world, environment, ret);
-    } else {
+    } else if (!ret->at_once) {
         ret->args = params ? json_deep_copy(params) : NULL;
     }
     if (!ret->code && !ret->at_once && !ret->errand && tools && !has_tool(tools, ret->skill)) {
