@@ -90,7 +90,6 @@ static void memory_close(void *self)
 
 static int memory_list(void *self, pons_value **ret, pons_error *err)
 {
-    (void)err;
     const memory *m = self;
     *ret = pons_value_ref(m->list);
     return PONS_OK;
@@ -98,7 +97,6 @@ static int memory_list(void *self, pons_value **ret, pons_error *err)
 
 static uint64_t memory_generation(void *self)
 {
-    (void)self;
     return 1;
 }
 
@@ -342,7 +340,6 @@ static int memory_start(void *self, uint64_t call, const char *tool, const pons_
 static int memory_adopt(void *self, uint64_t call, const char *tool, const char *key,
                         pons_error *err)
 {
-    (void)tool;
     memory *m = self;
     pons_autovalue line = NULL;
     const int rc = line_of(m, key, &line, err);

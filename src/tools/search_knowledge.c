@@ -458,7 +458,6 @@ static int query(pons__work *w, sqlite3 *db, const char *match, int64_t most, po
 
 int pons__knowledge_open(pons__core *c, pons__knowledge **ret, pons_error *err)
 {
-    (void)c;
     pons__knowledge *k = calloc(1, sizeof *k);
     if (!k) {
         return pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for the tools");

@@ -568,14 +568,12 @@ static void core_close(void *self)
 
 static int core_list(void *self, pons_value **ret, pons_error *err)
 {
-    (void)err;
     *ret = pons_value_ref(((provider *)self)->list);
     return PONS_OK;
 }
 
 static uint64_t core_generation(void *self)
 {
-    (void)self;
     return 1; // the list is made at open and stays
 }
 

@@ -649,8 +649,6 @@ static int finish(pons_cx *cx, void *user, pons_error *err)
 
 static int where(pons_cx *cx, void *user, pons_error *err)
 {
-    (void)user;
-    (void)err;
     const bool ended = json_is_object(pons_cx_get(cx, "ended"));
     const bool calls = pons__calls_pending(pons_cx_get(cx, "calls"));
     pons_cx_goto(cx, ended && !calls ? "finish" : calls ? "act" : "think");

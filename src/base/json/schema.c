@@ -425,7 +425,6 @@ static int add_type(compiler *c, rule *r, const json_t *v, const char *at)
 
 static int compile_type(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)depth;
     if (!json_is_array(v)) {
         return add_type(c, r, v, at);
     }
@@ -441,7 +440,6 @@ static int compile_type(compiler *c, rule *r, const json_t *v, const char *at, i
 
 static int compile_enum(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)depth;
     if (!json_is_array(v) || json_array_size(v) == 0) {
         return bad(c, at, "expected a list of at least one value");
     }
@@ -451,9 +449,6 @@ static int compile_enum(compiler *c, rule *r, const json_t *v, const char *at, i
 
 static int compile_const(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)c;
-    (void)at;
-    (void)depth;
     r->const_ = v;
     return PONS_OK;
 }
@@ -489,7 +484,6 @@ static int compile_properties(compiler *c, rule *r, const json_t *v, const char 
 // $defs: compiled so that $ref finds them.
 static int compile_defs(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)r;
     if (!json_is_object(v)) {
         return bad(c, at, "expected an object of schemas");
     }
@@ -507,7 +501,6 @@ static int compile_defs(compiler *c, rule *r, const json_t *v, const char *at, i
 
 static int compile_required(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)depth;
     pons_autovalue seen = json_object();
     if (!json_is_array(v)) {
         return bad(c, at, "expected a list of names");
@@ -532,7 +525,6 @@ static int compile_required(compiler *c, rule *r, const json_t *v, const char *a
 
 static int compile_unique(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)depth;
     if (!json_is_boolean(v)) {
         return bad(c, at, "expected true or false");
     }
@@ -542,7 +534,6 @@ static int compile_unique(compiler *c, rule *r, const json_t *v, const char *at,
 
 static int compile_pattern(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)depth;
     const char *text = json_string_value(v);
     if (!text) {
         return bad(c, at, "expected a regular expression");
@@ -558,7 +549,6 @@ static int compile_pattern(compiler *c, rule *r, const json_t *v, const char *at
 
 static int compile_ref(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)depth;
     r->ref_text = json_string_value(v);
     if (!r->ref_text || r->ref_text[0] != '#' || (r->ref_text[1] && r->ref_text[1] != '/')) {
         return bad(c, at, "expected a local reference such as \"#/$defs/name\"");
@@ -587,7 +577,6 @@ static int compile_limit(compiler *c, const json_t *v, const char *at, limit *re
 
 static int compile_multiple(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)depth;
     if (!json_is_number(v) || json_number_value(v) <= 0) {
         return bad(c, at, "expected a number above 0");
     }
@@ -599,13 +588,11 @@ static int compile_multiple(compiler *c, rule *r, const json_t *v, const char *a
 #define KEYWORD_COUNT(member)                                                                      \
     static int compile_##member(compiler *c, rule *r, const json_t *v, const char *at, int depth)  \
     {                                                                                              \
-        (void)depth;                                                                               \
         return compile_count(c, v, at, &r->member);                                                \
     }
 #define KEYWORD_LIMIT(member)                                                                      \
     static int compile_##member(compiler *c, rule *r, const json_t *v, const char *at, int depth)  \
     {                                                                                              \
-        (void)depth;                                                                               \
         return compile_limit(c, v, at, &r->member);                                                \
     }
 #define KEYWORD_RULE(member)                                                                       \

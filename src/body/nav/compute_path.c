@@ -110,7 +110,6 @@ static bool read_request(pons__nav *n, const pons_bt_call *call, bool through, p
             return false;
         }
     }
-    (void)n;
     return ret->n > 0;
 }
 
@@ -358,19 +357,16 @@ static int compute(pons__nav *n, const pons_bt_call *call, bool through)
 
 static int to_pose(pons_bt_call *call, void *user, pons_error *err)
 {
-    (void)err;
     return compute(user, call, false);
 }
 
 static int through_poses(pons_bt_call *call, void *user, pons_error *err)
 {
-    (void)err;
     return compute(user, call, true);
 }
 
 static int smooth(pons_bt_call *call, void *user, pons_error *err)
 {
-    (void)err;
     pons__nav *n = user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;

@@ -66,7 +66,6 @@ static int spin(pons_bt_call *call, void *user, pons_error *err)
 {
     static const behavior b = {PONS__CANCEL_SPIN, PONS_SPIN_TIMEOUT, PONS_SPIN_COLLISION,
                                PONS_SPIN_UNKNOWN};
-    (void)err;
     pons__nav *n = user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
@@ -101,7 +100,6 @@ static int back_up(pons_bt_call *call, void *user, pons_error *err)
 {
     static const behavior b = {PONS__CANCEL_BACK_UP, PONS_BACKUP_TIMEOUT, PONS_BACKUP_COLLISION,
                                PONS_BACKUP_INVALID_INPUT};
-    (void)err;
     pons__nav *n = user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
@@ -119,7 +117,6 @@ static int drive(pons_bt_call *call, void *user, pons_error *err)
 {
     static const behavior b = {PONS__CANCEL_DRIVE, PONS_DRIVE_TIMEOUT, PONS_DRIVE_COLLISION,
                                PONS_DRIVE_INVALID_INPUT};
-    (void)err;
     pons__nav *n = user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
@@ -135,7 +132,6 @@ static int drive(pons_bt_call *call, void *user, pons_error *err)
 
 static int wait_a_while(pons_bt_call *call, void *user, pons_error *err)
 {
-    (void)err;
     pons__nav *n = user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
@@ -211,7 +207,6 @@ static int clear(pons_bt_call *call, pons__nav *n, extent what)
 #define CLEARS(name, what)                                                                         \
     static int name(pons_bt_call *call, void *user, pons_error *err)                               \
     {                                                                                              \
-        (void)err;                                                                                 \
         return clear(call, user, what);                                                            \
     }
 CLEARS(clear_entire, ENTIRE)
@@ -235,7 +230,6 @@ static int cancel(pons_bt_call *call, pons__nav *n, pons__cancel bit)
 #define CANCELS(name, bit)                                                                         \
     static int name(pons_bt_call *call, void *user, pons_error *err)                               \
     {                                                                                              \
-        (void)err;                                                                                 \
         return cancel(call, user, bit);                                                            \
     }
 CANCELS(cancel_follow, PONS__CANCEL_FOLLOW)

@@ -21,15 +21,12 @@ static int answer(bool yes)
 
 LEAF(is_stuck)
 {
-    (void)call;
-    (void)err;
     const pons__nav *n = user;
     return answer(n->no_motion_ns >= 0 && (double)(n->now_ns - n->no_motion_ns) >= STUCK_S * 1e9);
 }
 
 LEAF(is_stopped)
 {
-    (void)err;
     const pons__nav *n = user;
     const double limit = pons__nav_in_num(call, "velocity_threshold", 0.01);
     const double ms = pons__nav_in_num(call, "duration_stopped", 1000.0);
@@ -49,7 +46,6 @@ LEAF(stop_status)
 
 LEAF(is_path_valid)
 {
-    (void)err;
     pons__nav *n = user;
     pons_autovalue value = pons__nav_in(call, "path");
     const pons_value *poses = pons__nav_poses(value);
@@ -121,15 +117,12 @@ LEAF(is_battery_low)
 
 LEAF(is_battery_charging)
 {
-    (void)call;
-    (void)err;
     const pons__nav *n = user;
     return answer(n->sensed && n->senses.battery == PONS_BATTERY_CHARGING);
 }
 
 LEAF(goal_reached)
 {
-    (void)err;
     const pons__nav *n = user;
     pons_pose2 goal;
     return answer(pons__nav_in_pose(call, "goal", &goal, NULL) &&
@@ -140,8 +133,6 @@ LEAF(transform_available)
 {
     static const char *const frames[] = {"map",       "odom",           "base",
                                          "base_link", "base_footprint", NULL};
-    (void)err;
-    (void)user;
     char child[64], parent[64];
     pons__nav_in_text(call, "child", child, sizeof child);
     pons__nav_in_text(call, "parent", parent, sizeof parent);
@@ -152,15 +143,11 @@ LEAF(transform_available)
 // The robot knows from the start where it is; a tree may say otherwise.
 LEAF(initial_pose_received)
 {
-    (void)err;
-    (void)user;
     return answer(pons__nav_in_bool(call, "initial_pose_received", true));
 }
 
 LEAF(would_smoother_help)
 {
-    (void)err;
-    (void)user;
     static const double codes[] = {PONS_SMOOTH_UNKNOWN, PONS_SMOOTH_TIMEOUT,
                                    PONS_SMOOTH_IN_COLLISION, PONS_SMOOTH_FAILED};
     const double code = pons__nav_in_num(call, "error_code", 0.0);
@@ -173,8 +160,6 @@ LEAF(would_smoother_help)
 
 LEAF(poses_near)
 {
-    (void)err;
-    (void)user;
     pons_pose2 a, b;
     return answer(pons__nav_in_pose(call, "ref_pose", &a, NULL) &&
                   pons__nav_in_pose(call, "target_pose", &b, NULL) &&
@@ -183,7 +168,6 @@ LEAF(poses_near)
 
 LEAF(pose_occupied)
 {
-    (void)err;
     const pons__nav *n = user;
     pons_pose2 p;
     return answer(pons__nav_in_pose(call, "pose", &p, NULL) &&
@@ -193,8 +177,6 @@ LEAF(pose_occupied)
 
 LEAF(goal_nearby)
 {
-    (void)err;
-    (void)user;
     pons_autovalue path = pons__nav_in(call, "path");
     return answer(json_array_size(pons__nav_poses(path)) > 0 &&
                   pons_get_num(path, "length_m", INFINITY) <=
@@ -204,7 +186,6 @@ LEAF(goal_nearby)
 // Where the robot is beside the path that it follows, left positive.
 LEAF(within_bounds)
 {
-    (void)err;
     const pons__nav *n = user;
     const pons__nav_follow *f = &n->follow;
     if (!f->running) {
@@ -225,7 +206,6 @@ LEAF(within_bounds)
 // not open by clearing and waiting.
 LEAF(obstacles_seen)
 {
-    (void)err;
     const pons__nav *n = user;
     char name[128];
     pons__nav_in_text(call, "service_name", name, sizeof name);
@@ -254,7 +234,6 @@ static int give_goals(const pons_bt_call *call, pons_value *goals)
 // The last goal stays: whether that one is reached is not this node's to say.
 LEAF(remove_passed)
 {
-    (void)err;
     const pons__nav *n = user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
@@ -276,7 +255,6 @@ LEAF(remove_passed)
 
 LEAF(remove_in_collision)
 {
-    (void)err;
     const pons__nav *n = user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
@@ -308,8 +286,6 @@ LEAF(remove_in_collision)
 
 LEAF(next_few_goals)
 {
-    (void)err;
-    (void)user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
     }
@@ -326,8 +302,6 @@ LEAF(next_few_goals)
 
 LEAF(append_goal)
 {
-    (void)err;
-    (void)user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
     }
@@ -347,7 +321,6 @@ LEAF(append_goal)
 
 LEAF(current_pose)
 {
-    (void)err;
     const pons__nav *n = user;
     if (call->reason != PONS_BT_HALT) {
         pons__nav_out(call, "current_pose", pons__nav_pose_value(n->pose, false));
@@ -357,8 +330,6 @@ LEAF(current_pose)
 
 LEAF(pose_from_path)
 {
-    (void)err;
-    (void)user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
     }
@@ -376,8 +347,6 @@ LEAF(pose_from_path)
 
 LEAF(concatenate)
 {
-    (void)err;
-    (void)user;
     static const char *const ports[] = {"input_path1", "input_path2"};
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
@@ -413,7 +382,6 @@ static int give_stretch(const pons_bt_call *call, const pons__path *path, double
 
 LEAF(truncate_end)
 {
-    (void)err;
     pons__nav *n = user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
@@ -432,7 +400,6 @@ LEAF(truncate_end)
 
 LEAF(truncate_local)
 {
-    (void)err;
     pons__nav *n = user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
@@ -461,8 +428,6 @@ LEAF(select_plugin)
 {
     static const char *const kinds[] = {"controller",   "planner",          "smoother",
                                         "goal_checker", "progress_checker", "path_handler"};
-    (void)err;
-    (void)user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
     }
@@ -481,7 +446,6 @@ LEAF(select_plugin)
 LEAF(relocalize)
 {
     pons__nav *n = user;
-    (void)err;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
     }

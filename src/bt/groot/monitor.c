@@ -145,14 +145,12 @@ void pons_groot_reply_fini(pons_groot_reply *r)
 
 static void full_tree(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
-    (void)body;
     pons__groot_export(&r->body, g->bt, true);
     r->has_body = true;
 }
 
 static void all_status(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
-    (void)body;
     for (uint32_t i = 0; i < g->bt->n_nodes; i++) {
         put_number(&r->body, i + 1, 2);
         pons_buf_byte(&r->body, g->status[i]);
@@ -250,7 +248,6 @@ static void record(pons_groot *g, const pons_groot_part *body, pons_groot_reply 
 
 static void transitions(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
-    (void)body;
     for (; g->count > 0; g->count--) {
         const transition *t = &g->ring[g->first];
         put_number(&r->body, (uint64_t)t->us, 6);
@@ -392,15 +389,11 @@ static void unlock(pons_groot *g, const pons_groot_part *body, pons_groot_reply 
 
 static void take_all(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
-    (void)body;
-    (void)r;
     g->n_hooks = 0;
 }
 
 static void disable_all(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
-    (void)body;
-    (void)r;
     for (size_t i = 0; i < g->n_hooks; i++) {
         g->hooks[i].enabled = false;
     }
@@ -408,7 +401,6 @@ static void disable_all(pons_groot *g, const pons_groot_part *body, pons_groot_r
 
 static void dump(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
-    (void)body;
     pons_autovalue list = json_array();
     char *text = NULL;
     for (size_t i = 0; i < g->n_hooks; i++) {

@@ -31,8 +31,6 @@ int ros2_owns_define(const ros2_config *c, ros2_types *t, pons_error *err)
 // Never called: the robot carries them out.
 static void nobody_steps(void *state, const pons_skill_view *now, pons_skill_answer *ret)
 {
-    (void)state;
-    (void)now;
     pons_skill_fail(ret, PONS_SKILL_OWN_ERRORS, "the robot's own software carries this out");
 }
 

@@ -80,7 +80,6 @@ static bool image_tail(pons_value *list, const pons_value *pair)
 
 static int image_parts(pons__image *im, const pons_value *row, pons_error *err)
 {
-    (void)err;
     const char *name;
     pons_value *v;
     size_t i;

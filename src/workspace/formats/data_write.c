@@ -71,7 +71,6 @@ static void put_flow(const writer *w, pons_buf *out, const piece *p, bool map, s
         pons__ws_emit_text(out, p->key);
         pons_buf_str(out, ": ");
     }
-    (void)w;
     pons__ws_emit_json(out, p->value, indent);
 }
 

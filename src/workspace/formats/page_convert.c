@@ -230,7 +230,6 @@ void pons__ws_page_block(pons_buf *out, pons_ws_file file, ws_kind kind, pons_ws
 {
     static const char *const no[] = {"id", NULL};
     const bool sections = kind == WS_LESSON || (kind == WS_ROBOT && to == PONS_WS_PAOS2);
-    (void)file;
     if (!sections) {
         put_table(out, kind, to, records, entries, n);
         return;

@@ -329,8 +329,6 @@ static void on_event(trees *t, const pons_tool_event *e)
 
 static int list(void *self, pons_value **ret, pons_error *err)
 {
-    (void)self;
-    (void)err;
     *ret = json_pack("[{ss}]", "name", WHERE);
     return PONS_OK;
 }
@@ -561,7 +559,6 @@ static const pons_tools_ops ops = {.abi = PONS_TOOL_ABI,
 
 int pons_hal_trees_open(const pons_hal_trees_options *options, pons_tools *ret, pons_error *err)
 {
-    (void)err;
     trees *t = pons_need_zeroed(1, sizeof *t);
     t->o = *options;
     t->notes = -1;
