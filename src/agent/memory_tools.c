@@ -149,11 +149,6 @@ static void push(memory *m, pons_tool_event e)
     (void)n;
 }
 
-static void failed(memory *m, uint64_t call, const pons_error *why)
-{
-    push(m, (pons_tool_event){.call = call, .kind = PONS_TOOL_FAILED, .error = *why});
-}
-
 // The log's line of a call that was done. PONS_ENOTFOUND: it was not.
 static int line_of(const memory *m, const char *call_key, pons_value **ret, pons_error *err)
 {
@@ -332,7 +327,7 @@ static int memory_start(void *self, uint64_t call, const char *tool, const pons_
         return pons_error_set(err, PONS_ENOTFOUND, WHERE, "there is no tool %s", tool);
     }
     if (rc < 0) {
-        failed(m, call, &why);
+        push(m, (pons_tool_event){.call = call, .kind = PONS_TOOL_FAILED, .error = why});
     }
     return PONS_OK;
 }

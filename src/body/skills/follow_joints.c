@@ -83,17 +83,12 @@ static void start(pons__skill_run *r, const pons__skill_env *env)
         (double)json_array_size(pons_get(r->args, "actions")) / rate(r->args) + ALLOWANCE_S;
 }
 
-static double gone_s(const pons__skill_run *r, const pons__skill_env *env)
-{
-    return (double)(env->robot_ns - r->start_ns) / 1e9;
-}
-
 static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
 {
     const pons_value *list = pons_get(r->args, "actions");
     const int joints = env->hand->model->n;
     const double hz = rate(r->args), n = (double)json_array_size(list),
-                 at = fmax(gone_s(r, env) * hz, 0.0);
+                 at = fmax((double)(env->robot_ns - r->start_ns) / 1e9 * hz, 0.0);
     ret->eta_s = fmax(n - at, 0.0) / hz;
     if (at >= n) {
         ret->status = PONS__SKILL_DONE;

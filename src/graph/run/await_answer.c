@@ -382,11 +382,6 @@ static bool is_between(const pons_run *r)
     return !began || below;
 }
 
-static bool may_be_early(const pons_run *r)
-{
-    return !r->early && !r->early_used && is_between(r);
-}
-
 int pons_run_resume_value(pons_run *r, const pons_value *value, pons_error *err)
 {
     pons_autovalue pending = pons_run_pending(r);
@@ -402,7 +397,7 @@ int pons_run_resume_value(pons_run *r, const pons_value *value, pons_error *err)
         n++;
     }
     const bool stopped = n == 0 && pass_stop(r);
-    if (n == 0 && may_be_early(r)) {
+    if (n == 0 && !r->early && !r->early_used && is_between(r)) {
         return answer_early(r, value, err);
     }
     if (stopped) {

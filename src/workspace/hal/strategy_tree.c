@@ -175,17 +175,12 @@ static int on_leaf(pons_bt_call *c, void *user, pons_error *err)
     return PONS_BT_RUNNING;
 }
 
-static void notes_path(const trees *t, char ret[4200])
-{
-    snprintf(ret, 4200, "%.4000s/run/%.80s.tree", t->o.dir, t->key);
-}
-
 // A line a leaf; one may be a part of one, which is none.
 static void open_notes(trees *t)
 {
     char path[4200], line[256], word[128];
     int good;
-    notes_path(t, path);
+    snprintf(path, sizeof path, "%.4000s/run/%.80s.tree", t->o.dir, t->key);
     t->known = json_object();
     t->notes = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_EXCL, 0600);
     t->resumed = t->notes < 0;

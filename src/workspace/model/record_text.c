@@ -151,15 +151,10 @@ static bool find_word(const char *words, const char *text, pons_ws_dialect d, bo
     return false;
 }
 
-static bool is_endpoint(const char *s)
-{
-    return strstr(s, SCHEME) != NULL;
-}
-
 // A policy client that is one string: an address, a path, or a kind.
 static pons_value *client_of(const char *s)
 {
-    if (is_endpoint(s)) {
+    if (strstr(s, SCHEME)) {
         const bool http = strncmp(s, "http", 4) == 0;
         char kind[40];
         snprintf(kind, sizeof kind, "%.*s", (int)strcspn(s, ":"), s);

@@ -327,12 +327,6 @@ static int adopt(pons_ws_place *p, pons_ws_file file, const pons_buf *text, pons
                               text->data, text->len, pons__ws_oldest(p, file), err);
 }
 
-// What was written late and is part of a generation already, as another life or place took it in.
-static bool was_taken(const ws_state *s, const pons_ws_doc *theirs, const pons_buf *text)
-{
-    return pons__ws_takes_has(s->takes, pons_ws_generation(theirs), text);
-}
-
 // The text as it is to be: theirs and ours, and our changes. 1: there is more to be looked at first.
 static int make_next(pons_ws_place *p, pons_ws_file file, const pons_buf *edited,
                      const pons_ws_change *changes, size_t n, next *x, pons_error *err)
@@ -352,7 +346,7 @@ static int make_next(pons_ws_place *p, pons_ws_file file, const pons_buf *edited
             pons__ws_pending_drop(s);
             return 1;
         }
-        if (!edited && was_taken(s, d, x->edit)) {
+        if (!edited && pons__ws_takes_has(s->takes, pons_ws_generation(d), x->edit)) {
             pons__ws_pending_drop(s);
             rc = 1;
         } else {
