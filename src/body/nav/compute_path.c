@@ -90,8 +90,7 @@ void pons__nav_plan_fini(pons__nav *n)
     free(n->plan.leg);
 }
 
-static bool read_request(pons__nav *n, const pons_bt_call *call, bool through, pons_value *list,
-                         request *ret)
+static bool read_request(const pons_bt_call *call, bool through, pons_value *list, request *ret)
 {
     pons_pose2 start;
     if (pons__nav_in_bool(call, "use_start", true) &&
@@ -327,7 +326,7 @@ static int compute(pons__nav *n, const pons_bt_call *call, bool through)
     }
     pons_autovalue list = pons__nav_in(call, through ? "goals" : "goal");
     request r = {.start = n->pose, .from_here = true, .kind = kind, .list = list};
-    if (!read_request(n, call, through, list, &r)) {
+    if (!read_request(call, through, list, &r)) {
         return r.n == 0 && through ? pons__nav_fail_leaf(n, call, PONS_PLAN_NO_VIAPOINTS_GIVEN,
                                                          "no goals are given")
                                    : pons__nav_fail_leaf(n, call, PONS_PLAN_UNKNOWN + more,

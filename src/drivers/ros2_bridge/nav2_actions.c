@@ -167,7 +167,7 @@ static void result_motion(const bridge *b, dds_entity_t w, uint64_t guid, int64_
     }
 }
 
-static void feedback_far(const bridge *b, dds_entity_t w, const uint8_t uuid[16], double far)
+static void feedback_far(dds_entity_t w, const uint8_t uuid[16], double far)
 {
     DDS(BackUp_FeedbackMessage_) m = {.feedback = {(float)far}};
     memcpy(m.goal_id.uuid, uuid, 16);
@@ -177,13 +177,13 @@ static void feedback_far(const bridge *b, dds_entity_t w, const uint8_t uuid[16]
 static void feedback_spin(const bridge *b, dds_entity_t w, const uint8_t uuid[16],
                           const bridge_way *way)
 {
-    feedback_far(b, w, uuid, way->turned_rad);
+    feedback_far(w, uuid, way->turned_rad);
 }
 
 static void feedback_way(const bridge *b, dds_entity_t w, const uint8_t uuid[16],
                          const bridge_way *way)
 {
-    feedback_far(b, w, uuid, isfinite(way->f->distance_m) ? way->f->distance_m : 0.0);
+    feedback_far(w, uuid, isfinite(way->f->distance_m) ? way->f->distance_m : 0.0);
 }
 
 // The three motions' messages have the same members, so a writer of one takes the structs of another.
