@@ -90,7 +90,6 @@ static void memory_close(void *self)
 
 static int memory_list(void *self, pons_value **ret, pons_error *err)
 {
-    (void)err;
     const memory *m = self;
     *ret = pons_value_ref(m->list);
     return PONS_OK;
@@ -98,7 +97,6 @@ static int memory_list(void *self, pons_value **ret, pons_error *err)
 
 static uint64_t memory_generation(void *self)
 {
-    (void)self;
     return 1;
 }
 
@@ -149,11 +147,6 @@ static void push(memory *m, pons_tool_event e)
     const uint64_t one = 1;
     const ssize_t n = write(m->fd, &one, sizeof one);
     (void)n;
-}
-
-static void failed(memory *m, uint64_t call, const pons_error *why)
-{
-    push(m, (pons_tool_event){.call = call, .kind = PONS_TOOL_FAILED, .error = *why});
 }
 
 // The log's line of a call that was done. PONS_ENOTFOUND: it was not.
@@ -334,7 +327,7 @@ static int memory_start(void *self, uint64_t call, const char *tool, const pons_
         return pons_error_set(err, PONS_ENOTFOUND, WHERE, "there is no tool %s", tool);
     }
     if (rc < 0) {
-        failed(m, call, &why);
+        push(m, (pons_tool_event){.call = call, .kind = PONS_TOOL_FAILED, .error = why});
     }
     return PONS_OK;
 }
@@ -342,7 +335,6 @@ static int memory_start(void *self, uint64_t call, const char *tool, const pons_
 static int memory_adopt(void *self, uint64_t call, const char *tool, const char *key,
                         pons_error *err)
 {
-    (void)tool;
     memory *m = self;
     pons_autovalue line = NULL;
     const int rc = line_of(m, key, &line, err);

@@ -30,9 +30,6 @@ static char *line_of(const pons_value *v)
 static int debug_before(void *user, const pons_agent_call *call, pons_value **request,
                         int64_t *ret_wait_ms, pons_error *err)
 {
-    (void)user;
-    (void)ret_wait_ms;
-    (void)err;
     if (pons_log_enabled(PONS_LOG_DEBUG, "agent")) {
         char *text = line_of(*request);
         pons_log(PONS_LOG_DEBUG, "agent", "%s %s %s <- %s", call->node, call->name, call->id,
@@ -44,7 +41,6 @@ static int debug_before(void *user, const pons_agent_call *call, pons_value **re
 
 static void debug_after(void *user, const pons_agent_call *call, pons_value **answer)
 {
-    (void)user;
     if (pons_log_enabled(PONS_LOG_DEBUG, "agent")) {
         char *text = line_of(*answer);
         pons_log(PONS_LOG_DEBUG, "agent", "%s %s %s -> %s", call->node, call->name, call->id,
@@ -80,9 +76,6 @@ static struct timing_row *timing_row(timing *t, const char *name)
 static int timing_before(void *user, const pons_agent_call *call, pons_value **request,
                          int64_t *ret_wait_ms, pons_error *err)
 {
-    (void)request;
-    (void)ret_wait_ms;
-    (void)err;
     struct timing_row *r = timing_row(user, call->name);
     r->began_ms = call->now_ms;
     snprintf(r->id, sizeof r->id, "%s", call->id);
@@ -91,7 +84,6 @@ static int timing_before(void *user, const pons_agent_call *call, pons_value **r
 
 static void timing_after(void *user, const pons_agent_call *call, pons_value **answer)
 {
-    (void)answer;
     struct timing_row *r = timing_row(user, call->name);
     r->calls++;
     if (strcmp(r->id, call->id) == 0) {
@@ -111,8 +103,6 @@ typedef struct rate {
 static int rate_before(void *user, const pons_agent_call *call, pons_value **request,
                        int64_t *ret_wait_ms, pons_error *err)
 {
-    (void)request;
-    (void)err;
     rate *r = user;
     if (!call->model) {
         return PONS_OK;
@@ -142,8 +132,6 @@ static char *redact_text(void *user, const char *text)
 static int redact_before(void *user, const pons_agent_call *call, pons_value **request,
                          int64_t *ret_wait_ms, pons_error *err)
 {
-    (void)ret_wait_ms;
-    (void)err;
     if (call->model) {
         const pons_value *old = pons_get(*request, "messages");
         pons_value *messages = pons__agent_texts(old, redact_text, user);

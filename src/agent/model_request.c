@@ -88,6 +88,10 @@ static pons_value *tools_for(pons_agent *a, bool executor)
                             NULL));
         }
     }
+    if (json_array_size(list) == 0) {
+        pons_value_unref(list);
+        return NULL;
+    }
     return list;
 }
 
@@ -258,6 +262,22 @@ pons_value *pons__summary_messages(const char *text)
         pons_object("role", json_string("assistant"), "content", json_string("Noted."), NULL));
 }
 
+static void add_settings(const pons_agent *a, const char *node, pons_value *full)
+{
+    static const char *const settings[] = {"model", "temperature", "max_tokens"};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "nodes.%s.%s", node, settings[i]);
+        const pons_value *v = pons__cfg(a->config, path);
+        if (v) {
+            json_object_set_new(full, settings[i], pons_value_ref(v));
+        }
+    }
+    if (a->opts.model_first && a->opts.model) {
+        json_object_set_new(full, "model", json_string(a->opts.model));
+    }
+}
+
 pons_value *pons__model_request(pons_agent *a, pons_run *run, const pons_value *request)
 {
     const char *node = pons_get_str(request, "node", "");
@@ -284,10 +304,6 @@ pons_value *pons__model_request(pons_agent *a, pons_run *run, const pons_value *
     const char *complaint = compacts ? COMPACT_NOW : pons_get_str(request, "complaint", NULL);
     const bool closing = pons_get_bool(request, "closing", false);
     pons_value *tools = replanner || compacts ? NULL : tools_for(a, !agent);
-    if (json_array_size(tools) == 0) {
-        pons_value_unref(tools);
-        tools = NULL;
-    }
     ask_window(a, pons__context_size(list));
     const int64_t squeeze = pons_get_int(request, "squeeze", 0);
     list = pons__context_fit(list, room_for(a, node, list, tools, squeeze));
@@ -300,17 +316,6 @@ pons_value *pons__model_request(pons_agent *a, pons_run *run, const pons_value *
         "schema_name", replanner ? json_string("replan_decision") : NULL, "faults", json_true(),
         "run", json_sprintf("%s#%llu", a->thread_id, (unsigned long long)a->turns), "run_calls_max",
         json_integer(pons__cfg_int(a->config, "settings.model_calls") + RUN_SPARE), NULL);
-    static const char *const settings[] = {"model", "temperature", "max_tokens"};
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "nodes.%s.%s", compacts ? "agent" : node, settings[i]);
-        const pons_value *v = pons__cfg(a->config, path);
-        if (v) {
-            json_object_set_new(full, settings[i], pons_value_ref(v));
-        }
-    }
-    if (a->opts.model_first && a->opts.model) {
-        json_object_set_new(full, "model", json_string(a->opts.model));
-    }
+    add_settings(a, compacts ? "agent" : node, full);
     return full;
 }

@@ -523,7 +523,6 @@ static void look(robot *r)
 
 static int robot_list(void *self, pons_value **ret, pons_error *err)
 {
-    (void)err;
     robot *r = self;
     look(r);
     *ret = pons_value_ref(r->list);
@@ -674,7 +673,6 @@ static int robot_start(void *self, uint64_t call, const char *tool, const pons_v
 static int robot_adopt(void *self, uint64_t call, const char *tool, const char *key,
                        pons_error *err)
 {
-    (void)err;
     robot *r = self;
     goal *g = goal_add(r, call, tool, key);
     g->adopted = true;

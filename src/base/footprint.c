@@ -46,6 +46,24 @@ static const char *read_list(const pons_value *v, corner *ret, int *ret_n)
     return NULL;
 }
 
+static const char MALFORMED[] = "a footprint's text is [[x, y], [x, y], …]";
+
+// At the end of a corner, or of all of them.
+static const char *end_bracket(int depth, const double v[2], bool whole, corner *ret, int *n)
+{
+    if (depth == 1) {
+        return NULL;
+    }
+    if (!whole) {
+        return "a footprint's corner is two numbers, [x, y]";
+    }
+    if (*n == GIVEN_MAX) {
+        return "a footprint has at most 256 corners";
+    }
+    ret[(*n)++] = (corner){v[0], v[1]};
+    return NULL;
+}
+
 // "[[0.3, 0.2], [0.3, -0.2], …]": JSON, but with what else people write for numbers (+.3, 1.).
 static const char *read_text(const char *text, corner *ret, int *ret_n)
 {
@@ -54,22 +72,17 @@ static const char *read_text(const char *text, corner *ret, int *ret_n)
     double v[2] = {0};
     bool ended = false, comma = true; // comma: a member may come
     for (const char *at = text + strspn(text, GAPS); *at; at += strspn(at, GAPS)) {
-        if (ended || (*at == '[' && (depth == 2 || !comma))) {
-            return "a footprint's text is [[x, y], [x, y], …]";
+        if (*at == '[' && (depth == 2 || !comma)) {
+            return MALFORMED;
         }
         if (*at == '[') {
             depth++;
             have = 0;
             at++;
         } else if (*at == ']' && depth > 0) {
-            if (depth == 2 && (have != 2 || comma)) {
-                return "a footprint's corner is two numbers, [x, y]";
-            }
-            if (depth == 2 && n == GIVEN_MAX) {
-                return "a footprint has at most 256 corners";
-            }
-            if (depth == 2) {
-                ret[n++] = (corner){v[0], v[1]};
+            const char *why = end_bracket(depth, v, have == 2 && !comma, ret, &n);
+            if (why) {
+                return why;
             }
             ended = --depth == 0;
             comma = false;
@@ -81,7 +94,7 @@ static const char *read_text(const char *text, corner *ret, int *ret_n)
             char *end;
             const double x = strtod(at, &end);
             if (end == at || depth != 2 || have == 2 || !comma || !isfinite(x)) {
-                return "a footprint's text is [[x, y], [x, y], …]";
+                return MALFORMED;
             }
             v[have++] = x;
             comma = false;
@@ -89,9 +102,10 @@ static const char *read_text(const char *text, corner *ret, int *ret_n)
         }
     }
     *ret_n = n;
-    return !ended  ? "a footprint's text is [[x, y], [x, y], …]"
-           : n < 3 ? "a footprint is a list of three corners or more, [[x, y], …]"
-                   : NULL;
+    if (!ended) {
+        return MALFORMED;
+    }
+    return n < 3 ? "a footprint is a list of three corners or more, [[x, y], …]" : NULL;
 }
 
 static int by_place(const void *a, const void *b)

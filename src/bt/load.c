@@ -46,6 +46,23 @@ static pons_bt_format format_of(const char *path)
 
 // ---- one text -----------------------------------------------------------------------------------
 
+static bool is_readable(const char *text, size_t len, pons_bt_format format,
+                        const pons_bt_load_options *o, pons__bt_pos *top, pons__bt_faults *f)
+{
+    if (len > PONS__BT_FILE_MAX) {
+        pons__bt_fault(f, *top, "the file is larger than %d MiB", PONS__BT_FILE_MAX >> 20);
+    } else if (o->bytes_max && len > o->bytes_max) {
+        pons__bt_fault(f, *top, "the file is larger than %zu KiB", o->bytes_max >> 10);
+    } else if (memchr(text, 0, len)) {
+        pons__bt_fault(f, *top, "a zero byte in the text");
+    } else if (format != PONS_BT_XML && !pons__bt_is_utf8(text, len, &top->line, &top->col)) {
+        pons__bt_fault(f, *top, "the text is not UTF-8");
+    } else {
+        return true;
+    }
+    return false;
+}
+
 static int load(const char *text, size_t len, const char *file, bool is_file,
                 const pons_bt_load_options *opts, pons_bt **ret, pons_value **ret_faults,
                 pons_error *err)
@@ -60,14 +77,8 @@ static int load(const char *text, size_t len, const char *file, bool is_file,
     const size_t mark = pons_utf8_mark(text, len);
     text += mark;
     len -= mark;
-    if (len > PONS__BT_FILE_MAX) {
-        pons__bt_fault(&faults, top, "the file is larger than %d MiB", PONS__BT_FILE_MAX >> 20);
-    } else if (o->bytes_max && len > o->bytes_max) {
-        pons__bt_fault(&faults, top, "the file is larger than %zu KiB", o->bytes_max >> 10);
-    } else if (memchr(text, 0, len)) {
-        pons__bt_fault(&faults, top, "a zero byte in the text");
-    } else if (format != PONS_BT_XML && !pons__bt_is_utf8(text, len, &top.line, &top.col)) {
-        pons__bt_fault(&faults, top, "the text is not UTF-8");
+    if (!is_readable(text, len, format, o, &top, &faults)) {
+        rc = PONS_OK; // the fault is told below
     } else if (format == PONS_BT_MDSL) {
         rc = pons__bt_load_mdsl(text, len, file, o, &faults, &bt);
     } else if (format == PONS_BT_JSON) {
@@ -75,8 +86,7 @@ static int load(const char *text, size_t len, const char *file, bool is_file,
     } else if (format == PONS_BT_XML) {
         rc = pons__bt_load_xml(text, len, file, is_file, o, &faults, &bt);
     } else {
-        rc = pons_error_set(err, PONS_EINVAL, "bt", "no format is given for '%s'", file);
-        return rc;
+        return pons_error_set(err, PONS_EINVAL, "bt", "no format is given for '%s'", file);
     }
     if (rc == PONS_ENOMEM || faults.nomem) {
         rc = pons_error_set(err, PONS_ENOMEM, "bt", "no memory for the tree of '%s'", file);

@@ -232,11 +232,6 @@ static int tick_all(trial *x, pons_bt_line_fn line, void *user, pons_error *err)
 
 typedef bool (*is_kind)(const pons_value *v);
 
-static int bad(pons_error *err, const char *what)
-{
-    return pons_error_set(err, PONS_EINVAL, "bt", "the script of leaves: %s", what);
-}
-
 static bool is_object(const pons_value *v)
 {
     return json_is_object(v);
@@ -320,7 +315,8 @@ static int check_script(const pons_value *s, pons_error *err)
                 {"blackboard", "is an object", is_object},
                 {"events", "is a list of {before_tick, set{} or halt}", is_events}};
     if (!json_is_object(s)) {
-        return bad(err, "an object {leaves:{…}, ticks, …} is expected");
+        return pons_error_set(err, PONS_EINVAL, "bt",
+                              "the script of leaves: an object {leaves:{…}, ticks, …} is expected");
     }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const pons_value *v = pons_get(s, rows[i].key);

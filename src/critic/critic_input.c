@@ -55,12 +55,6 @@ static int read_policy(const pons_value *v, critic_policy *ret, pons_error *err)
     return PONS_OK;
 }
 
-// Does the registry say that the robot charges by it?
-static bool meets_charging(const pons_value *item)
-{
-    return pons_find(pons_get(item, "meets"), "test", "charged") != NULL;
-}
-
 static bool is_moving(const critic_policy *policy, const char *resource)
 {
     return policy->moving ? pons__lists(policy->moving, resource)
@@ -79,7 +73,7 @@ static int read_skill(const critic_policy *policy, const pons_value *item, criti
                           .holds_arg = pons_get_str(item, "holds", NULL),
                           .releases = pons_get_bool(item, "releases", false),
                           .stops = pons_get_bool(item, "stops", false),
-                          .charges = meets_charging(item),
+                          .charges = pons_find(pons_get(item, "meets"), "test", "charged") != NULL,
                           .requires_approval = pons_get_bool(item, "requires_approval", false),
                           .resources = pons_get(item, "resources_required"),
                           .counted = pons_get(item, "resources_counted"),

@@ -16,10 +16,11 @@ static const char *id_of(const judgement *j, const char *name)
 
 // ---- what is lifted -----------------------------------------------------------------------------
 
-void pons__critic_load(judgement *j)
+static void judge_holding(judgement *j, const char *name)
 {
     const critic_state *s = j->state;
-    const char *name = pons__critic_taken(j), *held = s->held ? s->held : "something";
+    const char *held = s->held ? s->held : "something";
+    const bool releases = j->skill && j->skill->releases;
     char since[48] = "";
     if (s->held_since >= 0) {
         snprintf(since, sizeof since, " since step %lld", (long long)s->held_since);
@@ -28,19 +29,23 @@ void pons__critic_load(judgement *j)
         pons__violated(j, "holding", NAN, NAN, NULL, "it holds %s%s: it can't take %s too", held,
                        since, name);
     }
-    if (j->skill && j->skill->releases && s->grip == GRIP_EMPTY) {
+    if (releases && s->grip == GRIP_EMPTY) {
         pons__violated(j, "holding", NAN, NAN, NULL, "it holds nothing that it could let go of");
     }
-    if ((name || (j->skill && j->skill->releases)) && s->grip == GRIP_UNKNOWN) {
+    if ((name || releases) && s->grip == GRIP_UNKNOWN) {
         pons__unjudged(j, "holding");
     }
-    for (size_t i = 0; j->skill && j->skill->releases && i < 2; i++) {
+    for (size_t i = 0; releases && i < 2; i++) {
         const char *wanted = pons__critic_named(j, i);
         if (wanted && s->grip == GRIP_FULL && s->held && strcmp(id_of(j, wanted), s->held) != 0) {
             pons__violated(j, "holding", NAN, NAN, NULL, "it holds %s%s, not %s", held, since,
                            wanted);
         }
     }
+}
+
+static void judge_payload(judgement *j, const char *name)
+{
     const double limit = j->critic->body.payload_kg;
     const critic_object *object = name ? pons__critic_object(j->critic, name) : NULL;
     const double mass = pons_get_num(j->args, "mass_kg", object ? object->mass_kg : NAN);
@@ -52,6 +57,13 @@ void pons__critic_load(judgement *j)
         pons__violated(j, "payload", mass, limit, "kg", "%s weighs %.4g kg; max payload %.4g kg",
                        name ? name : "the load", mass, limit);
     }
+}
+
+void pons__critic_load(judgement *j)
+{
+    const char *name = pons__critic_taken(j);
+    judge_holding(j, name);
+    judge_payload(j, name);
 }
 
 // ---- what will be true --------------------------------------------------------------------------

@@ -821,6 +821,34 @@ static pons_value *id_of(const name *n)
     return n ? json_string(n->id) : NULL;
 }
 
+static int go_add(session *s, const capture *c, span wish)
+{
+    if (c->coords_n >= 2) {
+        pons_value *yaw = c->coords_n > 2 ? json_real(c->coords[2]) : NULL;
+        pons_value *pose = pons_object("x", json_real(c->coords[0]), "y", json_real(c->coords[1]),
+                                       "yaw", yaw, NULL);
+        return goal_add(s, INTENT_GO_TO, pons_object("pose", pose, NULL), wish);
+    }
+    // a list is a goal each; the last zone only, for "from A to B"
+    int rc = PONS_OK;
+    for (size_t i = 0; i < c->zones_n && rc == PONS_OK; i++) {
+        rc = goal_add(s, INTENT_GO_TO, pons_object("zone", id_of(c->zone[i]), NULL), wish);
+    }
+    return rc;
+}
+
+static int look_add(session *s, const capture *c, span wish)
+{
+    const name *zone = c->zones_n > 0 ? c->zone[0] : NULL;
+    const int rc =
+        zone ? goal_add(s, INTENT_GO_TO, pons_object("zone", id_of(zone), NULL), wish) : PONS_OK;
+    if (rc != PONS_OK) {
+        return rc;
+    }
+    return goal_add(s, INTENT_LOOK_FOR,
+                    pons_object("object", id_of(c->object), "zone", id_of(zone), NULL), wish);
+}
+
 static int goals_add(session *s, const pons__pattern *p, const capture *c, span wish)
 {
     if (c->object && c->object->other_id) {
@@ -836,23 +864,7 @@ static int goals_add(session *s, const pons__pattern *p, const capture *c, span 
     }
     switch (p->means.intent) {
     case INTENT_GO_TO:
-        if (c->coords_n >= 2) {
-            pons_value *yaw = c->coords_n > 2 ? json_real(c->coords[2]) : NULL;
-            return goal_add(s, INTENT_GO_TO,
-                            pons_object("pose",
-                                        pons_object("x", json_real(c->coords[0]), "y",
-                                                    json_real(c->coords[1]), "yaw", yaw, NULL),
-                                        NULL),
-                            wish);
-        }
-        // a list is a goal each; the last zone only, for "from A to B"
-        for (size_t i = 0; i < c->zones_n; i++) {
-            int rc = goal_add(s, INTENT_GO_TO, pons_object("zone", id_of(c->zone[i]), NULL), wish);
-            if (rc != PONS_OK) {
-                return rc;
-            }
-        }
-        return PONS_OK;
+        return go_add(s, c, wish);
     case INTENT_BRING:
     case INTENT_PUT:
     case INTENT_PICK:
@@ -861,17 +873,7 @@ static int goals_add(session *s, const pons__pattern *p, const capture *c, span 
                         pons_object("object", id_of(c->object), "place", id_of(c->place), NULL),
                         wish);
     case INTENT_LOOK_FOR: // where it is looked for, and then whether it is there
-        if (c->zones_n > 0) {
-            const int rc =
-                goal_add(s, INTENT_GO_TO, pons_object("zone", id_of(c->zone[0]), NULL), wish);
-            if (rc != PONS_OK) {
-                return rc;
-            }
-        }
-        return goal_add(s, INTENT_LOOK_FOR,
-                        pons_object("object", id_of(c->object), "zone",
-                                    id_of(c->zones_n > 0 ? c->zone[0] : NULL), NULL),
-                        wish);
+        return look_add(s, c, wish);
     case INTENT_WAIT:
         return wait_add(s, c, wish);
     case INTENT_WHERE:

@@ -191,18 +191,48 @@ static bool colon(const char **at, int *m)
     return *m < 60;
 }
 
-// "at 9", "at 9:30 pm", "at noon"; sure: without `at` only what can be nothing but a clock.
-static bool clock_en(const char **at, said_time *t)
+// "9", "9:30", "quarter past 9".
+static bool hour_en(const char **from, double *h, int *m, bool *exact)
 {
-    static const char *const halves[] = {"am", "pm", "a.m.", "p.m.", NULL};
-    const char *from = *at;
-    double h = 0.0;
-    int m = 0;
     static const char *const quarters[] = {"half past",  "quarter past", "a quarter past",
                                            "quarter to", "a quarter to", NULL};
     static const int minutes[] = {30, 15, 15, 45, 45};
+    const int quarter = eat_one(from, quarters);
+    if (!eat_number(from, h)) {
+        return false;
+    }
+    if (quarter < 0) {
+        *exact = colon(from, m);
+        return true;
+    }
+    *exact = true;
+    *m = minutes[quarter];
+    if (quarter >= 3) {
+        *h = *h > 1 ? *h - 1 : NOON_H;
+    }
+    return true;
+}
+
+// 0: before noon, 1: after it, or NOBODY.
+static int half_en(const char **from)
+{
+    static const char *const halves[] = {"am", "pm", "a.m.", "p.m.", NULL};
     static const char *const parts[] = {"in the morning", "in the afternoon", "in the evening",
                                         "at night", NULL};
+    const int half = eat_one(from, halves);
+    if (half >= 0) {
+        return half % 2;
+    }
+    const int in = eat_one(from, parts);
+    return in > 0 ? 1 : in;
+}
+
+// "at 9", "at 9:30 pm", "at noon"; sure: without `at` only what can be nothing but a clock.
+static bool clock_en(const char **at, said_time *t)
+{
+    const char *from = *at;
+    double h = 0.0;
+    int m = 0;
     const bool has_at = eat(&from, "at");
     if (eat(&from, "noon") || eat(&from, "midday")) {
         *at = from;
@@ -212,26 +242,35 @@ static bool clock_en(const char **at, said_time *t)
         *at = from;
         return on_clock(t, 0, 0, NOBODY);
     }
-    const int quarter = eat_one(&from, quarters);
-    if (!eat_number(&from, &h)) {
+    bool exact = false;
+    if (!hour_en(&from, &h, &m, &exact)) {
         return false;
     }
-    if (quarter >= 0) {
-        m = minutes[quarter];
-        h = quarter < 3 ? h : h > 1 ? h - 1 : NOON_H;
-    }
-    const bool exact = quarter >= 0 || colon(&from, &m);
-    int half = eat_one(&from, halves);
-    const int in = half < 0 ? eat_one(&from, parts) : NOBODY;
-    half = in < 0 ? half : in == 0 ? 0 : 1;
+    const int half = half_en(&from);
     const bool oclock = !exact && half < 0 && (eat(&from, "o'clock") || eat(&from, "o’clock"));
     const bool ends = !letter(*from) && *from != ':' && (unsigned char)*from < 0x80;
-    if (!ends || (!has_at && !exact && half < 0 && !oclock) ||
-        !on_clock(t, h, m, half < 0 ? NOBODY : half % 2)) {
+    if (!ends || (!has_at && !exact && half < 0 && !oclock) || !on_clock(t, h, m, half)) {
         return false;
     }
     *at = from;
     return true;
+}
+
+// ":30", "点半", "点10分".
+static bool behind_hour_zh(const char **from, int of_day, int *m)
+{
+    if (colon(from, m)) {
+        return of_day >= 0; // otherwise it is clock_en's
+    }
+    if (eat(from, "点钟")) {
+        return true;
+    }
+    if (!eat(from, "点") && !eat(from, "时")) {
+        return false;
+    }
+    eat_minutes(from, m);
+    eat(from, "整");
+    return strncmp(*from, "点", 3) != 0 && strncmp(*from, "一点", 6) != 0; // 一点点: a little
 }
 
 // "九点", "下午三点半", "晚上8:30", "21点10分".
@@ -252,30 +291,17 @@ static bool clock_zh(const char **at, said_time *t)
     if (!eat_number(&from, &h)) {
         return false;
     }
-    if (!colon(&from, &m)) {
-        if (!eat(&from, "点钟")) {
-            if (!eat(&from, "点") && !eat(&from, "时")) {
-                return false;
-            }
-            eat_minutes(&from, &m);
-            eat(&from, "整");
-            if (strncmp(from, "点", 3) == 0 || strncmp(from, "一点", 6) == 0) {
-                return false; // 一点点, 一点一点: a little
-            }
-        }
-    } else if (of_day < 0) {
-        return false; // clock_en's
+    if (!behind_hour_zh(&from, of_day, &m)) {
+        return false;
     }
     const bool late = of_day >= 5 || (of_day == 4 && h < 10);
-    if (h > NOON_H || of_day < 0) {
-        if (!on_clock(t, h, m, NOBODY)) {
-            return false;
-        }
-    } else if (of_day == 7 && h == NOON_H) { // 晚上十二点 is when the next day begins
-        if (!on_clock(t, DAY_H, m, NOBODY)) {
-            return false;
-        }
-    } else if (!on_clock(t, h, m, h < 1 ? NOBODY : late ? 1 : of_day == 4 ? NOBODY : 0)) {
+    int half = NOBODY;
+    if (of_day == 7 && h == NOON_H) { // 晚上十二点 is when the next day begins
+        h = DAY_H;
+    } else if (of_day >= 0 && h >= 1 && h <= NOON_H && (late || of_day != 4)) {
+        half = late;
+    }
+    if (!on_clock(t, h, m, half)) {
         return false;
     }
     *at = from;
@@ -372,18 +398,17 @@ static bool eat_part(const char **at, part *ret)
 
 static bool days_en(const char **at, said_time *t)
 {
+    static const char *const work[] = {"weekdays", "weekday", "working day", "workdays", NULL},
+                             *const weekend[] = {"weekends", "weekend", NULL};
     const char *from = *at;
     const bool every = eat(&from, "every") || eat(&from, "each"), on = !every && eat(&from, "on");
     if (!every && !on && (eat(&from, "daily") || eat(&from, "everyday"))) {
         t->days = WEEK;
-    } else if (every && eat(&from, "day")) {
+    } else if (every && (eat(&from, "day") || eat_part(&from, &t->part))) {
         t->days = WEEK;
-    } else if (every && eat_part(&from, &t->part)) {
-        t->days = WEEK;
-    } else if ((every || on) && (eat(&from, "weekdays") || eat(&from, "weekday") ||
-                                 eat(&from, "working day") || eat(&from, "workdays"))) {
+    } else if ((every || on) && eat_one(&from, work) >= 0) {
         t->days = WORKDAYS;
-    } else if ((every || on) && (eat(&from, "weekends") || eat(&from, "weekend"))) {
+    } else if ((every || on) && eat_one(&from, weekend) >= 0) {
         t->days = WEEKEND;
     } else if (every || on) {
         for (int day; (day = weekday_en(&from, on)) >= 0;) {
@@ -404,24 +429,27 @@ static bool days_en(const char **at, said_time *t)
 
 static bool days_zh(const char **at, said_time *t)
 {
+    static const char *const daily[] = {"天天", "日日", NULL}, *const day[] = {"天", "日", NULL},
+                             *const evening[] = {"晚上", "晚", NULL},
+                             *const morning[] = {"早上", "早", NULL},
+                             *const work[] = {"工作日", "周一到周五", "周一至周五", NULL},
+                             *const week[] = {"周", "星期", "礼拜", NULL};
     const char *from = *at;
     const bool every = eat(&from, "每");
     eat(&from, "个");
-    if (!every && (eat(&from, "天天") || eat(&from, "日日"))) {
+    if (eat_one(&from, every ? day : daily) >= 0) {
         t->days = WEEK;
-    } else if (every && (eat(&from, "天") || eat(&from, "日"))) {
-        t->days = WEEK;
-    } else if (every && (eat(&from, "晚上") || eat(&from, "晚"))) {
+    } else if (every && eat_one(&from, evening) >= 0) {
         t->days = WEEK;
         t->part = EVENING;
-    } else if (every && (eat(&from, "早上") || eat(&from, "早"))) {
+    } else if (every && eat_one(&from, morning) >= 0) {
         t->days = WEEK;
         t->part = MORNING;
-    } else if (eat(&from, "工作日") || eat(&from, "周一到周五") || eat(&from, "周一至周五")) {
+    } else if (eat_one(&from, work) >= 0) {
         t->days = WORKDAYS;
     } else if (every && eat(&from, "周末")) {
         t->days = WEEKEND;
-    } else if (every && (eat(&from, "周") || eat(&from, "星期") || eat(&from, "礼拜"))) {
+    } else if (every && eat_one(&from, week) >= 0) {
         if (!weekdays_zh(&from, &t->days)) {
             return false;
         }
@@ -434,16 +462,41 @@ static bool days_zh(const char **at, said_time *t)
     return true;
 }
 
-// "on february 28", "28 feb", "2027-02-28", "2月28日".
-static bool date(const char **at, said_time *t)
+// "february 28th", "28th of feb", "2月28日". *which: of the months' list.
+static bool month_day(const char **from, int *which, double *day)
 {
     static const char *const months[] = {
         "january", "february", "march",    "april", "may", "june", "july", "august", "september",
         "october", "november", "december", "jan",   "feb", "mar",  "apr",  "may",    "jun",
         "jul",     "aug",      "sep",      "oct",   "nov", "dec",  NULL};
     static const char *const ends[] = {"st", "nd", "rd", "th", NULL};
+    *which = eat_one(from, months);
+    if (*which >= 0) {
+        eat(from, "the");
+        if (!eat_number(from, day)) {
+            return false;
+        }
+        eat_one(from, ends);
+        return true;
+    }
+    if (!eat_number(from, day)) {
+        return false;
+    }
+    if (eat(from, "月")) {
+        *which = (int)*day - 1;
+        return eat_number(from, day) && (eat(from, "日") || eat(from, "号"));
+    }
+    eat_one(from, ends);
+    eat(from, "of");
+    *which = eat_one(from, months);
+    return true;
+}
+
+// "on february 28", "28 feb", "2027-02-28", "2月28日".
+static bool date(const char **at, said_time *t)
+{
     const char *from = *at;
-    double month = 0.0, day = 0.0;
+    double day = 0.0;
     int y = 0, mon = 0, d = 0, n = 0;
     eat(&from, "on");
     from += strspn(from, " \t");
@@ -454,25 +507,9 @@ static bool date(const char **at, said_time *t)
         return true;
     }
     eat(&from, "the");
-    int which = eat_one(&from, months);
-    if (which < 0 && eat_number(&from, &day)) {
-        if (eat(&from, "月")) {
-            month = day;
-            if (!eat_number(&from, &day) || !(eat(&from, "日") || eat(&from, "号"))) {
-                return false;
-            }
-            which = (int)month - 1;
-        } else {
-            eat_one(&from, ends);
-            eat(&from, "of");
-            which = eat_one(&from, months);
-        }
-    } else if (which >= 0) {
-        eat(&from, "the");
-        if (!eat_number(&from, &day)) {
-            return false;
-        }
-        eat_one(&from, ends);
+    int which;
+    if (!month_day(&from, &which, &day)) {
+        return false;
     }
     if (which < 0 || which >= 24 || day != (int)day || day < 1 || day > 31 || letter(*from) ||
         *from == ':') {
@@ -750,7 +787,6 @@ static pons_value *wish(const char *from, size_t n)
 
 int pons__policy_when(void *self, const char *text, pons_value **ret, pons_error *err)
 {
-    (void)self;
     said_time t;
     char schedule[PONS_SCHEDULE_TEXT_MAX];
     const char *after = text;

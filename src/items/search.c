@@ -209,6 +209,19 @@ static int best_first(const void *a, const void *b)
     return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
+static int item_of(hunt *h, const hit *found, pons_value **ret, pons_error *err)
+{
+    int st = pons_items_row_json(&found->row, ret, err);
+    if (!st && h->q->query) {
+        pons_value *score = found->scored ? json_real(found->score) : json_null();
+        st = json_object_set_new(*ret, "score", score) ? PONS_ENOMEM : PONS_OK;
+    }
+    if (!st && h->it->opts.keep_read && found->row.ttl_ms && found->block) {
+        st = pons__item_keep(h->it, *ret, found->row.ttl_ms, h->now_ms, err);
+    }
+    return st;
+}
+
 static int give_page(hunt *h, pons_value **ret, pons_error *err)
 {
     const pons_items_query *q = h->q;
@@ -222,14 +235,7 @@ static int give_page(hunt *h, pons_value **ret, pons_error *err)
     for (size_t i = from; i < h->n && !st && (limit < 0 || i - from < (size_t)limit); i++) {
         const hit *found = &h->hits[i];
         pons_value *item = NULL;
-        st = pons_items_row_json(&found->row, &item, err);
-        if (!st && q->query) {
-            pons_value *score = found->scored ? json_real(found->score) : json_null();
-            st = json_object_set_new(item, "score", score) ? PONS_ENOMEM : PONS_OK;
-        }
-        if (!st && h->it->opts.keep_read && found->row.ttl_ms && found->block) {
-            st = pons__item_keep(h->it, item, found->row.ttl_ms, h->now_ms, err);
-        }
+        st = item_of(h, found, &item, err);
         st = st ? st : json_array_append(list, item) ? PONS_ENOMEM : PONS_OK;
         pons_value_unref(item);
     }

@@ -34,17 +34,26 @@ static int next_byte(reader *r)
     return c;
 }
 
+static bool is_blank(int c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static int end_of_line(reader *r, int c)
+{
+    while (c != '\n' && c != EOF) {
+        c = next_byte(r);
+    }
+    return c;
+}
+
 // The next number, past blanks and comments; the byte behind it is taken too.
 static int next_number(reader *r, const char *what, long most, long *ret)
 {
     char message[120];
     int c = next_byte(r);
-    while (c == '#' || c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\v' || c == '\f') {
-        while (c == '#') {
-            do {
-                c = next_byte(r);
-            } while (c != '\n' && c != EOF);
-        }
+    while (c == '#' || is_blank(c)) {
+        c = c == '#' ? end_of_line(r, c) : c;
         c = c == EOF ? c : next_byte(r);
     }
     if (c == EOF) {
@@ -65,12 +74,10 @@ static int next_number(reader *r, const char *what, long most, long *ret)
         snprintf(message, sizeof message, "the %s of the picture is more than %ld", what, most);
         return fault(r, message);
     }
-    if (c == '#') { // a comment right behind a number
-        while (c != '\n' && c != EOF) {
-            c = next_byte(r);
-        }
+    if (c == '#') { // right behind a number
+        c = end_of_line(r, c);
     }
-    if (c != EOF && c != ' ' && c != '\t' && c != '\r' && c != '\n' && c != '\v' && c != '\f') {
+    if (c != EOF && !is_blank(c)) {
         snprintf(message, sizeof message, "the %s of the picture should be a number", what);
         return fault(r, message);
     }

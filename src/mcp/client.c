@@ -914,7 +914,6 @@ static void client_close(void *self)
 static int client_list(void *self, pons_value **ret, pons_error *err)
 {
     provider *p = self;
-    (void)err;
     pthread_mutex_lock(&p->mtx);
     *ret = pons_value_ref(p->list);
     pthread_mutex_unlock(&p->mtx);

@@ -324,6 +324,11 @@ static inline int key_token(parser *p, const char **cursor)
     return PONS_OK;
 }
 
+static char closer_of(bool object)
+{
+    return object ? '}' : ']';
+}
+
 // One pass, one loop. A container that is open is on the stack by its node's index; its len counts
 // as its members come.
 static int parse(parser *p)
@@ -333,7 +338,11 @@ static int parse(parser *p)
     size_t open[DEPTH_MAX], depth = 0;
     bool object = false; // the innermost container
     int rc;
-value:
+member:
+    rc = object ? key_token(p, &at) : PONS_OK;
+    if (rc < 0) {
+        return rc;
+    }
     if (at == end) {
         return fail_at(p, at, "the text ends where a value should begin");
     }
@@ -350,14 +359,10 @@ value:
             return PONS_ENOMEM;
         }
         at = past_blanks(at + 1, end);
-        if (at < end && *at == (object ? '}' : ']')) {
+        if (at < end && *at == closer_of(object)) {
             goto close;
         }
-        rc = object ? key_token(p, &at) : PONS_OK;
-        if (rc < 0) {
-            return rc;
-        }
-        goto value;
+        goto member;
     } else {
         rc = plain_value(p, &at);
     }
@@ -373,13 +378,9 @@ after:
     at = past_blanks(at, end);
     if (at < end && *at == ',') {
         at = past_blanks(at + 1, end);
-        rc = object ? key_token(p, &at) : PONS_OK;
-        if (rc < 0) {
-            return rc;
-        }
-        goto value;
+        goto member;
     }
-    if (at == end || *at != (object ? '}' : ']')) {
+    if (at == end || *at != closer_of(object)) {
         return fail_at(
             p, at, object ? "a comma or } should stand here" : "a comma or ] should stand here");
     }

@@ -322,6 +322,36 @@ static bool unpack_lz4(const uint8_t *data, size_t size, uint8_t *into, size_t n
     return whole;
 }
 
+static int unpack(reader *r, bool zstd, const uint8_t **data, size_t packed, size_t unpacked,
+                  pons_error *err)
+{
+    pons_buf_clear(&r->chunk);
+    if (pons_buf_reserve(&r->chunk, unpacked + 1) < 0) {
+        return no_memory(err);
+    }
+    uint8_t *into = (uint8_t *)r->chunk.data;
+    if (!(zstd ? unpack_zstd : unpack_lz4)(*data, packed, into, unpacked)) {
+        return damaged(r, err, "a chunk cannot be unpacked");
+    }
+    *data = into;
+    return PONS_OK;
+}
+
+static int note_chunk(reader *r, uint64_t record_n, pons_error *err)
+{
+    if (r->ret->chunks == r->cap_chunks) {
+        const size_t cap = r->cap_chunks ? 2 * r->cap_chunks : 64;
+        place *more = realloc(r->chunks, cap * sizeof *more);
+        if (!more) {
+            return no_memory(err);
+        }
+        r->chunks = more;
+        r->cap_chunks = cap;
+    }
+    r->chunks[r->ret->chunks++] = (place){r->at, record_n};
+    return PONS_OK;
+}
+
 static int on_chunk(reader *r, pons_bufread b, uint64_t record_n, pons_error *err)
 {
     const uint64_t start = pons__take(&b, 8), end = pons__take(&b, 8);
@@ -331,9 +361,8 @@ static int on_chunk(reader *r, pons_bufread b, uint64_t record_n, pons_error *er
     char *packing = take_text(&b, &n);
     const uint64_t packed = pons__take(&b, 8);
     const uint8_t *data = packing && packed <= RECORD_MAX ? pons_bufread_bytes(&b, packed) : NULL;
-    const bool zstd = packing && strcmp(packing, "zstd") == 0;
-    const bool lz4 = packing && strcmp(packing, "lz4") == 0;
-    const bool plain = packing && !*packing;
+    const char *how = packing ? packing : "none";
+    const bool zstd = strcmp(how, "zstd") == 0, lz4 = strcmp(how, "lz4") == 0, plain = !*how;
     int rc = indexed(r, err);
     if (rc >= 0 && (!data || unpacked > RECORD_MAX || (plain && packed != unpacked))) {
         rc = damaged(r, err, "a chunk whose lengths cannot be, or of more than 64 MiB unpacked");
@@ -345,30 +374,17 @@ static int on_chunk(reader *r, pons_bufread b, uint64_t record_n, pons_error *er
     if (rc < 0) {
         return rc;
     }
-    if (!plain) {
-        pons_buf_clear(&r->chunk);
-        if (pons_buf_reserve(&r->chunk, (size_t)unpacked + 1) < 0) {
-            return no_memory(err);
-        }
-        uint8_t *into = (uint8_t *)r->chunk.data;
-        if (!(zstd ? unpack_zstd : unpack_lz4)(data, (size_t)packed, into, (size_t)unpacked)) {
-            return damaged(r, err, "a chunk cannot be unpacked");
-        }
-        data = into;
+    rc = plain ? PONS_OK : unpack(r, zstd, &data, (size_t)packed, (size_t)unpacked, err);
+    if (rc < 0) {
+        return rc;
     }
     if (crc != 0 && (uint32_t)crc32(crc32(0, NULL, 0), data, (uInt)unpacked) != crc) {
         return damaged(r, err, "a chunk has another CRC than it says");
     }
-    if (r->ret->chunks == r->cap_chunks) {
-        const size_t cap = r->cap_chunks ? 2 * r->cap_chunks : 64;
-        place *more = realloc(r->chunks, cap * sizeof *more);
-        if (!more) {
-            return no_memory(err);
-        }
-        r->chunks = more;
-        r->cap_chunks = cap;
+    rc = note_chunk(r, record_n, err);
+    if (rc < 0) {
+        return rc;
     }
-    r->chunks[r->ret->chunks++] = (place){r->at, record_n};
     return records_of_chunk(r, data, (size_t)unpacked, start, end, err);
 }
 
@@ -542,60 +558,64 @@ __attribute__((format(printf, 2, 3))) static void cut_off(reader *r, const char 
     va_end(ap);
 }
 
+// Reads the record at r->at into r->record. 1: it is there; 0: the file is cut off, which is told.
+static int next_record(reader *r, size_t *ret_whole, pons_error *err)
+{
+    uint8_t head[PONS__MCAP_HEAD];
+    const uint64_t left = r->size - r->at;
+    r->ret->read = r->at;
+    if (left < PONS__MCAP_HEAD) {
+        cut_off(r, left ? "it ends in a record" : "it has no end: no summary, no footer");
+        return 0;
+    }
+    int rc = take_bytes(r, r->at, head, sizeof head, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_bufread length = pons_bufread_of(head + 1, 8);
+    const uint64_t n = pons__take(&length, 8);
+    if (n > left - PONS__MCAP_HEAD) {
+        cut_off(r, "it ends in a record of %" PRIu64 " bytes, %" PRIu64 " of them there", n,
+                left - PONS__MCAP_HEAD);
+        return 0;
+    }
+    if (head[0] == 0 && n == 0) { // of a disk that had the length already, and not the bytes
+        cut_off(r, "zeros follow: it has no end");
+        return 0;
+    }
+    if (head[0] == 0 || n > RECORD_MAX) {
+        return damaged(r, err, "no record, or one of more than 64 MiB");
+    }
+    *ret_whole = PONS__MCAP_HEAD + (size_t)n;
+    pons_buf_clear(&r->record);
+    if (pons_buf_reserve(&r->record, *ret_whole + 1) < 0) {
+        return no_memory(err);
+    }
+    rc = take_bytes(r, r->at, r->record.data, *ret_whole, err);
+    return rc < 0 ? rc : 1;
+}
+
 static int all_records(reader *r, pons_error *err)
 {
     uint8_t magic[PONS__MCAP_MAGIC_N];
-    for (;;) {
-        uint8_t head[PONS__MCAP_HEAD];
-        r->ret->read = r->at;
-        const uint64_t left = r->size - r->at;
-        if (left < PONS__MCAP_HEAD) {
-            cut_off(r, left ? "it ends in a record" : "it has no end: no summary, no footer");
-            return PONS_OK;
-        }
-        int rc = take_bytes(r, r->at, head, sizeof head, err);
-        pons_bufread length = pons_bufread_of(head + 1, 8);
-        const uint64_t n = rc < 0 ? 0 : pons__take(&length, 8);
-        if (rc >= 0 && n > left - PONS__MCAP_HEAD) {
-            cut_off(r, "it ends in a record of %" PRIu64 " bytes, %" PRIu64 " of them there", n,
-                    left - PONS__MCAP_HEAD);
-            return PONS_OK;
-        }
-        if (rc >= 0 && head[0] == 0 &&
-            n == 0) { // of a disk that had the length already, and not the bytes
-            cut_off(r, "zeros follow: it has no end");
-            return PONS_OK;
-        }
-        if (rc >= 0 && (head[0] == 0 || n > RECORD_MAX)) {
-            return damaged(r, err, "no record, or one of more than 64 MiB");
-        }
-        pons_buf_clear(&r->record);
-        if (rc >= 0 && pons_buf_reserve(&r->record, PONS__MCAP_HEAD + (size_t)n + 1) < 0) {
-            return no_memory(err);
-        }
-        const size_t whole = PONS__MCAP_HEAD + (size_t)n;
-        rc = rc < 0 ? rc : take_bytes(r, r->at, r->record.data, whole, err);
-        if (rc < 0) {
+    for (bool ended = false; !ended;) {
+        size_t whole = 0;
+        int rc = next_record(r, &whole, err);
+        if (rc <= 0) {
             return rc;
         }
         const uint8_t *data = (const uint8_t *)r->record.data;
-        if (head[0] == PONS__MCAP_FOOTER) {
-            rc = on_footer(r, pons_bufread_of(data + PONS__MCAP_HEAD, (size_t)n), data, err);
-            if (rc < 0) {
-                return rc;
-            }
-            r->at += whole;
-            break;
+        uint32_t *crc = r->over ? &r->summary_crc : &r->crc;
+        ended = data[0] == PONS__MCAP_FOOTER;
+        if (ended) {
+            const size_t n = whole - PONS__MCAP_HEAD;
+            rc = on_footer(r, pons_bufread_of(data + PONS__MCAP_HEAD, n), data, err);
+        } else {
+            rc = one(r, data[0], data, whole, err);
+            *crc = (uint32_t)crc32(*crc, data, (uInt)whole);
         }
-        const bool was_over = r->over;
-        rc = one(r, head[0], data, whole, err);
         if (rc < 0) {
             return rc;
-        }
-        if (was_over) {
-            r->summary_crc = (uint32_t)crc32(r->summary_crc, data, (uInt)whole);
-        } else {
-            r->crc = (uint32_t)crc32(r->crc, data, (uInt)whole);
         }
         r->at += whole;
     }

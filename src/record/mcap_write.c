@@ -213,6 +213,24 @@ static size_t pack(const pons_buf *records, pons_buf *out)
     return n;
 }
 
+static void index_chunk(pons_mcap_writer *w, uint64_t from, uint64_t chunk_n, size_t packed,
+                        uint64_t index_n, const pons_buf *offsets)
+{
+    pons_buf *x = &w->chunk_indexes;
+    const size_t index = pons__record_begin(x, PONS__MCAP_CHUNK_INDEX);
+    pons__put(x, w->chunk_start, 8);
+    pons__put(x, w->chunk_end, 8);
+    pons__put(x, from, 8);
+    pons__put(x, chunk_n, 8);
+    pons__put(x, offsets->len, 4);
+    pons_buf_bytes(x, offsets->data ? offsets->data : "", offsets->len);
+    pons__put(x, index_n, 8);
+    pons__put_text(x, "zstd");
+    pons__put(x, packed, 8);
+    pons__put(x, w->chunk.len, 8);
+    pons__record_end(x, index);
+}
+
 int pons_mcap_flush(pons_mcap_writer *w, pons_error *err)
 {
     pons_autobuf b = PONS_BUF_INIT;
@@ -253,19 +271,7 @@ int pons_mcap_flush(pons_mcap_writer *w, pons_error *err)
     if (rc < 0) {
         return rc;
     }
-    pons_buf *x = &w->chunk_indexes;
-    const size_t index = pons__record_begin(x, PONS__MCAP_CHUNK_INDEX);
-    pons__put(x, w->chunk_start, 8);
-    pons__put(x, w->chunk_end, 8);
-    pons__put(x, from, 8);
-    pons__put(x, chunk_n, 8);
-    pons__put(x, offsets.len, 4);
-    pons_buf_bytes(x, offsets.data ? offsets.data : "", offsets.len);
-    pons__put(x, b.len - chunk_n, 8);
-    pons__put_text(x, "zstd");
-    pons__put(x, packed, 8);
-    pons__put(x, w->chunk.len, 8);
-    pons__record_end(x, index);
+    index_chunk(w, from, chunk_n, packed, b.len - chunk_n, &offsets);
     if (w->chunk_messages > 0) {
         w->start = w->messages == 0 || w->chunk_start < w->start ? w->chunk_start : w->start;
         w->end = w->messages == 0 || w->chunk_end > w->end ? w->chunk_end : w->end;
@@ -277,7 +283,7 @@ int pons_mcap_flush(pons_mcap_writer *w, pons_error *err)
     for (int i = 0; i < w->n_channels; i++) {
         pons_buf_clear(&w->list[i].index);
     }
-    return x->failed ? no_memory(w, err) : PONS_OK;
+    return w->chunk_indexes.failed ? no_memory(w, err) : PONS_OK;
 }
 
 int pons_mcap_metadata(pons_mcap_writer *w, const char *name, const char *const *pairs,

@@ -249,6 +249,23 @@ static int poll_brain(pons__runner *r, bool *ret_over, pons_error *err)
     return PONS_OK;
 }
 
+static int step_body(pons__runner *r, pons_error *err)
+{
+    const int rc = pons_body_step(r->body, PONS__STORY_STEP_NS, err);
+    r->robot_ns = pons_body_robot_ns(r->body);
+    r->met = r->linked;
+    return rc < 0 ? rc : pons__hand_poll(&r->hand, r->manual.now_ns, err);
+}
+
+static int step_story(pons__runner *r, pons_error *err)
+{
+    int rc = pons__happen_check(r, err);
+    if (rc >= 0) {
+        rc = pons__peace_step(r, err);
+    }
+    return rc < 0 ? rc : pons__lives_step(r, err);
+}
+
 // 10 ms of everybody's time: the body, the people and the world, who comes back, the brain.
 static int step(pons__runner *r, bool *ret_over, pons_error *err)
 {
@@ -258,10 +275,7 @@ static int step(pons__runner *r, bool *ret_over, pons_error *err)
     const bool runs = r->body && !pons__happen_frozen(r);
     r->hand.told = r->hand.told && !r->body;
     if (runs) {
-        rc = pons_body_step(r->body, PONS__STORY_STEP_NS, err);
-        r->robot_ns = pons_body_robot_ns(r->body);
-        r->met = r->linked;
-        rc = rc < 0 ? rc : pons__hand_poll(&r->hand, r->manual.now_ns, err);
+        rc = step_body(r, err);
     }
     if (rc >= 0 && !r->named && r->hand.skills) {
         r->named = true;
@@ -270,9 +284,7 @@ static int step(pons__runner *r, bool *ret_over, pons_error *err)
     if (rc < 0 || (r->brainless && r->body && !r->hand.ready)) {
         return rc;
     }
-    rc = pons__happen_check(r, err);
-    rc = rc < 0 ? rc : pons__peace_step(r, err);
-    rc = rc < 0 ? rc : pons__lives_step(r, err);
+    rc = step_story(r, err);
     if (rc >= 0 && r->brainless) {
         *ret_over = r->hand.open == 0 && pons__happen_done(r);
     } else if (rc >= 0 && r->brain && r->manual.now_ns >= r->paused_until_ns) {

@@ -57,6 +57,38 @@ static void take_bytes(window *v, const char *s, size_t n)
     }
 }
 
+// Reads on until the window is full or the file ends.
+static int read_window(pons__work *w, window *v, int fd, const char *path, int64_t size,
+                       char *chunk, pons_error *err)
+{
+    for (int64_t seen = 0; !v->full;) {
+        const ssize_t n = read(fd, chunk, PONS__CHUNK);
+        if (n < 0) {
+            return pons_error_set(err, PONS_EIO, PONS__TOOLS, "cannot read %s: %s", path,
+                                  strerror(errno));
+        }
+        const char *kind = n > 0 && seen == 0 ? pons__binary_kind(chunk, (size_t)n) : NULL;
+        if (kind) {
+            return pons_error_set(err, PONS_EUNSUPPORTED, PONS__TOOLS,
+                                  "%s is %s (%" PRId64 " bytes)", path, kind, size);
+        }
+        if (pons__stopped(w)) {
+            return pons__stopped_error(err);
+        }
+        seen += n;
+        if (seen > SCAN_MAX) {
+            return pons_error_set(err, PONS_EREFUSED, PONS__TOOLS,
+                                  "line %" PRId64 " of %s is beyond its first %d bytes", v->first,
+                                  path, SCAN_MAX);
+        }
+        if (n == 0) {
+            break;
+        }
+        take_bytes(v, chunk, (size_t)n);
+    }
+    return PONS_OK;
+}
+
 int pons__read_file(pons__work *w, pons_error *err)
 {
     char path[PATH_MAX];
@@ -72,30 +104,8 @@ int pons__read_file(pons__work *w, pons_error *err)
                 .room = pons__conf_output(w->core)};
     v.last = v.first + (lines < INT32_MAX ? lines : INT32_MAX) - 1;
     char *chunk = malloc(PONS__CHUNK);
-    int64_t seen = 0;
-    bool ended = false;
-    rc = chunk ? PONS_OK : pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room to read");
-    while (rc >= 0 && !v.full && !ended) {
-        const ssize_t n = read(fd, chunk, PONS__CHUNK);
-        const char *kind = n > 0 && seen == 0 ? pons__binary_kind(chunk, (size_t)n) : NULL;
-        if (n < 0) {
-            rc = pons_error_set(err, PONS_EIO, PONS__TOOLS, "cannot read %s: %s", path,
-                                strerror(errno));
-        } else if (kind) {
-            rc = pons_error_set(err, PONS_EUNSUPPORTED, PONS__TOOLS, "%s is %s (%" PRId64 " bytes)",
-                                path, kind, (int64_t)st.st_size);
-        } else if (pons__stopped(w)) {
-            rc = pons__stopped_error(err);
-        } else if ((seen += n) > SCAN_MAX) {
-            rc = pons_error_set(err, PONS_EREFUSED, PONS__TOOLS,
-                                "line %" PRId64 " of %s is beyond its first %d bytes", v.first,
-                                path, SCAN_MAX);
-        }
-        ended = rc < 0 || n == 0;
-        if (!ended) {
-            take_bytes(&v, chunk, (size_t)n);
-        }
-    }
+    rc = chunk ? read_window(w, &v, fd, path, (int64_t)st.st_size, chunk, err)
+               : pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room to read");
     free(chunk);
     close(fd);
     if (rc >= 0 && v.raw.len == 0 && v.first > 1) {
@@ -156,9 +166,33 @@ static void print_item(pons__work *w, const item *e, pons_value *entries)
                     "bytes", json_integer(S_ISREG(e->st.st_mode) ? e->st.st_size : 0), NULL));
 }
 
+// Reads what may be shown, `most` entries of it; *scanned: how many there are.
+static size_t read_items(const pons__work *w, const char *path, DIR *dir, item *items, size_t most,
+                         size_t *scanned)
+{
+    char child[PATH_MAX + NAME_MAX + 2];
+    const bool top = strcmp(path, ".") == 0;
+    size_t n = 0;
+    for (const struct dirent *d = readdir(dir); d && *scanned < LIST_SCANNED; d = readdir(dir)) {
+        if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0) {
+            continue;
+        }
+        ++*scanned;
+        snprintf(child, sizeof child, "%s%s%s", top ? "" : path, top ? "" : "/", d->d_name);
+        item e;
+        if (fstatat(dirfd(dir), d->d_name, &e.st, AT_SYMLINK_NOFOLLOW) < 0 ||
+            pons__path_hidden(w->core, child, &e.st) || n == most) {
+            continue;
+        }
+        snprintf(e.name, sizeof e.name, "%s", d->d_name);
+        items[n++] = e;
+    }
+    return n;
+}
+
 int pons__list_dir(pons__work *w, pons_error *err)
 {
-    char path[PATH_MAX], child[PATH_MAX + NAME_MAX + 2];
+    char path[PATH_MAX];
     const size_t most = (size_t)pons__conf(w->core, "files", "list_entries", LIST_ENTRIES);
     int rc = pons__path_normal(w->core, pons_get_str(w->args, "path", "."), path, err);
     if (rc >= 0 && pons__path_hidden(w->core, path, NULL)) {
@@ -177,27 +211,13 @@ int pons__list_dir(pons__work *w, pons_error *err)
     }
     DIR *dir = fdopendir(fd);
     item *items = calloc(most, sizeof *items);
-    size_t n = 0, scanned = 0;
+    size_t scanned = 0;
     if (!dir || !items) {
         dir ? closedir(dir) : close(fd);
         free(items);
         return pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room to list %s", path);
     }
-    for (const struct dirent *d = readdir(dir); d && scanned < LIST_SCANNED; d = readdir(dir)) {
-        if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0) {
-            continue;
-        }
-        scanned++;
-        snprintf(child, sizeof child, "%s%s%s", strcmp(path, ".") == 0 ? "" : path,
-                 strcmp(path, ".") == 0 ? "" : "/", d->d_name);
-        item e;
-        if (fstatat(fd, d->d_name, &e.st, AT_SYMLINK_NOFOLLOW) < 0 ||
-            pons__path_hidden(w->core, child, &e.st) || n == most) {
-            continue;
-        }
-        snprintf(e.name, sizeof e.name, "%s", d->d_name);
-        items[n++] = e;
-    }
+    const size_t n = read_items(w, path, dir, items, most, &scanned);
     closedir(dir);
     qsort(items, n, sizeof *items, by_name);
     pons_autovalue entries = json_array();

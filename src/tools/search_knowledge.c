@@ -166,6 +166,16 @@ static void add_passage(walk *k, int64_t file, int line, const char *heading, si
     run(k->add_words);
 }
 
+// The # that a heading's line begins with; 0 for another line.
+static size_t heading_marks(const char *line, size_t n)
+{
+    size_t marks = 0;
+    while (marks < n && line[marks] == '#') {
+        marks++;
+    }
+    return marks <= 6 && marks < n && line[marks] == ' ' ? marks : 0;
+}
+
 // Passages end at a heading, and at the first empty line or line end after PASSAGE_BYTES.
 static void add_document(walk *k, int64_t file, const char *text, size_t n)
 {
@@ -175,11 +185,8 @@ static void add_document(walk *k, int64_t file, const char *text, size_t n)
     for (size_t i = 0; i <= n;) {
         const char *nl = i < n ? memchr(text + i, '\n', n - i) : NULL;
         const size_t len = nl ? (size_t)(nl - (text + i)) : n - i;
-        size_t marks = 0;
-        while (marks < len && text[i + marks] == '#') {
-            marks++;
-        }
-        const bool is_heading = marks > 0 && marks <= 6 && marks < len && text[i + marks] == ' ';
+        const size_t marks = heading_marks(text + i, len);
+        const bool is_heading = marks > 0;
         const size_t so_far = (size_t)(text + i - begin);
         if (is_heading || i == n || so_far + len > PASSAGE_BYTES) {
             add_passage(k, file, begin_line, heading, heading_n, begin, so_far);
@@ -451,7 +458,6 @@ static int query(pons__work *w, sqlite3 *db, const char *match, int64_t most, po
 
 int pons__knowledge_open(pons__core *c, pons__knowledge **ret, pons_error *err)
 {
-    (void)c;
     pons__knowledge *k = calloc(1, sizeof *k);
     if (!k) {
         return pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for the tools");

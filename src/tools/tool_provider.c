@@ -68,73 +68,59 @@ typedef struct tool {
     const char *parameters;
 } tool;
 
-#define STRING(text)  "{\"type\":\"string\",\"description\":\"" text "\"}"
-#define INTEGER(text) "{\"type\":\"integer\",\"minimum\":1,\"description\":\"" text "\"}"
-#define BOOLEAN(text) "{\"type\":\"boolean\",\"description\":\"" text "\"}"
+#define STRING(name, text) "\"" name "\":{\"type\":\"string\",\"description\":\"" text "\"}"
+#define INTEGER(name, text)                                                                        \
+    "\"" name "\":{\"type\":\"integer\",\"minimum\":1,\"description\":\"" text "\"}"
+#define BOOLEAN(name, text) "\"" name "\":{\"type\":\"boolean\",\"description\":\"" text "\"}"
 #define ARGS(required, properties)                                                                 \
     "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[" required                  \
     "],\"properties\":{" properties "}}"
+#define PATH STRING("path", "relative to the workspace")
 
+// clang-format off
 static const tool table[] = {
     {"read_file", PONS_TOOL_SAFE, true, false, pons__read_file,
      "Reads a text file of the workspace. Long files come in parts: ask on with first_line.",
-     ARGS("\"path\"", "\"path\":" STRING("relative to the workspace") ",\"first_line\":" INTEGER(
-                          "where to begin; default 1") ",\"lines\":" INTEGER("how many at most"))},
+     ARGS("\"path\"", PATH "," INTEGER("first_line", "where to begin; default 1") ","
+          INTEGER("lines", "how many at most"))},
     {"write_file", PONS_TOOL_WARN, false, true, pons__write_file,
      "Writes a text file of the workspace, whole and at once; folders are made where needed. For a "
      "change of a file that is there use edit_file.",
-     ARGS("\"path\",\"content\"",
-          "\"path\":" STRING("relative to the workspace") ",\"content\":" STRING(
-              "the whole new content") ",\"if_exists\":{\"enum\":[\"replace\",\"refuse\"]}")},
+     ARGS("\"path\",\"content\"", PATH "," STRING("content", "the whole new content") ","
+          "\"if_exists\":{\"enum\":[\"replace\",\"refuse\"]}")},
     {"edit_file", PONS_TOOL_WARN, false, true, pons__edit_file,
      "Replaces a text in a file of the workspace by another. The old text must be there letter for "
      "letter, and once; give enough of its surroundings for that.",
-     ARGS("\"path\",\"old_text\",\"new_text\"",
-          "\"path\":" STRING("relative to the workspace") ",\"old_text\":" STRING(
-              "what is there now") ",\"new_text\":" STRING("what is to be there") ",\"all"
-                                                                                  "\":" BOOLEAN(
-                                                                                      "replace "
-                                                                                      "every "
-                                                                                      "place"))},
+     ARGS("\"path\",\"old_text\",\"new_text\"", PATH "," STRING("old_text", "what is there now") ","
+          STRING("new_text", "what is to be there") "," BOOLEAN("all", "replace every place"))},
     {"list_dir", PONS_TOOL_SAFE, true, false, pons__list_dir,
      "Lists a folder of the workspace: kind, size and name of each entry.",
-     ARGS("", "\"path\":" STRING("relative to the workspace; default: the workspace itself"))},
+     ARGS("", STRING("path", "relative to the workspace; default: the workspace itself"))},
     {"search_files", PONS_TOOL_SAFE, true, false, pons__search_files,
      "Finds files of the workspace by name, by what they contain, or both.",
-     ARGS("",
-          "\"name\":" STRING("pattern of the file's name, such as *.md") ",\"text\":" STRING(
-              "text that a line contains") ",\"ignore_case\":" BOOLEAN("of text") ",\"path\""
-                                                                                  ":" STRING("folde"
-                                                                                             "r to "
-                                                                                             "searc"
-                                                                                             "h; "
-                                                                                             "defau"
-                                                                                             "lt: "
-                                                                                             "the "
-                                                                                             "whole"
-                                                                                             " work"
-                                                                                             "spac"
-                                                                                             "e"))},
+     ARGS("", STRING("name", "pattern of the file's name, such as *.md") ","
+          STRING("text", "text that a line contains") "," BOOLEAN("ignore_case", "of text") ","
+          STRING("path", "folder to search; default: the whole workspace"))},
     // Its own risk is the least that a call has: a command that is on no list is dangerous.
     {"terminal", PONS_TOOL_WARN, false, true, pons__terminal,
      "Runs a shell command in the workspace and gives its output and exit status. No input, no "
      "terminal; it is ended when it takes too long.",
-     ARGS("\"command\"",
-          "\"command\":" STRING("for /bin/sh -c") ",\"cwd\":" STRING(
-              "folder of the workspace to run it in") ",\"timeout_s\":" INTEGER("seconds before it "
-                                                                                "is ended"))},
+     ARGS("\"command\"", STRING("command", "for /bin/sh -c") ","
+          STRING("cwd", "folder of the workspace to run it in") ","
+          INTEGER("timeout_s", "seconds before it is ended"))},
     {"fetch_url", PONS_TOOL_WARN, true, false, pons__fetch_url,
      "Fetches a page by http or https and gives it as text.",
-     ARGS("\"url\"", "\"url\":" STRING("http:// or https://"))},
+     ARGS("\"url\"", STRING("url", "http:// or https://"))},
     {"search_knowledge", PONS_TOOL_SAFE, true, false, pons__search_knowledge,
      "Full-text search over the workspace's documents; gives the passages that fit best.",
-     ARGS("\"query\"", "\"query\":" STRING("words, in any language") ",\"results\":" INTEGER(
-                           "passages at most"))},
+     ARGS("\"query\"", STRING("query", "words, in any language") ","
+          INTEGER("results", "passages at most"))},
     {"search_lessons", PONS_TOOL_SAFE, true, false, pons__search_lessons,
      "Searches LESSONS.md, what went wrong before and what helped. Look here before acting.",
-     ARGS("\"query\"", "\"query\":" STRING("words, in any language") ",\"results\":" INTEGER(
-                           "lessons at most"))},
+     ARGS("\"query\"", STRING("query", "words, in any language") ","
+          INTEGER("results", "lessons at most"))},
 };
+// clang-format on
 #define TOOLS (sizeof table / sizeof table[0])
 
 typedef struct provider provider;
@@ -582,14 +568,12 @@ static void core_close(void *self)
 
 static int core_list(void *self, pons_value **ret, pons_error *err)
 {
-    (void)err;
     *ret = pons_value_ref(((provider *)self)->list);
     return PONS_OK;
 }
 
 static uint64_t core_generation(void *self)
 {
-    (void)self;
     return 1; // the list is made at open and stays
 }
 

@@ -303,87 +303,134 @@ static int plan(const pons__core *c, int dir, const entries *all, size_t steps, 
     return rc;
 }
 
+// What was kept of a file before it was changed; nothing of a file that was new.
+static int read_kept(int dir, int64_t seq, const pons_value *meta, pons_buf *ret, pons_error *err)
+{
+    struct stat st;
+    char bytes[NAME_SIZE], hash[65];
+    const char *before = pons_get_str(meta, "before", "");
+    if (!*before) {
+        return PONS_OK;
+    }
+    name_of(seq, "bytes", bytes);
+    const int rc = pons__place_read(dir, bytes, PONS__VERSION_MAX, ret, &st, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons__place_hash(ret->data, ret->len, hash);
+    return strcmp(hash, before) == 0 ? PONS_OK
+                                     : pons_error_set(err, PONS_ECORRUPT, PONS__TOOLS,
+                                                      FOLDER "/%s is not what was kept of %.200s",
+                                                      bytes, pons_get_str(meta, "path", ""));
+}
+
+// Marks an entry as being undone: in place, so that the entry is never away.
+static int mark_undoing(int dir, int64_t seq, const pons_value *meta, pons_error *err)
+{
+    char name[NAME_SIZE], fresh[NAME_SIZE], *text = NULL;
+    pons_autovalue marked = json_copy((pons_value *)(uintptr_t)meta);
+    json_object_set_new(marked, "undoing", json_true());
+    const long n = pons_value_line(marked, &text);
+    if (n < 0) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room to undo");
+    }
+    name_of(seq, "json", name);
+    snprintf(fresh, sizeof fresh, "mark-%012" PRId64, seq);
+    int rc = put(dir, fresh, text, (size_t)n, err);
+    free(text);
+    if (rc >= 0 && renameat(dir, fresh, dir, name) < 0) {
+        rc = pons_error_set(err, PONS_EIO, PONS__TOOLS, "cannot mark " FOLDER "/%s: %s", name,
+                            strerror(errno));
+    }
+    return rc;
+}
+
+static int remove_file(int folder, const char *path, pons_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    const int sync = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int rc = PONS_OK;
+    if (unlinkat(folder, slash ? slash + 1 : path, 0) < 0) {
+        rc = pons_error_set(err, PONS_EIO, PONS__TOOLS, "cannot remove %.200s: %s", path,
+                            strerror(errno));
+    }
+    if (sync >= 0) {
+        fsync(sync);
+        close(sync);
+    }
+    return rc;
+}
+
+// Puts the old bytes into the folder, or removes the file that was new. With force, what somebody has written
+// since the change goes to the file lost.
+static int replace_file(const pons__core *c, int folder, int dir, const pons_value *meta,
+                        const pons_buf *old, bool force, const char *lost, bool *ret_lost,
+                        pons_error *err)
+{
+    const char *path = pons_get_str(meta, "path", ""), *before = pons_get_str(meta, "before", "");
+    pons_autobuf now = PONS_BUF_INIT;
+    pons_error why = PONS_ERROR_INIT;
+    struct stat st;
+    char hash[65];
+    if (pons__guard_folder(c, folder)) {
+        return pons_error_set(err, PONS_EREFUSED, PONS__TOOLS,
+                              "%.200s is protected by the configuration", path);
+    }
+    const int there = pons__place_read(folder, path, PONS__VERSION_MAX, &now, &st, &why);
+    if (there < 0 && there != PONS_ENOTFOUND) {
+        *err = why;
+        return there;
+    }
+    pons__place_hash(now.data, now.len, hash);
+    const bool same = there >= 0 && strcmp(hash, before) == 0;
+    if (there >= 0 && !same && strcmp(hash, pons_get_str(meta, "after", "")) != 0) {
+        *ret_lost = force;
+        const int rc = force ? put(dir, lost, now.data, now.len, err)
+                             : pons_error_set(err, PONS_EBUSY, PONS__TOOLS,
+                                              "%.200s has been changed at this moment", path);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    if (*before && !same) {
+        return pons__place_put(folder, path, old->data, old->len, there >= 0 ? &st : NULL,
+                               (mode_t)pons_get_int(meta, "mode", 0600), NULL, err);
+    }
+    return !*before && there >= 0 ? remove_file(folder, path, err) : PONS_OK;
+}
+
 static int put_back(const pons__core *c, int dir, int64_t seq, const pons_value *meta, bool force,
                     pons_value **ret, pons_error *err)
 {
-    char name[NAME_SIZE], lost[NAME_SIZE] = "";
-    const char *path = pons_get_str(meta, "path", ""), *before = pons_get_str(meta, "before", "");
-    pons_autobuf old = PONS_BUF_INIT, now = PONS_BUF_INIT;
-    struct stat st;
-    char hash[65] = "";
-    pons_autovalue marked = json_copy((pons_value *)(uintptr_t)meta);
-    char *text = NULL;
-    json_object_set_new(marked, "undoing", json_true());
-    const long n = pons_value_line(marked, &text);
-    name_of(seq, "json", name);
-    int rc = n < 0 ? pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room to undo")
-             : pons__path_protected(c, path)
-                 ? pons_error_set(err, PONS_EREFUSED, PONS__TOOLS,
-                                  "%.200s is protected by the configuration", path)
-                 : PONS_OK;
-    if (rc >= 0 && *before) {
-        char bytes[NAME_SIZE];
-        name_of(seq, "bytes", bytes);
-        rc = pons__place_read(dir, bytes, PONS__VERSION_MAX, &old, &st, err);
-        pons__place_hash(old.data, old.len, hash);
-        if (rc >= 0 && strcmp(hash, before) != 0) {
-            rc = pons_error_set(err, PONS_ECORRUPT, PONS__TOOLS,
-                                FOLDER "/%s is not what was kept of %.200s", bytes, path);
-        }
+    const char *path = pons_get_str(meta, "path", "");
+    const bool existed = *pons_get_str(meta, "before", "") != '\0';
+    pons_autobuf old = PONS_BUF_INIT;
+    char lost[NAME_SIZE];
+    bool is_lost = false;
+    snprintf(lost, sizeof lost, "lost-%012" PRId64, seq);
+    if (pons__path_protected(c, path)) {
+        return pons_error_set(err, PONS_EREFUSED, PONS__TOOLS,
+                              "%.200s is protected by the configuration", path);
     }
-    if (rc >= 0) { // in place, so that the entry is never away
-        char fresh[NAME_SIZE];
-        snprintf(fresh, sizeof fresh, "mark-%012" PRId64, seq);
-        rc = put(dir, fresh, text, (size_t)n, err);
-        if (rc >= 0 && renameat(dir, fresh, dir, name) < 0) {
-            rc = pons_error_set(err, PONS_EIO, PONS__TOOLS, "cannot mark " FOLDER "/%s: %s", name,
-                                strerror(errno));
-        }
+    int rc = read_kept(dir, seq, meta, &old, err);
+    if (rc >= 0) {
+        rc = mark_undoing(dir, seq, meta, err);
     }
-    free(text);
-    const int folder = rc < 0 ? rc : pons__place_folder(c, path, *before != '\0', err);
-    rc = rc < 0 || folder == PONS_ENOTFOUND ? rc : folder < 0 ? folder : PONS_OK;
-    if (rc >= 0 && folder >= 0) {
-        pons_error why = PONS_ERROR_INIT;
-        if (pons__guard_folder(c, folder)) {
-            rc = pons_error_set(err, PONS_EREFUSED, PONS__TOOLS,
-                                "%.200s is protected by the configuration", path);
-        }
-        const int there = pons__place_read(folder, path, PONS__VERSION_MAX, &now, &st, &why);
-        pons__place_hash(now.data, now.len, hash);
-        if (rc >= 0 && there < 0 && there != PONS_ENOTFOUND) {
-            *err = why;
-            rc = there;
-        }
-        const bool same = there >= 0 && strcmp(hash, before) == 0;
-        if (rc >= 0 && there >= 0 && !same && strcmp(hash, pons_get_str(meta, "after", "")) != 0) {
-            snprintf(lost, sizeof lost, "lost-%012" PRId64, seq);
-            rc = force ? put(dir, lost, now.data, now.len, err)
-                       : pons_error_set(err, PONS_EBUSY, PONS__TOOLS,
-                                        "%.200s has been changed at this moment", path);
-        }
-        if (rc >= 0 && *before && !same) {
-            rc = pons__place_put(folder, path, old.data, old.len, there >= 0 ? &st : NULL,
-                                 (mode_t)pons_get_int(meta, "mode", 0600), NULL, err);
-        } else if (rc >= 0 && !*before && there >= 0) {
-            const char *slash = strrchr(path, '/');
-            const int sync = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-            if (unlinkat(folder, slash ? slash + 1 : path, 0) < 0) {
-                rc = pons_error_set(err, PONS_EIO, PONS__TOOLS, "cannot remove %.200s: %s", path,
-                                    strerror(errno));
-            }
-            if (sync >= 0) {
-                fsync(sync);
-                close(sync);
-            }
-        }
+    if (rc < 0) {
+        return rc;
+    }
+    const int folder = pons__place_folder(c, path, existed, err);
+    if (folder >= 0) {
+        rc = replace_file(c, folder, dir, meta, &old, force, lost, &is_lost, err);
         close(folder);
+    } else if (folder != PONS_ENOTFOUND) {
+        rc = folder;
     }
     if (rc >= 0) {
         *ret = pons_object("path", json_string(path), "did",
-                           json_string(*before ? "restored" : "removed"), "bytes",
+                           json_string(existed ? "restored" : "removed"), "bytes",
                            json_integer((json_int_t)old.len), "lost",
-                           *lost ? json_sprintf(FOLDER "%s/%s", c->tag, lost) : NULL, NULL);
+                           is_lost ? json_sprintf(FOLDER "%s/%s", c->tag, lost) : NULL, NULL);
     }
     return rc;
 }

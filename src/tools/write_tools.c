@@ -136,6 +136,14 @@ static int replace_text(change *ch, const pons_value *args, pons_error *err)
     return PONS_OK;
 }
 
+static int check_size(size_t n, size_t most, pons_error *err)
+{
+    return n <= most
+               ? PONS_OK
+               : pons_error_set(err, PONS_EREFUSED, PONS__TOOLS,
+                                "%zu bytes are more than the %zu that may be written", n, most);
+}
+
 // Fills *ch, which the caller drops whatever comes of it.
 static int prepare(pons__core *c, bool edit, const pons_value *args, bool make, change *ch,
                    pons_error *err)
@@ -149,9 +157,9 @@ static int prepare(pons__core *c, bool edit, const pons_value *args, bool make, 
     if (!edit) {
         const pons_value *content = pons_get(args, "content");
         const size_t n = json_string_length(content);
-        if (n > most) {
-            return pons_error_set(err, PONS_EREFUSED, PONS__TOOLS,
-                                  "%zu bytes are more than the %zu that may be written", n, most);
+        rc = check_size(n, most, err);
+        if (rc < 0) {
+            return rc;
         }
         pons_buf_bytes(&ch->text, n > 0 ? json_string_value(content) : "", n);
     }
@@ -160,21 +168,20 @@ static int prepare(pons__core *c, bool edit, const pons_value *args, bool make, 
                               "%s is protected by the configuration", ch->path);
     }
     ch->dir = pons__place_folder(c, ch->path, make && !edit, err);
-    if (ch->dir == PONS_ENOTFOUND && !make && !edit) { // it would be made
-        rc = PONS_OK;
-    } else if (ch->dir == PONS_ENOTFOUND) {
-        rc = pons_error_set(err, PONS_ENOTFOUND, PONS__TOOLS, "there is no %s", ch->path);
-    } else {
-        rc = ch->dir < 0 ? ch->dir : check_place(c, ch, err);
+    if (ch->dir >= 0) {
+        rc = check_place(c, ch, err);
+    } else if (ch->dir != PONS_ENOTFOUND) {
+        rc = ch->dir;
     }
-    if (rc >= 0 && edit && !ch->exists) {
-        rc = pons_error_set(err, PONS_ENOTFOUND, PONS__TOOLS, "there is no %s", ch->path);
+    if (rc < 0) {
+        return rc;
     }
-    rc = rc >= 0 && edit ? replace_text(ch, args, err) : rc;
-    if (rc >= 0 && ch->text.len > most) {
-        rc = pons_error_set(err, PONS_EREFUSED, PONS__TOOLS,
-                            "%zu bytes are more than the %zu that may be written", ch->text.len,
-                            most);
+    if (!ch->exists && (edit || (make && ch->dir < 0))) { // otherwise its folder would be made
+        return pons_error_set(err, PONS_ENOTFOUND, PONS__TOOLS, "there is no %s", ch->path);
+    }
+    rc = edit ? replace_text(ch, args, err) : PONS_OK;
+    if (rc >= 0) {
+        rc = check_size(ch->text.len, most, err);
     }
     if (rc >= 0 && (ch->old.failed || ch->text.failed)) {
         rc = pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for %s", ch->path);

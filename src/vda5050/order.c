@@ -61,12 +61,10 @@ static bool fits(pons_vda5050 *v, const parts *p)
         const char *id = pons_get_str(node, "nodeId", ""),
                    *edge_id = pons_get_str(edge, "edgeId", "");
         const bool released = pons_get_bool(node, "released", false);
-        if (pons_get_int(node, "sequenceId", -1) != seq ||
-            (edge && pons_get_int(edge, "sequenceId", -1) != seq - 1)) {
+        const bool edge_off = edge && pons_get_int(edge, "sequenceId", -1) != seq - 1;
+        if (edge_off || pons_get_int(node, "sequenceId", -1) != seq) {
             return refuse(v, p, "validationError", "sequenceIds do not count on by one",
-                          edge && pons_get_int(edge, "sequenceId", -1) != seq - 1 ? "edgeId"
-                                                                                  : "nodeId",
-                          edge && pons_get_int(edge, "sequenceId", -1) != seq - 1 ? edge_id : id);
+                          edge_off ? "edgeId" : "nodeId", edge_off ? edge_id : id);
         }
         if (edge && (strcmp(pons_get_str(edge, "startNodeId", ""),
                             pons_get_str(before, "nodeId", "")) != 0 ||

@@ -200,7 +200,6 @@ static int flush(pons_vda5050 *v, pons_error *err)
 
 int pons_vda5050_create(const pons_vda5050_options *o, pons_vda5050 **ret, pons_error *err)
 {
-    (void)err;
     pons_vda5050 *v = pons_need_zeroed(1, sizeof *v);
     v->o = *o;
     v->config = pons_value_ref(o->config);

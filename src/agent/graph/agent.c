@@ -209,6 +209,55 @@ static int resume(pons_agent *a, pons_error *err)
     return rc < 0 || a->state ? rc : pons__allowed_nothing(a, err); // it begins
 }
 
+static int open_thread(pons_agent *a, pons_error *err)
+{
+    const pons_await_handler handlers[] = {
+        {PONS__MODEL_CALL, pons__host_model_start, pons__host_cancel, a},
+        {PONS__TOOL_CALL, pons__host_tool_start, pons__host_cancel, a},
+    };
+    const pons_thread_options thread = {.clock = a->opts.clock,
+                                        .seed = a->opts.seed,
+                                        .handlers = handlers,
+                                        .n_handlers = sizeof handlers / sizeof *handlers,
+                                        .on_event = on_event,
+                                        .user = a};
+    return pons_thread_open(a->opts.store, a->thread_id, &thread, &a->thread, err);
+}
+
+static int open_all(pons_agent *a, const pons_agent_options *opts, pons_error *err)
+{
+    int rc = PONS_OK;
+    if (!a->config) {
+        rc = pons_agent_config_load(NULL, &a->own_config, err);
+        a->config = a->own_config;
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    a->providers = calloc(a->opts.n_tools + 1, sizeof *a->providers);
+    // Without its place, what is allowed here would hold everywhere.
+    if ((opts->place && !a->place) || !a->providers) {
+        return pons_error_set(err, PONS_ENOMEM, PONS__AGENT, "no memory for an agent");
+    }
+    if (a->opts.n_tools > 0) {
+        memcpy(a->providers, opts->tools, a->opts.n_tools * sizeof *a->providers);
+    }
+    rc = pons__registry_init(&a->registry, a->providers, a->opts.n_tools, err);
+    if (rc >= 0 && !opts->offline) {
+        rc = check_tools(a, err);
+    }
+    if (rc >= 0 && !opts->offline) {
+        rc = open_middleware(a, err);
+    }
+    if (rc >= 0) {
+        rc = open_graphs(a, err);
+    }
+    if (rc >= 0) {
+        rc = open_thread(a, err);
+    }
+    return rc < 0 ? rc : resume(a, err);
+}
+
 int pons_agent_open(const pons_agent_options *opts, pons_agent **ret, pons_error *err)
 {
     pons_agent *a = calloc(1, sizeof *a);
@@ -228,36 +277,7 @@ int pons_agent_open(const pons_agent_options *opts, pons_agent **ret, pons_error
     } else if (opts->llm) {
         a->llm = *opts->llm;
     }
-    int rc = a->config ? PONS_OK : pons_agent_config_load(NULL, &a->own_config, err);
-    if (rc >= 0 && opts->place && !a->place) { // what is allowed here must not hold everywhere
-        rc = pons_error_set(err, PONS_ENOMEM, PONS__AGENT, "no memory for an agent");
-    }
-    a->config = a->config ? a->config : a->own_config;
-    if (rc >= 0) {
-        a->providers = calloc(a->opts.n_tools + 1, sizeof *a->providers);
-        rc = a->providers ? PONS_OK : pons_error_set(err, PONS_ENOMEM, PONS__AGENT, "no memory");
-    }
-    if (rc >= 0 && a->opts.n_tools > 0) {
-        memcpy(a->providers, opts->tools, a->opts.n_tools * sizeof *a->providers);
-    }
-    rc = rc < 0 ? rc : pons__registry_init(&a->registry, a->providers, a->opts.n_tools, err);
-    rc = rc < 0 || opts->offline ? rc : check_tools(a, err);
-    rc = rc < 0 || opts->offline ? rc : open_middleware(a, err);
-    rc = rc < 0 ? rc : open_graphs(a, err);
-    if (rc >= 0) {
-        const pons_await_handler handlers[] = {
-            {PONS__MODEL_CALL, pons__host_model_start, pons__host_cancel, a},
-            {PONS__TOOL_CALL, pons__host_tool_start, pons__host_cancel, a},
-        };
-        const pons_thread_options thread = {.clock = opts->clock,
-                                            .seed = opts->seed,
-                                            .handlers = handlers,
-                                            .n_handlers = sizeof handlers / sizeof *handlers,
-                                            .on_event = on_event,
-                                            .user = a};
-        rc = pons_thread_open(opts->store, a->thread_id, &thread, &a->thread, err);
-    }
-    rc = rc < 0 ? rc : resume(a, err);
+    const int rc = open_all(a, opts, err);
     if (rc < 0) {
         pons_agent_close(a);
         return rc;

@@ -108,6 +108,32 @@ static int edit_plan(pons_plan *p, const pons_value *answer, pons_plan **ret, po
     return PONS_OK;
 }
 
+static bool take_edit(pons_plan **p, const pons_value *answer, char *reason, size_t n)
+{
+    pons_error bad = PONS_ERROR_INIT;
+    pons_plan *next = NULL;
+    if (edit_plan(*p, answer, &next, &bad) < 0) {
+        snprintf(reason, n, "the edited plan is not one: %s", bad.message);
+        return false;
+    }
+    pons_plan_destroy(*p);
+    *p = next;
+    return true;
+}
+
+static void reject(pons_agent *a, pons_cx *cx, pons_value *pending, const pons_value *data,
+                   pons_plan *p, const char *reason, pons_value *update)
+{
+    pons__agent_plan_end(a, cx, pending, p);
+    pons_autovalue why = json_sprintf("A person rejected this plan%s%s. It was not carried out.",
+                                      *reason ? ": " : "", reason);
+    json_object_set_new(
+        update, "messages",
+        pons__agent_plan_message(data, p, NULL, why ? json_string_value(why) : "It was rejected."));
+    json_object_set_new(update, "plan_data", json_null());
+    pons__given_over(a, p, update);
+}
+
 // The answer: {action: approve | edit | reject, reason?, title?, steps?}. An edit is an approval of
 // what it says; one that is no plan is a rejection that says why.
 static int approval(pons_cx *cx, void *user, pons_error *err)
@@ -137,15 +163,7 @@ static int approval(pons_cx *cx, void *user, pons_error *err)
         snprintf(reason, sizeof reason, "nobody answered in time");
     }
     if (edited) {
-        pons_error bad = PONS_ERROR_INIT;
-        pons_plan *next = NULL;
-        edited = yes = edit_plan(p, answer, &next, &bad) >= 0;
-        if (yes) {
-            pons_plan_destroy(p);
-            p = next;
-        } else {
-            snprintf(reason, sizeof reason, "the edited plan is not one: %s", bad.message);
-        }
+        edited = yes = take_edit(&p, answer, reason, sizeof reason);
     }
     pons_value *pending = json_array(), *update = json_object();
     pons__agent_emit(
@@ -163,15 +181,7 @@ static int approval(pons_cx *cx, void *user, pons_error *err)
         }
         pons__agent_plan_go_on(a, cx, pending, data, p, NULL, NULL, update);
     } else {
-        pons__agent_plan_end(a, cx, pending, p);
-        pons_autovalue why =
-            json_sprintf("A person rejected this plan%s%s. It was not carried out.",
-                         *reason ? ": " : "", reason);
-        json_object_set_new(update, "messages",
-                            pons__agent_plan_message(
-                                data, p, NULL, why ? json_string_value(why) : "It was rejected."));
-        json_object_set_new(update, "plan_data", json_null());
-        pons__given_over(a, p, update);
+        reject(a, cx, pending, data, p, reason, update);
         if (pons_get_bool(answer, "stopped", false)) {
             json_object_set_new(update, "agent_outcome", json_string("stopped"));
         }
@@ -311,6 +321,22 @@ static int revise(pons_agent *a, pons_cx *cx, pons_value *pending, pons_plan **p
     return PONS_OK;
 }
 
+// Why the plan ends here; NULL: it goes on.
+static const char *end_reason(pons_cx *cx, bool stopped, bool failed, bool finished,
+                              const char *reason)
+{
+    if (stopped) {
+        return "the user stopped it";
+    }
+    if (failed) {
+        return json_string_value(pons_cx_get(cx, "step_response"));
+    }
+    if (finished) {
+        return *reason ? reason : "it is done";
+    }
+    return NULL;
+}
+
 // The model is not asked when there is nothing to ask: nothing or only one step is left, the limit
 // is reached, or the step succeeded and the configuration trusts that.
 static int replanner(pons_cx *cx, void *user, pons_error *err)
@@ -345,13 +371,9 @@ static int replanner(pons_cx *cx, void *user, pons_error *err)
         rc = revise(a, cx, pending, &p, pons_get(decision, "revised_steps"), reason, err);
     }
     if (rc >= 0) {
-        pons__agent_plan_go_on(a, cx, pending, data, p, past,
-                               stopped ? "the user stopped it"
-                               : refused || (given && !ok)
-                                   ? json_string_value(pons_cx_get(cx, "step_response"))
-                               : strcmp(action, "finish") == 0 ? (*reason ? reason : "it is done")
-                                                               : NULL,
-                               update);
+        const char *why = end_reason(cx, stopped, refused || (given && !ok),
+                                     strcmp(action, "finish") == 0, reason);
+        pons__agent_plan_go_on(a, cx, pending, data, p, past, why, update);
         if (strcmp(action, "revise") == 0 &&
             strcmp(pons_get_str(update, "replan_action", ""), "continue") == 0) {
             json_object_set_new(update, "replan_action", json_string("revise"));
@@ -391,8 +413,6 @@ static int summarizer(pons_cx *cx, void *user, pons_error *err)
 
 static int after_agent(pons_cx *cx, void *user, pons_error *err)
 {
-    (void)user;
-    (void)err;
     const char *outcome = json_string_value(pons_cx_get(cx, "agent_outcome"));
     pons_cx_goto(cx, outcome && strcmp(outcome, "plan_create") == 0 ? "plan_gate" : PONS_END);
     return PONS_OK;
@@ -400,15 +420,12 @@ static int after_agent(pons_cx *cx, void *user, pons_error *err)
 
 static int after_approval(pons_cx *cx, void *user, pons_error *err)
 {
-    (void)user;
-    (void)err;
     pons_cx_goto(cx, json_is_object(pons_cx_get(cx, "plan_data")) ? "executor" : "agent");
     return PONS_OK;
 }
 
 static int after_step(pons_cx *cx, void *user, pons_error *err)
 {
-    (void)err;
     const char *action = json_string_value(pons_cx_get(cx, "replan_action"));
     pons_cx_goto(cx, action && strcmp(action, "finish") == 0 ? user : "executor");
     return PONS_OK;

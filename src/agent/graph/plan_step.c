@@ -95,7 +95,6 @@ static int confirm(void *user, const pons_plan *p, const pons_plan_step *step, c
                    bool *ret, pons_error *err)
 {
     pursuit *u = user;
-    (void)err;
     if (has_come(u, "confirm", false)) {
         *ret = u->told_ok;
         return PONS_OK;
@@ -138,7 +137,6 @@ static int run_execute(void *user, const pons_plan_call *call, pons_plan_outcome
                        pons_error *err)
 {
     pursuit *u = user;
-    (void)err;
     if (has_come(u, "do", call->is_fallback)) {
         return came(u, out);
     }

@@ -327,6 +327,27 @@ static pons_value *calls_of(pons__role *role, const pons_value *reply)
     return list;
 }
 
+// A message has its call's id: who heard its tokens knows which it is.
+static void reply_id(pons_cx *cx, const pons_value *shown, char id[PONS_ID_MAX])
+{
+    const char *call = pons_get_str(shown, "call_id", NULL);
+    pons_cx_id(cx, id);
+    if (call) {
+        snprintf(id, PONS_ID_MAX, "%s", call);
+    }
+}
+
+// What was said so far is kept.
+static void end_stopped(pons_cx *cx, const char *id, const char *said)
+{
+    if (*said) {
+        pons_cx_put(cx, "turn",
+                    pons_object("id", json_string(id), "role", json_string("assistant"), "content",
+                                json_string(said), NULL));
+    }
+    end(cx, "stopped", json_object());
+}
+
 // answer: {reply, shown} or {error, shown}.
 static int take_reply(pons__role *role, pons_cx *cx, const pons_value *answer, pons_error *err)
 {
@@ -341,21 +362,10 @@ static int take_reply(pons__role *role, pons_cx *cx, const pons_value *answer, p
         }
         return PONS_OK;
     }
-    // A message has its call's id: who heard its tokens knows which it is.
     char id[PONS_ID_MAX];
-    const char *call = pons_get_str(shown, "call_id", NULL);
-    pons_cx_id(cx, id);
-    if (call) {
-        snprintf(id, sizeof id, "%s", call);
-    }
-    if (pons_get_bool(answer, "stopped", false)) { // what was said so far is kept
-        const char *said = pons_get_str(answer, "said", "");
-        if (*said) {
-            pons_cx_put(cx, "turn",
-                        pons_object("id", json_string(id), "role", json_string("assistant"),
-                                    "content", json_string(said), NULL));
-        }
-        end(cx, "stopped", json_object());
+    reply_id(cx, shown, id);
+    if (pons_get_bool(answer, "stopped", false)) {
+        end_stopped(cx, id, pons_get_str(answer, "said", ""));
         return PONS_OK;
     }
     pons_autovalue marked = without_refused(pons_cx_get(cx, "turn"), reply);
@@ -395,17 +405,12 @@ static int take_reply(pons__role *role, pons_cx *cx, const pons_value *answer, p
     return rc < 0 ? rc : pons_cx_put(cx, "calls", vetted);
 }
 
-static int think(pons_cx *cx, void *user, pons_error *err)
+// Ends the loop where the model may not be asked again.
+static bool must_end(pons__role *role, pons_cx *cx, int64_t here, bool spent)
 {
-    pons__role *role = user;
-    pons_agent *a = role->a;
     const char *limit_key =
         role->executor ? "nodes.executor.max_iterations" : "nodes.agent.max_iterations";
-    const int64_t limit = pons__cfg_int(a->config, limit_key);
-    const int64_t here = json_integer_value(pons_cx_get(cx, "iterations"));
-    if (!role->executor && pons__given(a)) {
-        return pons_cx_put(cx, "ended", pons__given_ended(a));
-    }
+    const int64_t limit = pons__cfg_int(role->a->config, limit_key);
     if (thought(role, here) >= limit) {
         end(cx, "limit",
             pons_object("error",
@@ -413,16 +418,47 @@ static int think(pons_cx *cx, void *user, pons_error *err)
                                      role->executor ? "executor" : "agent", (long long)limit,
                                      limit_key),
                         NULL));
-        return PONS_OK;
+        return true;
     }
     if (stopped_before(role)) {
         end(cx, "stopped", json_object());
-        return PONS_OK;
+        return true;
+    }
+    if (spent && (role->executor || json_is_true(pons_cx_get(cx, "spent")))) {
+        end(cx, "failed", pons_object("error", spent_line(role), NULL));
+        return true;
+    }
+    return false;
+}
+
+// What the model is told of its last answer, or that it is the last one.
+static pons_value *complaint_of(pons__role *role, const pons_value *faults, bool spent)
+{
+    if (spent) {
+        pons_autovalue line = spent_line(role);
+        return json_sprintf("%s. Call no tool any more. Tell the user in a few sentences what was "
+                            "done, what was found, and what is left.",
+                            json_string_value(line));
+    }
+    return pons_get_int(faults, "n", 0) > 0
+               ? json_sprintf(
+                     "Your last answer can't be used: %s. Answer again: in words, or with a call "
+                     "that is whole; if it was too long, do less at a time.",
+                     pons_get_str(faults, "text", ""))
+               : NULL;
+}
+
+static int think(pons_cx *cx, void *user, pons_error *err)
+{
+    pons__role *role = user;
+    pons_agent *a = role->a;
+    const int64_t here = json_integer_value(pons_cx_get(cx, "iterations"));
+    if (!role->executor && pons__given(a)) {
+        return pons_cx_put(cx, "ended", pons__given_ended(a));
     }
     const bool spent =
         pons__calls_before(role) + here >= pons__cfg_int(a->config, "settings.model_calls");
-    if (spent && (role->executor || json_is_true(pons_cx_get(cx, "spent")))) {
-        end(cx, "failed", pons_object("error", spent_line(role), NULL));
+    if (must_end(role, cx, here, spent)) {
         return PONS_OK;
     }
     pons_value *summary = NULL;
@@ -437,17 +473,7 @@ static int think(pons_cx *cx, void *user, pons_error *err)
     pons_cx_id(cx, call_id);
     const pons_value *turn = pons_cx_get(cx, "turn"), *answer = NULL,
                      *faults = pons_cx_get(cx, "faults");
-    pons_autovalue line = spent ? spent_line(role) : NULL;
-    pons_value *complaint =
-        spent ? json_sprintf("%s. Call no tool any more. Tell the user in a few sentences what was "
-                             "done, what was found, and what is left.",
-                             json_string_value(line))
-        : pons_get_int(faults, "n", 0) > 0
-            ? json_sprintf(
-                  "Your last answer can't be used: %s. Answer again: in words, or with a call "
-                  "that is whole; if it was too long, do less at a time.",
-                  pons_get_str(faults, "text", ""))
-            : NULL;
+    pons_value *complaint = complaint_of(role, faults, spent);
     pons_value_unref(a->draft);
     a->draft = pons_value_ref(turn);
     snprintf(a->draft_ns, sizeof a->draft_ns, "%s", pons_cx_ns(cx));
@@ -545,6 +571,17 @@ static int finish_agent(pons__role *role, pons_cx *cx, const pons_value *ended, 
     return hand_over(cx, update, err);
 }
 
+static int end_step(pons_plan *p, int64_t at, bool refused, bool failed, pons_error *err)
+{
+    pons_step_status to = failed ? PONS_STEP_FAILED : PONS_STEP_SUCCESS;
+    if (refused) {
+        to = PONS_STEP_SKIPPED;
+    }
+    const int rc = pons_plan_step_move(&p->steps[at], to, err);
+    // A person's no ends the plan.
+    return rc >= 0 && refused ? pons_plan_move(p, PONS_PLAN_CANCELLED, err) : rc;
+}
+
 static int finish_executor(pons__role *role, pons_cx *cx, const pons_value *ended, pons_error *err)
 {
     pons_agent *a = role->a;
@@ -559,15 +596,7 @@ static int finish_executor(pons__role *role, pons_cx *cx, const pons_value *ende
     const int64_t at = json_integer_value(pons_run_get(a->run, "current_step_index"));
     pons_plan *p = NULL;
     int rc = pons__agent_plan_load(plan_data, &p, err);
-    rc = rc < 0 ? rc
-                : pons_plan_step_move(&p->steps[at],
-                                      refused ? PONS_STEP_SKIPPED
-                                      : error ? PONS_STEP_FAILED
-                                              : PONS_STEP_SUCCESS,
-                                      err);
-    if (rc >= 0 && refused) { // a person's no ends the plan
-        rc = pons_plan_move(p, PONS_PLAN_CANCELLED, err);
-    }
+    rc = rc < 0 ? rc : end_step(p, at, refused, error != NULL, err);
     if (rc < 0) {
         pons_plan_destroy(p);
         return rc;
@@ -620,8 +649,6 @@ static int finish(pons_cx *cx, void *user, pons_error *err)
 
 static int where(pons_cx *cx, void *user, pons_error *err)
 {
-    (void)user;
-    (void)err;
     const bool ended = json_is_object(pons_cx_get(cx, "ended"));
     const bool calls = pons__calls_pending(pons_cx_get(cx, "calls"));
     pons_cx_goto(cx, ended && !calls ? "finish" : calls ? "act" : "think");

@@ -401,7 +401,6 @@ static void put_before(pons_value **result, const char *text)
 
 static int vet_edit(void *user, const pons_value *args, pons_value **ret, pons_error *err)
 {
-    (void)err;
     pons__role *role = user;
     pons_value *probe = json_object();
     const pons__tool *t = pons__registry_find(&role->a->registry, pons_get_str(args, "tool", ""));
@@ -592,6 +591,42 @@ static int run_one(pons__role *role, pons_cx *cx, const pons_value *call, pons_v
     return rc;
 }
 
+// A call with its result.
+static pons_value *done_call(pons_cx *cx, const pons_value *call, const pons_value *result,
+                             pons_value *messages)
+{
+    pons_value *done = pons__agent_put_in(call, "state", json_string("done"));
+    json_object_set_new(done, "failed", json_boolean(!pons_get_bool(result, "ok", false)));
+    json_object_set_new(done, "said", pons_value_ref(pons_get(result, "output")));
+    if (pons_get_bool(result, "stopped", false)) {
+        json_object_set_new(done, "stopped", json_true());
+    }
+    if (pons_get(result, "edited")) {
+        json_object_set_new(done, "arguments", pons_value_ref(pons_get(result, "edited")));
+        show_as_run(cx, done, messages);
+    }
+    return done;
+}
+
+static void tell_result(pons__role *role, pons_cx *cx, const pons_value *call,
+                        const pons_value *result, pons_value *messages)
+{
+    const bool own = pons_get_bool(call, "own", false) && !pons_get(call, "refusal");
+    if (!own) {
+        say_result(role, cx, call, result);
+    }
+    const bool plan = own && strcmp(pons_get_str(call, "name", ""), PONS__PLAN_CREATE) == 0;
+    if (!pons_get(call, "kind") && !pons_get_bool(call, "direct", false) && !plan) {
+        char id[PONS_ID_MAX];
+        pons_cx_id(cx, id);
+        json_array_append_new(messages,
+                              pons_object("id", json_string(id), "role", json_string("tool"),
+                                          "tool_call_id", pons_value_ref(pons_get(call, "id")),
+                                          "name", pons_value_ref(pons_get(call, "name")), "content",
+                                          pons_value_ref(pons_get(result, "output")), NULL));
+    }
+}
+
 int pons__calls_run(pons__role *role, pons_cx *cx, const pons_value *calls, pons_value **ret_calls,
                     pons_value **ret_messages, pons_error *err)
 {
@@ -623,33 +658,9 @@ int pons__calls_run(pons__role *role, pons_cx *cx, const pons_value *calls, pons
     pons_value *list = json_copy((pons_value *)(uintptr_t)calls), *messages = json_array();
     for (size_t k = 0; k < json_array_size(results); k++) {
         const size_t i = (size_t)json_integer_value(json_array_get(places, k));
-        const pons_value *result = json_array_get(results, k);
-        pons_value *call = json_array_get(calls, i);
-        pons_value *done = pons__agent_put_in(call, "state", json_string("done"));
-        json_object_set_new(done, "failed", json_boolean(!pons_get_bool(result, "ok", false)));
-        json_object_set_new(done, "said", pons_value_ref(pons_get(result, "output")));
-        if (pons_get_bool(result, "stopped", false)) {
-            json_object_set_new(done, "stopped", json_true());
-        }
-        if (pons_get(result, "edited")) {
-            json_object_set_new(done, "arguments", pons_value_ref(pons_get(result, "edited")));
-            show_as_run(cx, done, messages);
-        }
-        json_array_set_new(list, i, done);
-        if (!pons_get_bool(call, "own", false) || pons_get(call, "refusal")) {
-            say_result(role, cx, call, result);
-        }
-        const bool plan = pons_get_bool(call, "own", false) && !pons_get(call, "refusal") &&
-                          strcmp(pons_get_str(call, "name", ""), PONS__PLAN_CREATE) == 0;
-        if (!pons_get(call, "kind") && !pons_get_bool(call, "direct", false) && !plan) {
-            char id[PONS_ID_MAX];
-            pons_cx_id(cx, id);
-            json_array_append_new(
-                messages, pons_object("id", json_string(id), "role", json_string("tool"),
-                                      "tool_call_id", pons_value_ref(pons_get(call, "id")), "name",
-                                      pons_value_ref(pons_get(call, "name")), "content",
-                                      pons_value_ref(pons_get(result, "output")), NULL));
-        }
+        const pons_value *call = json_array_get(calls, i), *result = json_array_get(results, k);
+        json_array_set_new(list, i, done_call(cx, call, result, messages));
+        tell_result(role, cx, call, result, messages);
     }
     *ret_calls = list;
     *ret_messages = messages;

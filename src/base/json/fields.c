@@ -315,6 +315,14 @@ static int said_string(const pons_field *f, const char *s, pons_value **ret)
     return *ret ? PONS_OK : PONS_ENOMEM;
 }
 
+static pons_value *value_or_empty(const pons_field *f, const pons_value *v)
+{
+    if (v) {
+        return pons_value_ref(v);
+    }
+    return f->kind == PONS_FIELD_LIST ? json_array() : json_object();
+}
+
 // What stands for a field; *ret stays NULL: it is not said. Of an unnamed group nothing.
 static int said(const pons_field *f, const void *from, pons_value **ret)
 {
@@ -340,7 +348,7 @@ static int said(const pons_field *f, const void *from, pons_value **ret)
     case PONS_FIELD_NUMBER: {
         const double x = *(const double *)at;
         empty = plain = !isfinite(x);
-        *ret = plain ? NULL : json_real(x);
+        *ret = json_real(x); // NULL: it is not finite
         break;
     }
     case PONS_FIELD_BOOLEAN:
@@ -352,10 +360,7 @@ static int said(const pons_field *f, const void *from, pons_value **ret)
         const pons_value *v = *(const pons_value *const *)at;
         plain = v == NULL;
         empty = plain && f->use != USUAL;
-        *ret = v                            ? pons_value_ref(v)
-               : empty                      ? NULL
-               : f->kind == PONS_FIELD_LIST ? json_array()
-                                            : json_object();
+        *ret = empty ? NULL : value_or_empty(f, v);
         break;
     }
     case PONS_FIELD_GROUP:

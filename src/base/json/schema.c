@@ -425,7 +425,6 @@ static int add_type(compiler *c, rule *r, const json_t *v, const char *at)
 
 static int compile_type(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)depth;
     if (!json_is_array(v)) {
         return add_type(c, r, v, at);
     }
@@ -441,7 +440,6 @@ static int compile_type(compiler *c, rule *r, const json_t *v, const char *at, i
 
 static int compile_enum(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)depth;
     if (!json_is_array(v) || json_array_size(v) == 0) {
         return bad(c, at, "expected a list of at least one value");
     }
@@ -451,9 +449,6 @@ static int compile_enum(compiler *c, rule *r, const json_t *v, const char *at, i
 
 static int compile_const(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)c;
-    (void)at;
-    (void)depth;
     r->const_ = v;
     return PONS_OK;
 }
@@ -489,7 +484,6 @@ static int compile_properties(compiler *c, rule *r, const json_t *v, const char 
 // $defs: compiled so that $ref finds them.
 static int compile_defs(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)r;
     if (!json_is_object(v)) {
         return bad(c, at, "expected an object of schemas");
     }
@@ -507,7 +501,6 @@ static int compile_defs(compiler *c, rule *r, const json_t *v, const char *at, i
 
 static int compile_required(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)depth;
     pons_autovalue seen = json_object();
     if (!json_is_array(v)) {
         return bad(c, at, "expected a list of names");
@@ -532,7 +525,6 @@ static int compile_required(compiler *c, rule *r, const json_t *v, const char *a
 
 static int compile_unique(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)depth;
     if (!json_is_boolean(v)) {
         return bad(c, at, "expected true or false");
     }
@@ -542,7 +534,6 @@ static int compile_unique(compiler *c, rule *r, const json_t *v, const char *at,
 
 static int compile_pattern(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)depth;
     const char *text = json_string_value(v);
     if (!text) {
         return bad(c, at, "expected a regular expression");
@@ -558,7 +549,6 @@ static int compile_pattern(compiler *c, rule *r, const json_t *v, const char *at
 
 static int compile_ref(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)depth;
     r->ref_text = json_string_value(v);
     if (!r->ref_text || r->ref_text[0] != '#' || (r->ref_text[1] && r->ref_text[1] != '/')) {
         return bad(c, at, "expected a local reference such as \"#/$defs/name\"");
@@ -587,7 +577,6 @@ static int compile_limit(compiler *c, const json_t *v, const char *at, limit *re
 
 static int compile_multiple(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)depth;
     if (!json_is_number(v) || json_number_value(v) <= 0) {
         return bad(c, at, "expected a number above 0");
     }
@@ -599,13 +588,11 @@ static int compile_multiple(compiler *c, rule *r, const json_t *v, const char *a
 #define KEYWORD_COUNT(member)                                                                      \
     static int compile_##member(compiler *c, rule *r, const json_t *v, const char *at, int depth)  \
     {                                                                                              \
-        (void)depth;                                                                               \
         return compile_count(c, v, at, &r->member);                                                \
     }
 #define KEYWORD_LIMIT(member)                                                                      \
     static int compile_##member(compiler *c, rule *r, const json_t *v, const char *at, int depth)  \
     {                                                                                              \
-        (void)depth;                                                                               \
         return compile_limit(c, v, at, &r->member);                                                \
     }
 #define KEYWORD_RULE(member)                                                                       \
@@ -670,21 +657,22 @@ static const keyword keywords[] = {
     {"else", compile_else_},
     {"$ref", compile_ref},
     {"$defs", compile_defs},
-    // Annotations say something about a value and check nothing.
-    {"$id", NULL},
-    {"$schema", NULL},
-    {"$comment", NULL},
-    {"title", NULL},
-    {"description", NULL},
-    {"default", NULL},
-    {"examples", NULL},
-    {"format", NULL},
-    {"deprecated", NULL},
-    {"readOnly", NULL},
-    {"writeOnly", NULL},
-    {"contentEncoding", NULL},
-    {"contentMediaType", NULL},
 };
+
+// They say something about a value and check nothing.
+static bool is_annotation(const char *name)
+{
+    static const char *const annotations[] = {
+        "$id",       "$schema",         "$comment",        "title",      "description",
+        "default",   "examples",        "format",          "deprecated", "readOnly",
+        "writeOnly", "contentEncoding", "contentMediaType"};
+    for (size_t i = 0; i < sizeof annotations / sizeof annotations[0]; i++) {
+        if (strcmp(annotations[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 static const keyword *find_keyword(const char *name)
 {
@@ -743,10 +731,10 @@ static int compile_rule(compiler *c, const json_t *v, const char *at, int depth,
         char *below = pointer_join(at, name);
         if (!below) {
             status = no_memory(c);
-        } else if (!k) {
-            status = bad(c, below, "unknown keyword");
-        } else if (k->compile) {
+        } else if (k) {
             status = k->compile(c, r, json_object_iter_value(it), below, depth + 1);
+        } else if (!is_annotation(name)) {
+            status = bad(c, below, "unknown keyword");
         }
         free(below);
     }
@@ -1367,6 +1355,29 @@ static bool apply_logic(checker *c, const rule *r, const json_t *v, const step *
     return ok && !c->exhausted;
 }
 
+static bool is_among(checker *c, const json_t *list, const json_t *v)
+{
+    bool found = false;
+    for (size_t i = 0; !found && i < json_array_size(list); i++) {
+        found = equal(c, json_array_get(list, i), v);
+    }
+    return found;
+}
+
+static bool apply_kind(checker *c, const rule *r, const json_t *v, const step *path, int depth)
+{
+    if (json_is_number(v)) {
+        return apply_number(c, r, v, path);
+    }
+    if (json_is_string(v)) {
+        return apply_string(c, r, v, path);
+    }
+    if (json_is_array(v)) {
+        return apply_array(c, r, v, path, depth);
+    }
+    return !json_is_object(v) || apply_object(c, r, v, path, depth);
+}
+
 static bool apply(checker *c, const rule *r, const json_t *v, const step *path, int depth)
 {
     char a[DESCRIBE_MAX], b[LIST_MAX];
@@ -1397,10 +1408,7 @@ static bool apply(checker *c, const rule *r, const json_t *v, const step *path, 
                    describe(v, a, sizeof a));
     }
     if (r->enum_) {
-        bool found = false;
-        for (size_t i = 0; !found && i < json_array_size(r->enum_); i++) {
-            found = equal(c, json_array_get(r->enum_, i), v);
-        }
+        const bool found = is_among(c, r->enum_, v);
         if (!found && c->visits <= 0) {
             return spent(c, path);
         }
@@ -1409,15 +1417,7 @@ static bool apply(checker *c, const rule *r, const json_t *v, const step *path, 
                        choices(r->enum_, b, sizeof b), describe(v, a, sizeof a));
         }
     }
-    if (json_is_number(v)) {
-        ok &= apply_number(c, r, v, path);
-    } else if (json_is_string(v)) {
-        ok &= apply_string(c, r, v, path);
-    } else if (json_is_array(v)) {
-        ok &= apply_array(c, r, v, path, depth);
-    } else if (json_is_object(v)) {
-        ok &= apply_object(c, r, v, path, depth);
-    }
+    ok &= apply_kind(c, r, v, path, depth);
     if (!ok && enough(c)) {
         return false;
     }

@@ -206,13 +206,45 @@ static int64_t read_month_day(int mon, int d, int64_t today_s, int64_t clock_s, 
     return -1;
 }
 
+// When the day begins that a word says; "": today. PONS_ENOTFOUND: it is no day's word.
+static int read_day(const char *day, int64_t clock_s, int64_t shown_s, int64_t *ret,
+                    pons_error *err)
+{
+    const int64_t today_s = floor_day(shown_s);
+    int y = 0, mon = 0, d = 0, ahead = 0;
+    char rest;
+    bool this_week = false, exists = true;
+    *ret = read_weekday(day, today_s, &this_week);
+    if (*ret >= 0) {
+        const bool over = this_week && *ret + clock_s <= shown_s;
+        *ret += over ? 7 * (int64_t)S_PER_DAY : 0;
+    } else if (!*day || strcmp(day, "today") == 0) {
+        *ret = today_s;
+    } else if (strcmp(day, "tomorrow") == 0) {
+        *ret = today_s + S_PER_DAY;
+    } else if (sscanf(day, "+%4d%c", &ahead, &rest) == 1 && ahead >= 0 && ahead < DAYS_MAX) {
+        *ret = today_s + (int64_t)ahead * S_PER_DAY;
+    } else if (sscanf(day, "%4d-%2d-%2d%c", &y, &mon, &d, &rest) == 3 && y >= 1970 &&
+               y < YEAR_LAST) {
+        struct tm tm = {.tm_year = y - 1900, .tm_mon = mon - 1, .tm_mday = d};
+        *ret = timegm(&tm);
+        exists = tm.tm_mon == mon - 1 && tm.tm_mday == d; // the 30th of February is another day
+    } else if (sscanf(day, "%2d-%2d%c", &mon, &d, &rest) == 2 && mon > 0 && d > 0) {
+        *ret = read_month_day(mon, d, today_s, clock_s, shown_s);
+        exists = *ret >= 0;
+    } else {
+        return PONS_ENOTFOUND;
+    }
+    return exists ? PONS_OK : pons_error_set(err, PONS_EINVAL, WHERE, "there is no day '%s'", day);
+}
+
 // "9:00", "tomorrow 9:00", "+2 9:00", "mon 9:00", "next-mon 9:00", "02-28 9:00", "2027-01-31 9:00".
 static int read_at(const char *text, int64_t made_ms, const pons_zone *z, int64_t *ret,
                    pons_error *err)
 {
     const int64_t made_s = made_ms / MS_PER_S, shown_s = made_s + pons_zone_offset_s(z, made_s);
     char day[16] = "", rest = '\0';
-    int h = 0, m = 0, y = 0, mon = 0, d = 0, ahead = 0;
+    int h = 0, m = 0;
     const bool alone = sscanf(text, "%2d:%2d %c", &h, &m, &rest) == 2;
     if (!alone && sscanf(text, "%15s %2d:%2d %c", day, &h, &m, &rest) != 3) {
         return no_time(text, err);
@@ -221,30 +253,10 @@ static int read_at(const char *text, int64_t made_ms, const pons_zone *z, int64_
         return no_time(text, err);
     }
     const int64_t clock_s = (int64_t)h * S_PER_H + (int64_t)m * S_PER_MINUTE;
-    int64_t from_s = floor_day(shown_s);
-    bool this_week = false;
-    const int64_t week_day_s = read_weekday(day, from_s, &this_week);
-    if (week_day_s >= 0) {
-        const bool over = this_week && week_day_s + clock_s <= shown_s;
-        from_s = week_day_s + (over ? 7 * (int64_t)S_PER_DAY : 0);
-    } else if (strcmp(day, "tomorrow") == 0) {
-        from_s += S_PER_DAY;
-    } else if (sscanf(day, "+%4d%c", &ahead, &rest) == 1 && ahead >= 0 && ahead < DAYS_MAX) {
-        from_s += (int64_t)ahead * S_PER_DAY;
-    } else if (sscanf(day, "%4d-%2d-%2d%c", &y, &mon, &d, &rest) == 3 && y >= 1970 &&
-               y < YEAR_LAST) {
-        struct tm tm = {.tm_year = y - 1900, .tm_mon = mon - 1, .tm_mday = d};
-        from_s = timegm(&tm);
-        if (tm.tm_mon != mon - 1 || tm.tm_mday != d) { // the 30th of February is another day
-            return pons_error_set(err, PONS_EINVAL, WHERE, "there is no day '%s'", day);
-        }
-    } else if (sscanf(day, "%2d-%2d%c", &mon, &d, &rest) == 2 && mon > 0 && d > 0) {
-        from_s = read_month_day(mon, d, from_s, clock_s, shown_s);
-        if (from_s < 0) {
-            return pons_error_set(err, PONS_EINVAL, WHERE, "there is no day '%s'", day);
-        }
-    } else if (*day && strcmp(day, "today") != 0) {
-        return no_time(text, err);
+    int64_t from_s;
+    const int rc = read_day(day, clock_s, shown_s, &from_s, err);
+    if (rc < 0) {
+        return rc == PONS_ENOTFOUND ? no_time(text, err) : rc;
     }
     int64_t at_s = pons_zone_unix_s(z, from_s + clock_s);
     if (alone && at_s <= made_s) { // the next nine o'clock

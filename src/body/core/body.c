@@ -556,6 +556,18 @@ int pons_body_create(const pons_body_options *opts, pons_body **ret, pons_error 
     return pons__body_open(opts, false, ret, err);
 }
 
+static int open_parts(pons_body *b, const pons_body_options *opts, pons_error *err)
+{
+    int rc = open_driver(b, opts, err);
+    if (rc == PONS_OK) {
+        rc = open_registry(b, opts, err);
+    }
+    if (rc == PONS_OK) {
+        rc = open_durable(b, opts, err);
+    }
+    return rc == PONS_OK ? open_navigation(b, opts->workspace, err) : rc;
+}
+
 int pons__body_open(const pons_body_options *opts, bool threaded, pons_body **ret, pons_error *err)
 {
     if (!opts->robot || opts->robot->abi < PONS_ROBOT_ABI_FIRST ||
@@ -589,16 +601,7 @@ int pons__body_open(const pons_body_options *opts, bool threaded, pons_body **re
     free(state_path);
     rc = rc < 0 ? rc : pons_world_id(b->world, b->world_id, err);
     if (rc == PONS_OK) {
-        rc = open_driver(b, opts, err);
-    }
-    if (rc == PONS_OK) {
-        rc = open_registry(b, opts, err);
-    }
-    if (rc == PONS_OK) {
-        rc = open_durable(b, opts, err);
-    }
-    if (rc == PONS_OK) {
-        rc = open_navigation(b, opts->workspace, err);
+        rc = open_parts(b, opts, err);
     }
     if (rc < 0) {
         pons_body_destroy(b);

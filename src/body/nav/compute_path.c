@@ -90,8 +90,7 @@ void pons__nav_plan_fini(pons__nav *n)
     free(n->plan.leg);
 }
 
-static bool read_request(pons__nav *n, const pons_bt_call *call, bool through, pons_value *list,
-                         request *ret)
+static bool read_request(const pons_bt_call *call, bool through, pons_value *list, request *ret)
 {
     pons_pose2 start;
     if (pons__nav_in_bool(call, "use_start", true) &&
@@ -110,7 +109,6 @@ static bool read_request(pons__nav *n, const pons_bt_call *call, bool through, p
             return false;
         }
     }
-    (void)n;
     return ret->n > 0;
 }
 
@@ -238,6 +236,29 @@ static int plan_legs(pons__nav *n, const request *r, char *msg, size_t cap)
     return code;
 }
 
+// Whether the path that there is will do. Lost: the robot has left it; left: the cost of its rest.
+static bool will_do(pons__nav *n, bool *lost, double *left)
+{
+    pons__nav_plan *p = &n->plan;
+    const pons__costmap *grid = n->grid[PONS__GLOBAL];
+    double planned;
+    if (n->follow.running && n->follow.poses == p->poses) {
+        p->s = fmax(p->s, n->follow.f.s);
+        p->off_path = n->follow.f.off_path;
+    } else {
+        p->s = pons__path_project(p->kept, p->s, SEARCH_M, n->pose, &p->off_path);
+    }
+    *lost = p->off_path > OFF_PATH_M;
+    const bool better = p->dearer || grid->openings != p->openings;
+    if (grid->generation == p->checked && !better && !*lost) {
+        return true;
+    }
+    *left = pons__planner_cost_from(p->planner, p->kept, p->s, &planned);
+    p->checked = grid->generation;
+    p->dearer = *left > DEARER * planned;
+    return isfinite(*left) && !*lost && !p->dearer && grid->openings == p->openings;
+}
+
 // A path from where the robot is ends up in kept, another one in candidate.
 static int path_for(pons__nav *n, const request *r, char *msg, size_t cap)
 {
@@ -246,28 +267,11 @@ static int path_for(pons__nav *n, const request *r, char *msg, size_t cap)
     if (!r->from_here) {
         return plan_legs(n, r, msg, cap);
     }
-    bool better = false, lost = false;
+    bool lost = false;
     double left = 0.0;
     const bool same = p->poses && p->kind == r->kind && json_equal(p->goals, r->list);
-    if (same) {
-        if (n->follow.running && n->follow.poses == p->poses) {
-            p->s = fmax(p->s, n->follow.f.s);
-            p->off_path = n->follow.f.off_path;
-        } else {
-            p->s = pons__path_project(p->kept, p->s, SEARCH_M, n->pose, &p->off_path);
-        }
-        double planned;
-        lost = p->off_path > OFF_PATH_M;
-        better = p->dearer || grid->openings != p->openings;
-        if (grid->generation == p->checked && !better && !lost) {
-            return PONS_NAV_OK;
-        }
-        left = pons__planner_cost_from(p->planner, p->kept, p->s, &planned);
-        p->checked = grid->generation;
-        p->dearer = left > DEARER * planned;
-        if (isfinite(left) && !lost && !p->dearer && grid->openings == p->openings) {
-            return PONS_NAV_OK;
-        }
+    if (same && will_do(n, &lost, &left)) {
+        return PONS_NAV_OK;
     }
     const int code = plan_legs(n, r, msg, cap);
     if (code == PONS__PLAN_GOES_ON) {
@@ -322,7 +326,7 @@ static int compute(pons__nav *n, const pons_bt_call *call, bool through)
     }
     pons_autovalue list = pons__nav_in(call, through ? "goals" : "goal");
     request r = {.start = n->pose, .from_here = true, .kind = kind, .list = list};
-    if (!read_request(n, call, through, list, &r)) {
+    if (!read_request(call, through, list, &r)) {
         return r.n == 0 && through ? pons__nav_fail_leaf(n, call, PONS_PLAN_NO_VIAPOINTS_GIVEN,
                                                          "no goals are given")
                                    : pons__nav_fail_leaf(n, call, PONS_PLAN_UNKNOWN + more,
@@ -352,19 +356,16 @@ static int compute(pons__nav *n, const pons_bt_call *call, bool through)
 
 static int to_pose(pons_bt_call *call, void *user, pons_error *err)
 {
-    (void)err;
     return compute(user, call, false);
 }
 
 static int through_poses(pons_bt_call *call, void *user, pons_error *err)
 {
-    (void)err;
     return compute(user, call, true);
 }
 
 static int smooth(pons_bt_call *call, void *user, pons_error *err)
 {
-    (void)err;
     pons__nav *n = user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;

@@ -255,7 +255,6 @@ static int step(pons__nav *n, const pons_bt_call *call)
 
 static int follow_path(pons_bt_call *call, void *user, pons_error *err)
 {
-    (void)err;
     pons__nav *n = user;
     pons__nav_follow *f = &n->follow;
     if (call->reason == PONS_BT_HALT) {

@@ -66,7 +66,6 @@ static int spin(pons_bt_call *call, void *user, pons_error *err)
 {
     static const behavior b = {PONS__CANCEL_SPIN, PONS_SPIN_TIMEOUT, PONS_SPIN_COLLISION,
                                PONS_SPIN_UNKNOWN};
-    (void)err;
     pons__nav *n = user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
@@ -101,7 +100,6 @@ static int back_up(pons_bt_call *call, void *user, pons_error *err)
 {
     static const behavior b = {PONS__CANCEL_BACK_UP, PONS_BACKUP_TIMEOUT, PONS_BACKUP_COLLISION,
                                PONS_BACKUP_INVALID_INPUT};
-    (void)err;
     pons__nav *n = user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
@@ -119,7 +117,6 @@ static int drive(pons_bt_call *call, void *user, pons_error *err)
 {
     static const behavior b = {PONS__CANCEL_DRIVE, PONS_DRIVE_TIMEOUT, PONS_DRIVE_COLLISION,
                                PONS_DRIVE_INVALID_INPUT};
-    (void)err;
     pons__nav *n = user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
@@ -135,7 +132,6 @@ static int drive(pons_bt_call *call, void *user, pons_error *err)
 
 static int wait_a_while(pons_bt_call *call, void *user, pons_error *err)
 {
-    (void)err;
     pons__nav *n = user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
@@ -208,29 +204,15 @@ static int clear(pons_bt_call *call, pons__nav *n, extent what)
     return pons__nav_ok(n, call);
 }
 
-static int clear_entire(pons_bt_call *call, void *user, pons_error *err)
-{
-    (void)err;
-    return clear(call, user, ENTIRE);
-}
-
-static int clear_around(pons_bt_call *call, void *user, pons_error *err)
-{
-    (void)err;
-    return clear(call, user, AROUND);
-}
-
-static int clear_except(pons_bt_call *call, void *user, pons_error *err)
-{
-    (void)err;
-    return clear(call, user, EXCEPT);
-}
-
-static int clear_pose(pons_bt_call *call, void *user, pons_error *err)
-{
-    (void)err;
-    return clear(call, user, AROUND_POSE);
-}
+#define CLEARS(name, what)                                                                         \
+    static int name(pons_bt_call *call, void *user, pons_error *err)                               \
+    {                                                                                              \
+        return clear(call, user, what);                                                            \
+    }
+CLEARS(clear_entire, ENTIRE)
+CLEARS(clear_around, AROUND)
+CLEARS(clear_except, EXCEPT)
+CLEARS(clear_pose, AROUND_POSE)
 
 // ---- cancelling ---------------------------------------------------------------------------------
 
@@ -245,35 +227,16 @@ static int cancel(pons_bt_call *call, pons__nav *n, pons__cancel bit)
     return PONS_BT_SUCCESS;
 }
 
-static int cancel_follow(pons_bt_call *call, void *user, pons_error *err)
-{
-    (void)err;
-    return cancel(call, user, PONS__CANCEL_FOLLOW);
-}
-
-static int cancel_spin(pons_bt_call *call, void *user, pons_error *err)
-{
-    (void)err;
-    return cancel(call, user, PONS__CANCEL_SPIN);
-}
-
-static int cancel_back_up(pons_bt_call *call, void *user, pons_error *err)
-{
-    (void)err;
-    return cancel(call, user, PONS__CANCEL_BACK_UP);
-}
-
-static int cancel_drive(pons_bt_call *call, void *user, pons_error *err)
-{
-    (void)err;
-    return cancel(call, user, PONS__CANCEL_DRIVE);
-}
-
-static int cancel_wait(pons_bt_call *call, void *user, pons_error *err)
-{
-    (void)err;
-    return cancel(call, user, PONS__CANCEL_WAIT);
-}
+#define CANCELS(name, bit)                                                                         \
+    static int name(pons_bt_call *call, void *user, pons_error *err)                               \
+    {                                                                                              \
+        return cancel(call, user, bit);                                                            \
+    }
+CANCELS(cancel_follow, PONS__CANCEL_FOLLOW)
+CANCELS(cancel_spin, PONS__CANCEL_SPIN)
+CANCELS(cancel_back_up, PONS__CANCEL_BACK_UP)
+CANCELS(cancel_drive, PONS__CANCEL_DRIVE)
+CANCELS(cancel_wait, PONS__CANCEL_WAIT)
 
 // ---- public functions ---------------------------------------------------------------------------
 

@@ -11,73 +11,6 @@ static const double STUCK_S = 1.0;    // told to move for so long, and did not
 static const double SEARCH_M = 1e9;   // the whole path
 
 #define LEAF(name) static int name(pons_bt_call *call, void *user, pons_error *err)
-LEAF(is_stuck);
-LEAF(is_stopped);
-LEAF(stop_status);
-LEAF(validate_path);
-LEAF(is_path_valid);
-LEAF(is_battery_low);
-LEAF(is_battery_charging);
-LEAF(goal_reached);
-LEAF(transform_available);
-LEAF(initial_pose_received);
-LEAF(would_smoother_help);
-LEAF(poses_near);
-LEAF(pose_occupied);
-LEAF(goal_nearby);
-LEAF(within_bounds);
-LEAF(obstacles_seen);
-LEAF(remove_passed);
-LEAF(remove_in_collision);
-LEAF(next_few_goals);
-LEAF(append_goal);
-LEAF(current_pose);
-LEAF(pose_from_path);
-LEAF(concatenate);
-LEAF(truncate_end);
-LEAF(truncate_local);
-LEAF(select_plugin);
-LEAF(relocalize);
-
-int pons__nav_node_leaves(pons__nav *n, pons_error *err)
-{
-    static const pons__nav_leaf leaves[] = {
-        {"IsStuck", true, is_stuck},
-        {"IsStopped", true, is_stopped},
-        {"IsPathValid", true, is_path_valid},
-        {"IsBatteryLow", true, is_battery_low},
-        {"IsBatteryCharging", true, is_battery_charging},
-        {"GoalReached", true, goal_reached},
-        {"TransformAvailable", true, transform_available},
-        {"InitialPoseReceived", true, initial_pose_received},
-        {"WouldASmootherRecoveryHelp", true, would_smoother_help},
-        {"ArePosesNear", true, poses_near},
-        {"IsPoseOccupied", true, pose_occupied},
-        {"IsGoalNearby", true, goal_nearby},
-        {"IsWithinPathTrackingBounds", true, within_bounds},
-        {"ObstaclesSeen", true, obstacles_seen},
-        {"RemovePassedGoals", false, remove_passed},
-        {"RemoveInCollisionGoals", false, remove_in_collision},
-        {"GetNextFewGoals", false, next_few_goals},
-        {"AppendGoalPoseToGoals", false, append_goal},
-        {"GetCurrentPose", false, current_pose},
-        {"GetPoseFromPath", false, pose_from_path},
-        {"ConcatenatePaths", false, concatenate},
-        {"TruncatePath", false, truncate_end},
-        {"TruncatePathLocal", false, truncate_local},
-        {"ControllerSelector", false, select_plugin},
-        {"PlannerSelector", false, select_plugin},
-        {"SmootherSelector", false, select_plugin},
-        {"GoalCheckerSelector", false, select_plugin},
-        {"ProgressCheckerSelector", false, select_plugin},
-        {"PathHandlerSelector", false, select_plugin},
-        {"ReinitializeGlobalLocalization", false, relocalize},
-        {"ValidatePath", false, validate_path}, // three conditions that later became actions
-        {"CheckPoseOccupancy", false, pose_occupied},
-        {"CheckStopStatus", false, stop_status},
-    };
-    return pons__nav_register(n, leaves, sizeof leaves / sizeof *leaves, err);
-}
 
 static int answer(bool yes)
 {
@@ -88,15 +21,12 @@ static int answer(bool yes)
 
 LEAF(is_stuck)
 {
-    (void)call;
-    (void)err;
     const pons__nav *n = user;
     return answer(n->no_motion_ns >= 0 && (double)(n->now_ns - n->no_motion_ns) >= STUCK_S * 1e9);
 }
 
 LEAF(is_stopped)
 {
-    (void)err;
     const pons__nav *n = user;
     const double limit = pons__nav_in_num(call, "velocity_threshold", 0.01);
     const double ms = pons__nav_in_num(call, "duration_stopped", 1000.0);
@@ -116,7 +46,6 @@ LEAF(stop_status)
 
 LEAF(is_path_valid)
 {
-    (void)err;
     pons__nav *n = user;
     pons_autovalue value = pons__nav_in(call, "path");
     const pons_value *poses = pons__nav_poses(value);
@@ -188,15 +117,12 @@ LEAF(is_battery_low)
 
 LEAF(is_battery_charging)
 {
-    (void)call;
-    (void)err;
     const pons__nav *n = user;
     return answer(n->sensed && n->senses.battery == PONS_BATTERY_CHARGING);
 }
 
 LEAF(goal_reached)
 {
-    (void)err;
     const pons__nav *n = user;
     pons_pose2 goal;
     return answer(pons__nav_in_pose(call, "goal", &goal, NULL) &&
@@ -207,8 +133,6 @@ LEAF(transform_available)
 {
     static const char *const frames[] = {"map",       "odom",           "base",
                                          "base_link", "base_footprint", NULL};
-    (void)err;
-    (void)user;
     char child[64], parent[64];
     pons__nav_in_text(call, "child", child, sizeof child);
     pons__nav_in_text(call, "parent", parent, sizeof parent);
@@ -219,15 +143,11 @@ LEAF(transform_available)
 // The robot knows from the start where it is; a tree may say otherwise.
 LEAF(initial_pose_received)
 {
-    (void)err;
-    (void)user;
     return answer(pons__nav_in_bool(call, "initial_pose_received", true));
 }
 
 LEAF(would_smoother_help)
 {
-    (void)err;
-    (void)user;
     static const double codes[] = {PONS_SMOOTH_UNKNOWN, PONS_SMOOTH_TIMEOUT,
                                    PONS_SMOOTH_IN_COLLISION, PONS_SMOOTH_FAILED};
     const double code = pons__nav_in_num(call, "error_code", 0.0);
@@ -240,8 +160,6 @@ LEAF(would_smoother_help)
 
 LEAF(poses_near)
 {
-    (void)err;
-    (void)user;
     pons_pose2 a, b;
     return answer(pons__nav_in_pose(call, "ref_pose", &a, NULL) &&
                   pons__nav_in_pose(call, "target_pose", &b, NULL) &&
@@ -250,7 +168,6 @@ LEAF(poses_near)
 
 LEAF(pose_occupied)
 {
-    (void)err;
     const pons__nav *n = user;
     pons_pose2 p;
     return answer(pons__nav_in_pose(call, "pose", &p, NULL) &&
@@ -260,8 +177,6 @@ LEAF(pose_occupied)
 
 LEAF(goal_nearby)
 {
-    (void)err;
-    (void)user;
     pons_autovalue path = pons__nav_in(call, "path");
     return answer(json_array_size(pons__nav_poses(path)) > 0 &&
                   pons_get_num(path, "length_m", INFINITY) <=
@@ -271,7 +186,6 @@ LEAF(goal_nearby)
 // Where the robot is beside the path that it follows, left positive.
 LEAF(within_bounds)
 {
-    (void)err;
     const pons__nav *n = user;
     const pons__nav_follow *f = &n->follow;
     if (!f->running) {
@@ -292,7 +206,6 @@ LEAF(within_bounds)
 // not open by clearing and waiting.
 LEAF(obstacles_seen)
 {
-    (void)err;
     const pons__nav *n = user;
     char name[128];
     pons__nav_in_text(call, "service_name", name, sizeof name);
@@ -321,7 +234,6 @@ static int give_goals(const pons_bt_call *call, pons_value *goals)
 // The last goal stays: whether that one is reached is not this node's to say.
 LEAF(remove_passed)
 {
-    (void)err;
     const pons__nav *n = user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
@@ -343,7 +255,6 @@ LEAF(remove_passed)
 
 LEAF(remove_in_collision)
 {
-    (void)err;
     const pons__nav *n = user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
@@ -375,8 +286,6 @@ LEAF(remove_in_collision)
 
 LEAF(next_few_goals)
 {
-    (void)err;
-    (void)user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
     }
@@ -393,8 +302,6 @@ LEAF(next_few_goals)
 
 LEAF(append_goal)
 {
-    (void)err;
-    (void)user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
     }
@@ -414,7 +321,6 @@ LEAF(append_goal)
 
 LEAF(current_pose)
 {
-    (void)err;
     const pons__nav *n = user;
     if (call->reason != PONS_BT_HALT) {
         pons__nav_out(call, "current_pose", pons__nav_pose_value(n->pose, false));
@@ -424,8 +330,6 @@ LEAF(current_pose)
 
 LEAF(pose_from_path)
 {
-    (void)err;
-    (void)user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
     }
@@ -443,8 +347,6 @@ LEAF(pose_from_path)
 
 LEAF(concatenate)
 {
-    (void)err;
-    (void)user;
     static const char *const ports[] = {"input_path1", "input_path2"};
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
@@ -480,7 +382,6 @@ static int give_stretch(const pons_bt_call *call, const pons__path *path, double
 
 LEAF(truncate_end)
 {
-    (void)err;
     pons__nav *n = user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
@@ -499,7 +400,6 @@ LEAF(truncate_end)
 
 LEAF(truncate_local)
 {
-    (void)err;
     pons__nav *n = user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
@@ -528,8 +428,6 @@ LEAF(select_plugin)
 {
     static const char *const kinds[] = {"controller",   "planner",          "smoother",
                                         "goal_checker", "progress_checker", "path_handler"};
-    (void)err;
-    (void)user;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
     }
@@ -548,7 +446,6 @@ LEAF(select_plugin)
 LEAF(relocalize)
 {
     pons__nav *n = user;
-    (void)err;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
     }
@@ -557,4 +454,46 @@ LEAF(relocalize)
     }
     n->senses.relocalize(n->senses.user);
     return PONS_BT_SUCCESS;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+int pons__nav_node_leaves(pons__nav *n, pons_error *err)
+{
+    static const pons__nav_leaf leaves[] = {
+        {"IsStuck", true, is_stuck},
+        {"IsStopped", true, is_stopped},
+        {"IsPathValid", true, is_path_valid},
+        {"IsBatteryLow", true, is_battery_low},
+        {"IsBatteryCharging", true, is_battery_charging},
+        {"GoalReached", true, goal_reached},
+        {"TransformAvailable", true, transform_available},
+        {"InitialPoseReceived", true, initial_pose_received},
+        {"WouldASmootherRecoveryHelp", true, would_smoother_help},
+        {"ArePosesNear", true, poses_near},
+        {"IsPoseOccupied", true, pose_occupied},
+        {"IsGoalNearby", true, goal_nearby},
+        {"IsWithinPathTrackingBounds", true, within_bounds},
+        {"ObstaclesSeen", true, obstacles_seen},
+        {"RemovePassedGoals", false, remove_passed},
+        {"RemoveInCollisionGoals", false, remove_in_collision},
+        {"GetNextFewGoals", false, next_few_goals},
+        {"AppendGoalPoseToGoals", false, append_goal},
+        {"GetCurrentPose", false, current_pose},
+        {"GetPoseFromPath", false, pose_from_path},
+        {"ConcatenatePaths", false, concatenate},
+        {"TruncatePath", false, truncate_end},
+        {"TruncatePathLocal", false, truncate_local},
+        {"ControllerSelector", false, select_plugin},
+        {"PlannerSelector", false, select_plugin},
+        {"SmootherSelector", false, select_plugin},
+        {"GoalCheckerSelector", false, select_plugin},
+        {"ProgressCheckerSelector", false, select_plugin},
+        {"PathHandlerSelector", false, select_plugin},
+        {"ReinitializeGlobalLocalization", false, relocalize},
+        {"ValidatePath", false, validate_path}, // three conditions that later became actions
+        {"CheckPoseOccupancy", false, pose_occupied},
+        {"CheckStopStatus", false, stop_status},
+    };
+    return pons__nav_register(n, leaves, sizeof leaves / sizeof *leaves, err);
 }

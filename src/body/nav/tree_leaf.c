@@ -30,7 +30,6 @@ void pons__nav_begin_leaf(pons__nav *n, const pons_bt_call *call)
 
 int pons__nav_ok(pons__nav *n, const pons_bt_call *call)
 {
-    (void)n;
     pons__nav_out(call, "error_code_id", json_integer(0));
     pons__nav_out(call, "error_msg", json_string(""));
     return PONS_BT_SUCCESS;

@@ -379,20 +379,24 @@ static int no_way(pons__planner *p, char *msg, size_t cap)
     return PONS_PLAN_NO_VALID_PATH;
 }
 
+static int step_regions(pons__planner *p, int cells, char *ret_msg, size_t msg_cap)
+{
+    const int found = pons__regions_step(p->regions, cells / REGION > 1 ? cells / REGION : 1);
+    if (found < 0) {
+        return no_way(p, ret_msg, msg_cap);
+    }
+    if (found == 0) {
+        return PONS__PLAN_GOES_ON;
+    }
+    p->stage = SEARCH;
+    return next_leg(p) ? PONS__PLAN_GOES_ON : pons__planner_no_memory(ret_msg, msg_cap);
+}
+
 int pons__planner_step(pons__planner *p, int cells, pons__path *ret_path, char *ret_msg,
                        size_t msg_cap)
 {
     if (p->stage == REGIONS) {
-        const int regions = cells / REGION > 1 ? cells / REGION : 1;
-        const int found = pons__regions_step(p->regions, regions);
-        if (found < 0) {
-            return no_way(p, ret_msg, msg_cap);
-        }
-        if (found > 0) {
-            p->stage = SEARCH;
-            return next_leg(p) ? PONS__PLAN_GOES_ON : pons__planner_no_memory(ret_msg, msg_cap);
-        }
-        return PONS__PLAN_GOES_ON;
+        return step_regions(p, cells, ret_msg, msg_cap);
     }
     if (p->stage == SEARCH) {
         const int before = pons__search_searched(p->search);

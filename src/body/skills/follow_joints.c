@@ -48,7 +48,6 @@ static bool joint_can(const pons__skill_env *env, const pons_value *args, size_t
 static bool check(const pons__skill *k, const pons_value *args, const pons__skill_env *env,
                   pons__skill_refusal *ret)
 {
-    (void)k;
     const size_t joints = (size_t)env->hand->model->n;
     size_t at;
     const pons_value *action;
@@ -79,15 +78,9 @@ static bool check(const pons__skill *k, const pons_value *args, const pons__skil
 
 static void start(pons__skill_run *r, const pons__skill_env *env)
 {
-    (void)env;
     r->phase = -1; // the action that is under way
     r->timeout_s =
         (double)json_array_size(pons_get(r->args, "actions")) / rate(r->args) + ALLOWANCE_S;
-}
-
-static double gone_s(const pons__skill_run *r, const pons__skill_env *env)
-{
-    return (double)(env->robot_ns - r->start_ns) / 1e9;
 }
 
 static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
@@ -95,7 +88,7 @@ static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_out
     const pons_value *list = pons_get(r->args, "actions");
     const int joints = env->hand->model->n;
     const double hz = rate(r->args), n = (double)json_array_size(list),
-                 at = fmax(gone_s(r, env) * hz, 0.0);
+                 at = fmax((double)(env->robot_ns - r->start_ns) / 1e9 * hz, 0.0);
     ret->eta_s = fmax(n - at, 0.0) / hz;
     if (at >= n) {
         ret->status = PONS__SKILL_DONE;

@@ -172,10 +172,10 @@ int pons__bt_finish(pons_bt *bt)
     const uint32_t n = bt->n_nodes;
     uint64_t h = 14695981039346656037ULL;
     bt->n_kids = n > 0 ? n - 1 : 0;
-    bt->kids = calloc(n ? n : 1, sizeof *bt->kids);
-    bt->hot = calloc(n ? n : 1, sizeof *bt->hot);
-    pons__bt_node *fitting =
-        realloc(bt->nodes, (n ? n : 1) * sizeof *fitting); // only what is needed
+    const size_t room = n ? n : 1;
+    bt->kids = calloc(room, sizeof *bt->kids);
+    bt->hot = calloc(room, sizeof *bt->hot);
+    pons__bt_node *fitting = realloc(bt->nodes, room * sizeof *fitting); // only what is needed
     bt->nodes = fitting ? fitting : bt->nodes;
     bt->cap_nodes = fitting ? n : bt->cap_nodes;
     if (!bt->kids || !bt->hot) {

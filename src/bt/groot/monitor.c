@@ -145,14 +145,12 @@ void pons_groot_reply_fini(pons_groot_reply *r)
 
 static void full_tree(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
-    (void)body;
     pons__groot_export(&r->body, g->bt, true);
     r->has_body = true;
 }
 
 static void all_status(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
-    (void)body;
     for (uint32_t i = 0; i < g->bt->n_nodes; i++) {
         put_number(&r->body, i + 1, 2);
         pons_buf_byte(&r->body, g->status[i]);
@@ -250,7 +248,6 @@ static void record(pons_groot *g, const pons_groot_part *body, pons_groot_reply 
 
 static void transitions(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
-    (void)body;
     for (; g->count > 0; g->count--) {
         const transition *t = &g->ring[g->first];
         put_number(&r->body, (uint64_t)t->us, 6);
@@ -354,33 +351,35 @@ static void drop(pons_groot *g, hook *h)
     *h = g->hooks[--g->n_hooks];
 }
 
-static void take_away(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
+// The hook that a request names; NULL: the request is refused.
+static hook *named_hook(pons_groot *g, const pons_value *v, pons_groot_reply *r)
 {
-    pons_autovalue v = read_json(body, r);
     int64_t uid;
     bool after;
     if (!v || !read_place(g, v, &uid, &after, r)) {
-        return;
+        return NULL;
     }
     hook *h = find_hook(g, uid, after);
     if (!h) {
         refuse(r, "Node ID not found");
-        return;
     }
-    drop(g, h);
+    return h;
+}
+
+static void take_away(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
+{
+    pons_autovalue v = read_json(body, r);
+    hook *h = named_hook(g, v, r);
+    if (h) {
+        drop(g, h);
+    }
 }
 
 static void unlock(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
     pons_autovalue v = read_json(body, r);
-    int64_t uid;
-    bool after;
-    if (!v || !read_place(g, v, &uid, &after, r)) {
-        return;
-    }
-    hook *h = find_hook(g, uid, after);
+    hook *h = named_hook(g, v, r);
     if (!h) {
-        refuse(r, "Node ID not found");
         return;
     }
     h->desired = word_status(pons_get_str(v, "desired_status", "SKIPPED"));
@@ -390,15 +389,11 @@ static void unlock(pons_groot *g, const pons_groot_part *body, pons_groot_reply 
 
 static void take_all(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
-    (void)body;
-    (void)r;
     g->n_hooks = 0;
 }
 
 static void disable_all(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
-    (void)body;
-    (void)r;
     for (size_t i = 0; i < g->n_hooks; i++) {
         g->hooks[i].enabled = false;
     }
@@ -406,7 +401,6 @@ static void disable_all(pons_groot *g, const pons_groot_part *body, pons_groot_r
 
 static void dump(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
-    (void)body;
     pons_autovalue list = json_array();
     char *text = NULL;
     for (size_t i = 0; i < g->n_hooks; i++) {

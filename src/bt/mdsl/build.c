@@ -265,6 +265,23 @@ static void check_refs(builder *b, const pons__bt_ast *root)
     }
 }
 
+static void check_all(builder *b, const pons__bt_ast *roots, const pons__bt_ast *main_root)
+{
+    for (const pons__bt_ast *r = roots; r; r = r->next) {
+        check_node(b, r);
+    }
+    if (main_root) {
+        check_refs(b, main_root);
+    }
+    for (const pons__bt_ast *r = roots; r; r = r->next) {
+        const int32_t id = r->id ? pons__bt_name(b->names, r->id) : -1;
+        b->nomem |= r->id && id < 0;
+        if (r != main_root && (id < 0 || (b->roots[id] == r && b->color[id] == 0))) {
+            check_refs(b, r);
+        }
+    }
+}
+
 int pons__bt_build_mdsl(pons__bt_ast *roots, const char *file, const pons_bt_load_options *o,
                         pons__bt_faults *f, pons_bt **ret)
 {
@@ -284,19 +301,7 @@ int pons__bt_build_mdsl(pons__bt_ast *roots, const char *file, const pons_bt_loa
         goto out;
     }
     const pons__bt_ast *main_root = find_main(&b, roots, o->tree);
-    for (const pons__bt_ast *r = roots; r; r = r->next) {
-        check_node(&b, r);
-    }
-    if (main_root) {
-        check_refs(&b, main_root);
-    }
-    for (const pons__bt_ast *r = roots; r; r = r->next) {
-        const int32_t id = r->id ? pons__bt_name(b.names, r->id) : -1;
-        b.nomem |= r->id && id < 0;
-        if (r != main_root && (id < 0 || (b.roots[id] == r && b.color[id] == 0))) {
-            check_refs(&b, r);
-        }
-    }
+    check_all(&b, roots, main_root);
     rc = b.nomem || f->nomem || b.names->arena.nomem ? PONS_ENOMEM : PONS_OK;
     if (rc == PONS_OK && f->n == 0 && main_root) {
         emit(&b, main_root, 0, 1, NULL);

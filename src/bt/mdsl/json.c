@@ -99,6 +99,24 @@ static const char *read_string(reader *r, size_t *ret_len)
 
 static jval *read_value(reader *r, int depth);
 
+// A property's name and the colon; NULL: a fault.
+static const char *read_key(reader *r)
+{
+    size_t len;
+    if (r->at >= r->end || *r->at != '"') {
+        fail(r, "a property's name is expected");
+        return NULL;
+    }
+    const char *key = read_string(r, &len);
+    space(r);
+    if (r->stop || r->at >= r->end || *r->at != ':') {
+        fail(r, "':' is expected");
+        return NULL;
+    }
+    r->at++;
+    return key;
+}
+
 static void read_members(reader *r, jval *v, int depth)
 {
     const char close = v->type == 'o' ? '}' : ']';
@@ -111,20 +129,9 @@ static void read_members(reader *r, jval *v, int depth)
     }
     while (!r->stop) {
         const char *key = NULL;
-        pons__bt_pos key_pos = here(r);
-        size_t len;
-        if (v->type == 'o') {
-            if (r->at >= r->end || *r->at != '"') {
-                fail(r, "a property's name is expected");
-                return;
-            }
-            key = read_string(r, &len);
-            space(r);
-            if (r->stop || r->at >= r->end || *r->at != ':') {
-                fail(r, "':' is expected");
-                return;
-            }
-            r->at++;
+        const pons__bt_pos key_pos = here(r);
+        if (v->type == 'o' && !(key = read_key(r))) {
+            return;
         }
         jval *k = read_value(r, depth + 1);
         if (!k) {
@@ -418,21 +425,31 @@ static int type_of(const jval *t)
     return -1;
 }
 
+static void no_type(reader *r, const jval *v, const jval *t, int depth)
+{
+    if (v->type == 'o' && t && t->type == 's' && t->len > 0) {
+        pons__bt_fault(r->faults, t->pos, "unexpected node type of '%.60s' at depth %d", t->text,
+                       depth);
+        return;
+    }
+    pons__bt_fault(r->faults, v->pos,
+                   "%snode definition is not an object or 'type' property is not a non-empty "
+                   "string at depth %d",
+                   depth == 0 ? "root node expected: " : "", depth);
+}
+
+// The property that has a node's numbers.
+static const char *const counts[PONS__BT_TYPE_COUNT] = {[M_REPEAT] = "iterations",
+                                                        [M_RETRY] = "attempts",
+                                                        [M_WAIT] = "duration",
+                                                        [M_LOTTO] = "weights"};
+
 static pons__bt_ast *node_of(reader *r, const jval *v, int depth)
 {
     const jval *t = member(v, "type");
     const int type = type_of(t);
     if (type < 0) {
-        if (v->type == 'o' && t && t->type == 's' && t->len > 0) {
-            pons__bt_fault(r->faults, t->pos, "unexpected node type of '%.60s' at depth %d",
-                           t->text, depth);
-        } else {
-            pons__bt_fault(
-                r->faults, v->pos,
-                "%snode definition is not an object or 'type' property is not a non-empty "
-                "string at depth %d",
-                depth == 0 ? "root node expected: " : "", depth);
-        }
+        no_type(r, v, t, depth);
         return NULL;
     }
     if (depth >= PONS__BT_DEPTH_MAX) {
@@ -462,14 +479,8 @@ static pons__bt_ast *node_of(reader *r, const jval *v, int depth)
     } else if (type == M_ACTION || type == M_CONDITION) {
         n->id = name_of(r, v, "call", "missing function name", v->pos);
         n->args = args_of(r, v);
-    } else if (type == M_REPEAT || type == M_RETRY || type == M_WAIT) {
-        read_counts(r, v, n,
-                    type == M_REPEAT  ? "iterations"
-                    : type == M_RETRY ? "attempts"
-                                      : "duration",
-                    false);
-    } else if (type == M_LOTTO) {
-        read_counts(r, v, n, "weights", true);
+    } else if (counts[type]) {
+        read_counts(r, v, n, counts[type], type == M_LOTTO);
     }
     read_attributes(r, v, n);
     if (pons__bt_types[type].most != 0) {

@@ -193,39 +193,43 @@ static int x_precondition(pons_bt_tree *t, uint32_t i, pons_error *err)
     return pons__bt_completed(s) ? pons__bt_end_with(t, i, s, err) : s;
 }
 
+// A list is shared: what is taken is gone for everyone.
+static int pop_list(pons__bt_slot *slot, const pons_value *list, pons__bt_value *ret,
+                    pons_error *err)
+{
+    if (json_array_size(list) == 0) {
+        return 0;
+    }
+    const int rc = pons__bt_value_of_json(json_array_get(list, 0), ret);
+    pons_value *rest = json_array();
+    bool ok = rest != NULL;
+    for (size_t k = 1; k < json_array_size(list) && ok; k++) {
+        ok = json_array_append_new(rest, pons_value_ref(json_array_get(list, k))) == 0;
+    }
+    if (rc < 0 || !ok) { // nothing is taken
+        if (rc >= 0) {
+            pons__bt_value_fini(ret);
+        }
+        pons_value_unref(rest);
+        return pons_error_set(err, PONS_ENOMEM, "bt", "no memory for a queue");
+    }
+    pons__bt_value_fini(&slot->v);
+    slot->v = (pons__bt_value){.kind = PONS__BT_JSON, .owned = true, .j = rest};
+    return 1;
+}
+
 // The next element, by value; false when there is none. index: how many were taken from text.
 static int pop(pons_bt_tree *t, uint32_t i, pons__bt_value *ret, pons_error *err)
 {
     const pons__bt_node *n = &t->nodes[i];
     static const char letters[] = {'i', 'b', 'd', 's'};
     const char letter = letters[n->type - X_LOOP_INT];
-    const pons__bt_port *port = pons__bt_port_of(n, "queue");
     pons__bt_value q;
     if (pons__bt_input(t, i, "queue", &q) < 0) {
         return 0;
     }
-    if (q.kind == PONS__BT_JSON &&
-        json_is_array(q.j)) { // shared: what is taken is gone for everyone
-        if (json_array_size(q.j) == 0) {
-            return 0;
-        }
-        int rc = pons__bt_value_of_json(json_array_get(q.j, 0), ret);
-        pons_value *rest = json_array();
-        bool ok = rest != NULL;
-        for (size_t k = 1; k < json_array_size(q.j) && ok; k++) {
-            ok = json_array_append_new(rest, pons_value_ref(json_array_get(q.j, k))) == 0;
-        }
-        if (rc < 0 || !ok) { // nothing is taken
-            if (rc >= 0) {
-                pons__bt_value_fini(ret);
-            }
-            pons_value_unref(rest);
-            return pons_error_set(err, PONS_ENOMEM, "bt", "no memory for a queue");
-        }
-        pons__bt_slot *s = &t->slots[port->slot];
-        pons__bt_value_fini(&s->v);
-        s->v = (pons__bt_value){.kind = PONS__BT_JSON, .owned = true, .j = rest};
-        return 1;
+    if (q.kind == PONS__BT_JSON && json_is_array(q.j)) {
+        return pop_list(&t->slots[pons__bt_port_of(n, "queue")->slot], q.j, ret, err);
     }
     char number[40];
     const char *at = q.kind == PONS__BT_JSON ? "" : pons__bt_value_text(&q, number, sizeof number);

@@ -91,6 +91,46 @@ static void add_models(pons__bt_loader *l, pons__bt_element *list)
     }
 }
 
+static bool is_included(const pons__bt_loader *l, const char *real)
+{
+    for (int i = 0; i < l->n_files; i++) {
+        if (strcmp(l->files[i], real) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Its bytes, *ret_len beyond the largest file where they cannot be read to the end. Takes real.
+static char *read_included(pons__bt_loader *l, const pons__bt_element *e, char *real,
+                           const char *path, size_t *ret_len)
+{
+    FILE *f = real ? pons__bt_open(real) : NULL;
+    if (!f || l->n_files == PONS__BT_INCLUDES_MAX) {
+        pons__bt_fault(l->f, e->pos,
+                       l->n_files == PONS__BT_INCLUDES_MAX
+                           ? "more than 64 files are included (%.200s)"
+                           : "cannot read the included file '%.200s'",
+                       path);
+        free(real);
+        if (f) {
+            fclose(f);
+        }
+        return NULL;
+    }
+    char *text = malloc(PONS__BT_FILE_MAX + 2);
+    if (text) {
+        l->files[l->n_files++] = real;
+        *ret_len = fread(text, 1, PONS__BT_FILE_MAX + 1, f);
+        *ret_len = ferror(f) ? PONS__BT_FILE_MAX + 1 : *ret_len;
+    } else {
+        l->nomem = true;
+        free(real);
+    }
+    fclose(f);
+    return text;
+}
+
 static void include(pons__bt_loader *l, const pons__bt_element *e)
 {
     const char *path = pons__bt_element_attr(e, "path");
@@ -105,33 +145,18 @@ static void include(pons__bt_loader *l, const pons__bt_element *e)
                                          : snprintf(full, sizeof full, "%.*s/%s",
                                                     (int)(slash - e->pos.file), e->pos.file, path);
     char *real = n < (int)sizeof full ? realpath(full, NULL) : NULL;
-    for (int i = 0; real && i < l->n_files; i++) {
-        if (strcmp(l->files[i], real) == 0) {
-            free(real); // once is enough, and a circle ends here
-            return;
-        }
+    if (real && is_included(l, real)) {
+        free(real); // once is enough, and a circle ends here
+        return;
     }
-    FILE *f = real ? pons__bt_open(real) : NULL;
-    char *text = f && l->n_files < PONS__BT_INCLUDES_MAX ? malloc(PONS__BT_FILE_MAX + 2) : NULL;
-    if (f && !text && l->n_files < PONS__BT_INCLUDES_MAX) {
-        l->nomem = true;
-        free(real);
-        goto out;
-    }
+    size_t len = 0;
+    char *text = read_included(l, e, real, path, &len);
     if (!text) {
-        pons__bt_fault(l->f, e->pos,
-                       l->n_files == PONS__BT_INCLUDES_MAX
-                           ? "more than 64 files are included (%.200s)"
-                           : "cannot read the included file '%.200s'",
-                       path);
-        free(real);
-        goto out;
+        return;
     }
-    l->files[l->n_files++] = real;
-    const size_t len = fread(text, 1, PONS__BT_FILE_MAX + 1, f);
     const char *name = pons__bt_strndup(&l->bt->arena, full, strlen(full));
     l->nomem |= !name;
-    if (ferror(f) || !name || len > PONS__BT_FILE_MAX) {
+    if (!name || len > PONS__BT_FILE_MAX) {
         pons__bt_fault(l->f, e->pos,
                        "cannot read the included file '%.200s', or it is larger than 8 MiB", path);
         goto out;
@@ -148,9 +173,6 @@ static void include(pons__bt_loader *l, const pons__bt_element *e)
     }
 out:
     free(text);
-    if (f) {
-        fclose(f);
-    }
 }
 
 // ---- finding ------------------------------------------------------------------------------------

@@ -16,6 +16,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+static pons__bt_subtree *find_main(const pons__bt_loader *l, const char *name)
+{
+    pons__bt_subtree *found = NULL;
+    for (pons__bt_subtree *tr = l->trees; tr; tr = tr->next) {
+        if (name ? strcmp(tr->id, name) == 0
+                 : tr->top && !found && (l->n_top == 1 || l->o->any_tree)) {
+            found = tr;
+        }
+    }
+    return found;
+}
+
+static void no_main(pons__bt_loader *l, const pons__bt_element *root, const char *name)
+{
+    if (!l->trees) {
+        pons__bt_fault(l->f, root->pos, "there is no <BehaviorTree>");
+    } else if (name) {
+        pons__bt_fault(l->f, root->pos, "missing tree: there is no <BehaviorTree ID=\"%.60s\">",
+                       name);
+    } else {
+        pons__bt_fault(l->f, root->pos, "there are several trees and no main_tree_to_execute");
+    }
+}
+
+// Builds what the main tree does not reach, for its faults alone.
+static void check_others(pons__bt_loader *l)
+{
+    const uint32_t n_nodes = l->bt->n_nodes, n_slots = l->bt->n_slots, n_names = l->bt->n_names;
+    for (pons__bt_subtree *tr = l->trees; tr && !l->full && !l->nomem; tr = tr->next) {
+        if (!tr->seen) {
+            pons__bt_build_xml(l, tr, 0, 1, pons__bt_board_add(l, PONS__BT_NONE, false),
+                               tr->e->pos);
+        }
+    }
+    l->bt->n_nodes = n_nodes;
+    l->bt->n_slots = n_slots;
+    l->bt->n_names = n_names;
+}
+
 int pons__bt_load_xml(const char *text, size_t len, const char *file, bool is_file,
                       const pons_bt_load_options *o, pons__bt_faults *f, pons_bt **ret)
 {
@@ -30,23 +69,10 @@ int pons__bt_load_xml(const char *text, size_t len, const char *file, bool is_fi
     if (root) {
         pons__bt_files_read(&l, root, true, is_file);
     }
-    pons__bt_subtree *main_tree = NULL;
     const char *name = o->tree ? o->tree : l.main_tree;
-    for (pons__bt_subtree *tr = l.trees; tr; tr = tr->next) {
-        if (name ? strcmp(tr->id, name) == 0
-                 : tr->top && !main_tree && (l.n_top == 1 || o->any_tree)) {
-            main_tree = tr;
-        }
-    }
+    pons__bt_subtree *main_tree = find_main(&l, name);
     if (root && !main_tree && (f->n == 0 || name)) {
-        if (!l.trees) {
-            pons__bt_fault(f, root->pos, "there is no <BehaviorTree>");
-        } else if (name) {
-            pons__bt_fault(f, root->pos, "missing tree: there is no <BehaviorTree ID=\"%.60s\">",
-                           name);
-        } else {
-            pons__bt_fault(f, root->pos, "there are several trees and no main_tree_to_execute");
-        }
+        no_main(&l, root, name);
     }
     if (main_tree) {
         l.bt->main_id = pons__bt_strndup(&l.bt->arena, main_tree->id, strlen(main_tree->id));
@@ -54,19 +80,11 @@ int pons__bt_load_xml(const char *text, size_t len, const char *file, bool is_fi
         pons__bt_build_xml(&l, main_tree, 0, 1, pons__bt_board_add(&l, PONS__BT_NONE, false),
                            main_tree->e->pos);
     }
-    const uint32_t n_nodes = l.bt->n_nodes, n_slots = l.bt->n_slots, n_names = l.bt->n_names;
-    for (pons__bt_subtree *tr = l.trees; tr && !l.full && !l.nomem; tr = tr->next) {
-        if (!tr->seen) {
-            pons__bt_build_xml(&l, tr, 0, 1, pons__bt_board_add(&l, PONS__BT_NONE, false),
-                               tr->e->pos);
-        }
+    check_others(&l);
+    if (l.nomem || f->nomem || arena.nomem || l.bt->arena.nomem) {
+        goto out;
     }
-    l.bt->n_nodes = n_nodes; // what was built for its faults alone goes
-    l.bt->n_slots = n_slots;
-    l.bt->n_names = n_names;
-    rc = l.nomem || f->nomem || arena.nomem || l.bt->arena.nomem ? PONS_ENOMEM
-         : f->n == 0                                             ? pons__bt_finish(l.bt)
-                                                                 : PONS_OK;
+    rc = f->n == 0 ? pons__bt_finish(l.bt) : PONS_OK;
     if (rc == PONS_OK && f->n == 0) {
         *ret = l.bt;
         l.bt = NULL;

@@ -91,16 +91,16 @@ static pons__bt_expr *p_number(parser *p)
     const char *s = p->at;
     char *end = (char *)s;
     pons__bt_expr *e = p_node(p, OP_LITERAL, NULL, NULL);
+    if (!e) {
+        return NULL;
+    }
     const bool hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
     size_t digits = 0;
-    while (e && !hex && isdigit((unsigned char)s[digits])) {
+    while (!hex && isdigit((unsigned char)s[digits])) {
         digits++;
     }
     const bool fraction = !hex && s[digits] == '.' && isdigit((unsigned char)s[digits + 1]);
     const bool exponent = !hex && (s[digits] == 'e' || s[digits] == 'E');
-    if (!e) {
-        return NULL;
-    }
     errno = 0;
     if (fraction || exponent) {
         e->literal = (pons__bt_value){.kind = PONS__BT_REAL, .d = strtod(s, &end)};
@@ -113,8 +113,8 @@ static pons__bt_expr *p_number(parser *p)
             return p_fail(p, "integer overflow");
         }
     }
-    if (isalnum((unsigned char)*end) || *end == '_' || (*end == '.' && end[1] != '.') ||
-        (*end == '.' && !fraction)) {
+    if (isalnum((unsigned char)*end) || *end == '_' ||
+        (*end == '.' && (end[1] != '.' || !fraction))) {
         return p_fail(p, "invalid suffix on a number");
     }
     p->at = end;

@@ -171,11 +171,27 @@ static int integers(pons__bt_op o, const pons__bt_value *a, const pons__bt_value
     return whole_number(r, ret);
 }
 
+static int bits(pons__bt_op o, const pons__bt_value *a, const pons__bt_value *b,
+                pons__bt_value *ret, pons_error *err)
+{
+    int64_t i = 0, j = 0;
+    int rc = whole(a, &i, err);
+    if (rc >= 0) {
+        rc = whole(b, &j, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    if (o == OP_BIT_AND) {
+        return whole_number(i & j, ret);
+    }
+    return whole_number(o == OP_BIT_OR ? i | j : i ^ j, ret);
+}
+
 static int arithmetic(pons__bt_op o, const pons__bt_value *a, const pons__bt_value *b,
                       pons__bt_value *ret, pons_error *err)
 {
     double x, y;
-    int64_t i = 0, j = 0;
     if (a->kind == PONS__BT_EMPTY || b->kind == PONS__BT_EMPTY) {
         return not_permitted("an operand is not initialized", err);
     }
@@ -207,15 +223,8 @@ static int arithmetic(pons__bt_op o, const pons__bt_value *a, const pons__bt_val
     case OP_OR:
         return logic(o, a, b, ret, err);
     default:
-        break;
+        return bits(o, a, b, ret, err);
     }
-    int rc = whole(a, &i, err);
-    rc = rc < 0 ? rc : whole(b, &j, err);
-    return rc < 0 ? rc
-                  : whole_number(o == OP_BIT_AND  ? i & j
-                                 : o == OP_BIT_OR ? i | j
-                                                  : i ^ j,
-                                 ret);
 }
 
 static int compare(pons__bt_op o, const pons__bt_value *a, const pons__bt_value *b, bool *ret,

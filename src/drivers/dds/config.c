@@ -158,6 +158,30 @@ static void name_services(const pons_value *v, ros2_config *c)
     }
 }
 
+static int check_topics(const pons_yaml *yaml, const ros2_config *c, pons_error *err)
+{
+    const char *wrong = NULL, *why = "the robot cannot do without it";
+    if (!*c->t_odom.name) {
+        wrong = "/topics/odom";
+    } else if (!*c->t_scan.name) {
+        wrong = "/topics/scan";
+    } else if (!*c->t_cmd_vel.name) {
+        wrong = "/topics/cmd_vel";
+    } else if (c->nav2 && !*c->t_cmd_vel_in.name) {
+        wrong = "/topics/cmd_vel_in";
+        why = "navigation: nav2 needs the topic that Nav2's last velocity was remapped to";
+    } else if (c->nav2 && strcmp(c->t_cmd_vel.name, c->t_cmd_vel_in.name) == 0) {
+        wrong = "/topics/cmd_vel_in";
+        why = "it is cmd_vel itself: Nav2 would reach the wheels past the gate";
+    }
+    if (!wrong) {
+        return PONS_OK;
+    }
+    char where[PONS_ERROR_SOURCE_MAX];
+    pons_error_set(err, PONS_EINVAL, MODULE, "%s: %s", wrong + 1, why);
+    return pons_error_source(err, "%s", pons_yaml_position(yaml, wrong, where, sizeof where));
+}
+
 static int take(const pons_yaml *yaml, ros2_config *c, pons_error *err)
 {
     const ros2_qos sensor = {.depth = 5}, sure = {.reliable = true, .depth = 10},
@@ -202,25 +226,7 @@ static int take(const pons_yaml *yaml, ros2_config *c, pons_error *err)
     name_actions(v, c);
     name_services(v, c);
     take_shown(v, c);
-    const char *wrong = !*c->t_odom.name      ? "/topics/odom"
-                        : !*c->t_scan.name    ? "/topics/scan"
-                        : !*c->t_cmd_vel.name ? "/topics/cmd_vel"
-                                              : NULL;
-    const char *why = "the robot cannot do without it";
-    if (!wrong && c->nav2 && !*c->t_cmd_vel_in.name) {
-        wrong = "/topics/cmd_vel_in";
-        why = "navigation: nav2 needs the topic that Nav2's last velocity was remapped to";
-    }
-    if (!wrong && c->nav2 && strcmp(c->t_cmd_vel.name, c->t_cmd_vel_in.name) == 0) {
-        wrong = "/topics/cmd_vel_in";
-        why = "it is cmd_vel itself: Nav2 would reach the wheels past the gate";
-    }
-    if (wrong) {
-        char where[PONS_ERROR_SOURCE_MAX];
-        pons_error_set(err, PONS_EINVAL, MODULE, "%s: %s", wrong + 1, why);
-        return pons_error_source(err, "%s", pons_yaml_position(yaml, wrong, where, sizeof where));
-    }
-    return PONS_OK;
+    return check_topics(yaml, c, err);
 }
 
 int ros2_config_load(const char *workspace, ros2_config *ret, pons_error *err)

@@ -223,6 +223,20 @@ static bool part(const char *text, int which, int line, const char **ret, size_t
     }
 }
 
+static bool wrap(size_t which, const char *name, size_t stem, ros2_text *ret)
+{
+    char text[512];
+    const char *inner = wrappers[which].part;
+    const int at = snprintf(text, sizeof text, "%s", wrappers[which].head);
+    if (inner) {
+        snprintf(text + at, sizeof text - (size_t)at, "%.*s%s %s", (int)stem, name, inner,
+                 wrappers[which].member);
+    }
+    snprintf(ret->where, sizeof ret->where, "%s", name);
+    ret->text = strdup(text);
+    return ret->text != NULL;
+}
+
 int ros2_texts_find(ros2_texts *t, const char *name, ros2_text *ret, pons_error *err)
 {
     static const struct {
@@ -239,16 +253,7 @@ int ros2_texts_find(ros2_texts *t, const char *name, ros2_text *ret, pons_error 
     for (size_t i = 0; i < sizeof wrappers / sizeof wrappers[0]; i++) {
         const size_t s = strlen(wrappers[i].suffix);
         if (n > s && strcmp(name + n - s, wrappers[i].suffix) == 0) {
-            char text[512];
-            const char *inner = wrappers[i].part;
-            const int at = snprintf(text, sizeof text, "%s", wrappers[i].head);
-            if (inner) {
-                snprintf(text + at, sizeof text - (size_t)at, "%.*s%s %s", (int)(n - s), name,
-                         inner, wrappers[i].member);
-            }
-            snprintf(ret->where, sizeof ret->where, "%s", name);
-            ret->text = strdup(text);
-            return ret->text ? PONS_OK : no_memory(err);
+            return wrap(i, name, n - s, ret) ? PONS_OK : no_memory(err);
         }
     }
     char file[ROS2_TYPE_MAX];

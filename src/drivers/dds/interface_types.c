@@ -140,25 +140,77 @@ static pons_value *usual_of(const ros2_member *m, char *text)
     return json_loads(strlen(number) < sizeof zero ? zero : number, JSON_DECODE_ANY, NULL);
 }
 
-// TYPE NAME [USUAL], a constant (TYPE NAME=VALUE, which is no member), or nothing but a comment.
-static int parse_member(ros2_types *t, const ros2_text *d, int line, char *text, ros2_member *m,
-                        bool *ret_is_member, pons_error *err)
+// Also blanks at the end.
+static void cut_comment(char *text)
 {
-    char quote = '\0';
-    for (char *c = text; *c; c++) {
+    char quote = '\0', *c = text;
+    for (; *c && (quote || *c != '#'); c++) {
         if (quote) {
             quote = *c == quote ? '\0' : quote;
         } else if (*c == '"' || *c == '\'') {
             quote = *c;
-        } else if (*c == '#') {
-            *c = '\0';
-            break;
         }
     }
-    size_t n = strlen(text);
-    while (n > 0 && isspace((unsigned char)text[n - 1])) {
-        text[--n] = '\0';
+    while (c > text && isspace((unsigned char)c[-1])) {
+        c--;
     }
+    *c = '\0';
+}
+
+static ros2_kind kind_of(const char *type)
+{
+    for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++) {
+        if (strcmp(scalars[i].name, type) == 0) {
+            return scalars[i].kind;
+        }
+    }
+    return ROS2_STRUCT;
+}
+
+// The bound of a string and the length of an array, behind a type. NULL, or what is wrong.
+static const char *take_bounds(ros2_member *m, char **after)
+{
+    if (m->kind == ROS2_STRING && **after == '<' && !bound(after, &m->longest)) {
+        return "is no bound of a string";
+    }
+    if (**after != '[') {
+        return NULL;
+    }
+    ++*after;
+    m->sequence = !isdigit((unsigned char)**after);
+    m->array = !m->sequence;
+    if (m->array) {
+        m->n = (uint32_t)strtoul(*after, after, 10);
+    } else if (**after == '<' && !bound(after, &m->n)) {
+        return "is no bound of a sequence";
+    }
+    const bool closed = *(*after)++ == ']';
+    return !closed || (m->array && (m->n == 0 || m->n > 1U << 20)) ? "is no length" : NULL;
+}
+
+static int find_struct(ros2_types *t, const ros2_text *d, int line, const char *type,
+                       const ros2_shape **ret, pons_error *err)
+{
+    char whole[ROS2_TYPE_MAX];
+    const char *slash = strchr(type, '/');
+    if (strcmp(type, "Header") == 0) {
+        snprintf(whole, sizeof whole, "std_msgs/msg/Header");
+    } else if (!slash) { // of the same package
+        snprintf(whole, sizeof whole, "%.*s/msg/%s", (int)strcspn(d->name, "/"), d->name, type);
+    } else if (strchr(slash + 1, '/')) {
+        snprintf(whole, sizeof whole, "%s", type);
+    } else {
+        snprintf(whole, sizeof whole, "%.*s/msg/%s", (int)(slash - type), type, slash + 1);
+    }
+    const int rc = ros2_types_get(t, whole, ret, err);
+    return rc >= 0 || *err->source ? rc : pons_error_source(err, "%s:%d", d->where, line);
+}
+
+// TYPE NAME [USUAL], a constant (TYPE NAME=VALUE, which is no member), or nothing but a comment.
+static int parse_member(ros2_types *t, const ros2_text *d, int line, char *text, ros2_member *m,
+                        bool *ret_is_member, pons_error *err)
+{
+    cut_comment(text);
     char *type = text + strspn(text, " \t"), *name = type + strcspn(type, " \t");
     if (!*type || *type == '@') { // an annotation of generated files
         return PONS_OK;
@@ -185,55 +237,27 @@ static int parse_member(ros2_types *t, const ros2_text *d, int line, char *text,
     snprintf(tail, sizeof tail, "%s", after);
     *after = '\0';
     after = tail;
-    m->kind = ROS2_STRUCT;
-    for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++) {
-        m->kind = strcmp(scalars[i].name, type) == 0 ? scalars[i].kind : m->kind;
-    }
+    m->kind = kind_of(type);
     if (strcmp(type, "wstring") == 0 || strcmp(type, "wchar") == 0 ||
         strcmp(type, "float128") == 0) {
         return pons_error_set(err, PONS_EUNSUPPORTED, MODULE, "%s:%d: %s is not spoken here",
                               d->where, line, type);
     }
-    if (m->kind == ROS2_STRING && *after == '<' && !bound(&after, &m->longest)) {
-        return wrong(d, line, tail, "is no bound of a string", err);
-    }
-    if (*after == '[') {
-        after++;
-        m->sequence = !isdigit((unsigned char)*after);
-        m->array = !m->sequence;
-        if (m->array) {
-            m->n = (uint32_t)strtoul(after, &after, 10);
-        } else if (*after == '<' && !bound(&after, &m->n)) {
-            return wrong(d, line, tail, "is no bound of a sequence", err);
-        }
-        if (*after++ != ']' || (m->array && (m->n == 0 || m->n > 1U << 20))) {
-            return wrong(d, line, tail, "is no length", err);
-        }
+    const char *why = take_bounds(m, &after);
+    if (why) {
+        return wrong(d, line, tail, why, err);
     }
     if (*after) {
         return wrong(d, line, after, "is not expected after a type", err);
     }
     if (m->kind == ROS2_STRUCT) {
-        char whole[ROS2_TYPE_MAX];
-        const char *slash = strchr(type, '/');
-        if (strcmp(type, "Header") == 0) {
-            snprintf(whole, sizeof whole, "std_msgs/msg/Header");
-        } else if (!slash) { // of the same package
-            snprintf(whole, sizeof whole, "%.*s/msg/%s", (int)strcspn(d->name, "/"), d->name, type);
-        } else if (strchr(slash + 1, '/')) {
-            snprintf(whole, sizeof whole, "%s", type);
-        } else {
-            snprintf(whole, sizeof whole, "%.*s/msg/%s", (int)(slash - type), type, slash + 1);
-        }
-        const int rc = ros2_types_get(t, whole, &m->of, err);
+        const int rc = find_struct(t, d, line, type, &m->of, err);
         if (rc < 0) {
-            return *err->source ? rc : pons_error_source(err, "%s:%d", d->where, line);
+            return rc;
         }
     }
-    if (*rest) {
-        if (m->kind == ROS2_STRUCT || !(m->usual = usual_of(m, rest))) {
-            return wrong(d, line, rest, "cannot be the usual value", err);
-        }
+    if (*rest && (m->kind == ROS2_STRUCT || !(m->usual = usual_of(m, rest)))) {
+        return wrong(d, line, rest, "cannot be the usual value", err);
     }
     *ret_is_member = true;
     return PONS_OK;

@@ -46,6 +46,14 @@ static bool reals(const pons_value *list, size_t n, double *ret)
     return json_array_size(list) == n;
 }
 
+static bool init_locks(pons__mj_arm *a)
+{
+    return pons__seqlock_init(&a->velocity, sizeof(double[PONS_ARM_JOINTS])) &&
+           pons__seqlock_init(&a->grip, sizeof(grip)) &&
+           pons__seqlock_init(&a->state, sizeof(pons_robot_arm_state)) &&
+           pons__seqlock_init(&a->objects, sizeof(seen));
+}
+
 int pons__mj_arm_read(pons__mj_arm *a, const pons_value *world, pons_error *err)
 {
     const pons_value *v = pons_get(pons_get(world, "robot"), "arm");
@@ -90,10 +98,7 @@ int pons__mj_arm_read(pons__mj_arm *a, const pons_value *world, pons_error *err)
                                 !pons_arm_within(a->arm, c->home, 0.0))) {
         return bad(world, "robot.arm.home must have a number in its limits for each joint", err);
     }
-    if (!pons__seqlock_init(&a->velocity, sizeof(double[PONS_ARM_JOINTS])) ||
-        !pons__seqlock_init(&a->grip, sizeof(grip)) ||
-        !pons__seqlock_init(&a->state, sizeof(pons_robot_arm_state)) ||
-        !pons__seqlock_init(&a->objects, sizeof(seen))) {
+    if (!init_locks(a)) {
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for an arm");
     }
     a->there = true;
@@ -210,7 +215,6 @@ static void pose_of(const mjData *d, int body, pons_pose3 *ret)
 void pons__mj_arm_publish(pons__mj_arm *a, const mjModel *m, const mjData *d, int64_t robot_ns,
                           int base_body)
 {
-    (void)m;
     pons_robot_arm_state s = {.stamp_ns = robot_ns, .n = a->arm->n};
     for (int i = 0; i < s.n; i++) {
         s.q[i] = d->qpos[a->at.qpos[i]];

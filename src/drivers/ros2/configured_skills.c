@@ -31,8 +31,6 @@ int ros2_owns_define(const ros2_config *c, ros2_types *t, pons_error *err)
 // Never called: the robot carries them out.
 static void nobody_steps(void *state, const pons_skill_view *now, pons_skill_answer *ret)
 {
-    (void)state;
-    (void)now;
     pons_skill_fail(ret, PONS_SKILL_OWN_ERRORS, "the robot's own software carries this out");
 }
 
@@ -75,11 +73,19 @@ static int check_fixed(const ros2_shape *goal, const ros2_own *o, const char *ma
     return rc;
 }
 
+static bool has_word(const pons_value *list, const char *word)
+{
+    bool has = false;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        has = has || strcmp(json_string_value(json_array_get(list, i)), word) == 0;
+    }
+    return has;
+}
+
 static int open_one(ros2_own *o, const ros2_config *c, const pons_value *v, ros2_types *t,
                     pons_error *err)
 {
-    const pons_value *resources = pons_get(v, "resources_required"),
-                     *map = pons_get(v, "error_map");
+    const pons_value *map = pons_get(v, "error_map");
     const ros2_shape *goal;
     char part[ROS2_TYPE_MAX + 16];
     o->type = pons_get_str(v, "type", "");
@@ -113,10 +119,7 @@ static int open_one(ros2_own *o, const ros2_config *c, const pons_value *v, ros2
     if (!o->texts[0] || !o->texts[1]) {
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a skill");
     }
-    bool base = false;
-    for (size_t i = 0; i < json_array_size(resources); i++) {
-        base = base || strcmp(json_string_value(json_array_get(resources, i)), "base") == 0;
-    }
+    const bool base = has_word(pons_get(v, "resources_required"), "base");
     const pons_value *cancel = pons_get(v, "cancel_supported"), *moves = pons_get(v, "moves");
     o->record = (pons_skill){.abi = PONS_SKILL_ABI,
                              .name = pons_get_str(v, "name", ""),

@@ -78,11 +78,6 @@ static void take(topics *t, const heard *h)
 
 // ---- who publishes ------------------------------------------------------------------------------
 
-static bool is_hidden(const char *name)
-{
-    return strstr(name, "/_") != NULL;
-}
-
 // A topic of another robot is none of ours.
 static bool is_ours(const ros2_config *c, const char *name)
 {
@@ -157,8 +152,8 @@ static void on_publication(topics *t, const dds_builtintopic_endpoint_t *e)
     dds_reliability_kind_t reliability = DDS_RELIABILITY_BEST_EFFORT;
     dds_durability_kind_t durability = DDS_DURABILITY_VOLATILE;
     dds_duration_t blocks;
-    if (strncmp(e->topic_name, "rt/", 3) != 0 || strlen(name) >= ROS2_NAME_MAX || is_hidden(name) ||
-        !is_ours(&t->c, name)) {
+    if (strncmp(e->topic_name, "rt/", 3) != 0 || strlen(name) >= ROS2_NAME_MAX ||
+        strstr(name, "/_") || !is_ours(&t->c, name)) {
         return;
     }
     dds_qget_reliability(e->qos, &reliability, &blocks);

@@ -160,6 +160,15 @@ static void choose_asked(plan *p)
     }
 }
 
+static int most_due(const double *due, const double *wish, double all)
+{
+    int kind = PONS_FLEET_PARK;
+    for (int k = PONS_FLEET_PARK; k < PONS_FLEET_KINDS; k++) {
+        kind = due[k] + wish[k] / all > due[kind] + wish[kind] / all ? k : kind;
+    }
+    return kind;
+}
+
 static void choose_found(plan *p)
 {
     const double robots = (double)p->floor->robots;
@@ -176,10 +185,7 @@ static void choose_found(plan *p)
     for (int pass = 0; pass < 2; pass++) { // without loss to the ways; then with
         for (int beside = 1; beside <= PONS__NEIGHBOURS; beside++) {
             for (int32_t i = 0; (size_t)i < p->s.n && left > 0.5; i++) {
-                int kind = PONS_FLEET_PARK;
-                for (int k = PONS_FLEET_PARK; k < PONS_FLEET_KINDS; k++) {
-                    kind = due[k] + wish[k] / all > due[kind] + wish[kind] / all ? k : kind;
-                }
+                const int kind = most_due(due, wish, all);
                 if (p->s.at[i].bay >= 0 || !is_lane(p, i, -1) || lanes_beside(p, i, -1) != beside ||
                     !take_bay(p, i, (pons_fleet_kind)kind, pass == 0)) {
                     continue;
@@ -508,11 +514,9 @@ static void plan_free(plan *p)
     *p = (plan){0};
 }
 
-int pons_fleet_map_compile(const char *name, const pons_fleet_floor *floor, pons_fleet_map **ret,
-                           pons_error *err)
+static int check_floor(const pons_fleet_floor *floor, double wide, double high, double least,
+                       pons_error *err)
 {
-    const double wide = floor->xmax - floor->xmin, high = floor->ymax - floor->ymin;
-    const double least = SPARE * (2.0 * floor->radius_m + BETWEEN_M);
     if (!(wide > 0.0 && high > 0.0 && wide <= SIDE_MAX_M && high <= SIDE_MAX_M)) {
         return pons_error_set(err, PONS_EINVAL, "fleet",
                               "a floor has sides of more than 0 and at most %g m", SIDE_MAX_M);
@@ -525,6 +529,18 @@ int pons_fleet_map_compile(const char *name, const pons_fleet_floor *floor, pons
         return pons_error_set(err, PONS_EINVAL, "fleet",
                               "zones are %.2f to 100 m apart for robots of this size, not %g",
                               least, floor->step_m);
+    }
+    return PONS_OK;
+}
+
+int pons_fleet_map_compile(const char *name, const pons_fleet_floor *floor, pons_fleet_map **ret,
+                           pons_error *err)
+{
+    const double wide = floor->xmax - floor->xmin, high = floor->ymax - floor->ymin;
+    const double least = SPARE * (2.0 * floor->radius_m + BETWEEN_M);
+    const int bad = check_floor(floor, wide, high, least, err);
+    if (bad < 0) {
+        return bad;
     }
     const double area = free_area(floor);
     const double by_room = sqrt(area / (A_ROBOT * (double)floor->robots));

@@ -102,6 +102,17 @@ static int add_arc(reading *r, size_t from, size_t to)
     return PONS_OK;
 }
 
+#define NO_ZONE SIZE_MAX
+
+// The zone of a name, if it is another than zone i.
+static size_t other_zone(const reading *r, const pons_value *name, size_t i)
+{
+    const pons_value *number =
+        json_is_string(name) ? json_object_get(r->numbers, json_string_value(name)) : NULL;
+    const size_t zone = (size_t)json_integer_value(number);
+    return number && zone != i ? zone : NO_ZONE;
+}
+
 static int read_exits(reading *r, size_t i)
 {
     const pons_value *row = json_array_get(r->list, i);
@@ -121,10 +132,8 @@ static int read_exits(reading *r, size_t i)
     for (size_t k = 0; k < n; k++) {
         const bool is_at = k == json_array_size(to);
         const pons_value *name = is_at ? at : json_array_get(to, k);
-        const pons_value *number =
-            json_is_string(name) ? json_object_get(r->numbers, json_string_value(name)) : NULL;
-        const size_t other = (size_t)json_integer_value(number);
-        if (!number || other == i) {
+        const size_t other = other_zone(r, name, i);
+        if (other == NO_ZONE) {
             return wrong(r, i, is_at ? "at" : "to", "zone %s leads to '%s', which is no other zone",
                          r->zones[i].id, json_is_string(name) ? json_string_value(name) : "?");
         }

@@ -225,144 +225,168 @@ static void fill_backlog(pons__sim *s)
     }
 }
 
+static void push_in(pons__sim *s, int64_t ms, pons__sim_kind kind)
+{
+    pons__sim_push(s, s->now_ms + ms, kind, -1);
+}
+
+static void tick(pons__sim *s)
+{
+    if (!s->core) {
+        return;
+    }
+    if (s->play->tasks_per_robot_hour <= 0.0) {
+        fill_backlog(s);
+    }
+    pons_fleet_tick(s->core, s->now_ms);
+    // Often where it costs little: a state that is not safe may last for a second.
+    if (s->play->robots <= SAFE_ROBOTS) {
+        s->unsafe += !pons_fleet_safe(s->core);
+    }
+}
+
+static void person_gone(pons__sim *s, int32_t zone)
+{
+    s->people[zone] = 0;
+    if (s->core) {
+        pons_fleet_block(s->core, zone, false, s->now_ms);
+    }
+}
+
 static int step(pons__sim *s, const pons__sim_event *e, pons_error *err)
 {
-    const bool own = e->robot < 0 || e->life == s->bodies[e->robot].life;
+    const pons_fleet_play *play = s->play;
+    int rc = PONS_OK;
+    if ((e->kind == PONS__SIM_ENTER || e->kind == PONS__SIM_WORKED) && e->robot >= 0 &&
+        e->life != s->bodies[e->robot].life) {
+        return PONS_OK; // of a life that has ended
+    }
     switch (e->kind) {
     case PONS__SIM_ENTER:
-        if (own) {
-            pons__sim_enter(s, e->robot);
-        }
+        pons__sim_enter(s, e->robot);
         break;
     case PONS__SIM_WORKED:
-        if (own) {
-            pons__sim_worked(s, e->robot);
-        }
+        pons__sim_worked(s, e->robot);
         break;
     case PONS__SIM_REVIVE:
         pons__sim_revive(s, e->robot);
         break;
     case PONS__SIM_BEAT:
         pons__sim_beat(s);
-        pons__sim_push(s, s->now_ms + BEAT_MS, PONS__SIM_BEAT, -1);
+        push_in(s, BEAT_MS, PONS__SIM_BEAT);
         break;
     case PONS__SIM_TICK:
-        if (s->core) {
-            if (s->play->tasks_per_robot_hour <= 0.0) {
-                fill_backlog(s);
-            }
-            pons_fleet_tick(s->core, s->now_ms);
-            // Often where it costs little: a state that is not safe may last for a second.
-            if (s->play->robots <= SAFE_ROBOTS) {
-                s->unsafe += !pons_fleet_safe(s->core);
-            }
-        }
-        pons__sim_push(s, s->now_ms + TICK_MS, PONS__SIM_TICK, -1);
+        tick(s);
+        push_in(s, TICK_MS, PONS__SIM_TICK);
         break;
     case PONS__SIM_KILL:
         pons__sim_kill(s);
-        pons__sim_push(s, s->now_ms + some_time(s, s->play->robot_kills_per_hour), PONS__SIM_KILL,
-                       -1);
+        push_in(s, some_time(s, play->robot_kills_per_hour), PONS__SIM_KILL);
         break;
     case PONS__SIM_KILL_CORE:
         kill_core(s);
         s->core_kills++;
-        pons__sim_push(s, s->now_ms + 2000 + (int64_t)pons_rand_below(&s->rand, 3000),
-                       PONS__SIM_START_CORE, -1);
+        push_in(s, 2000 + (int64_t)pons_rand_below(&s->rand, 3000), PONS__SIM_START_CORE);
         break;
-    case PONS__SIM_START_CORE: {
-        const int rc = start_core(s, err);
-        pons__sim_push(s, s->now_ms + some_time(s, s->play->kills_of_orchestrator_per_hour),
-                       PONS__SIM_KILL_CORE, -1);
-        return rc;
-    }
+    case PONS__SIM_START_CORE:
+        rc = start_core(s, err);
+        push_in(s, some_time(s, play->kills_of_orchestrator_per_hour), PONS__SIM_KILL_CORE);
+        break;
     case PONS__SIM_PERSON:
         person(s);
-        pons__sim_push(s, s->now_ms + some_time(s, s->play->people_per_hour), PONS__SIM_PERSON, -1);
+        push_in(s, some_time(s, play->people_per_hour), PONS__SIM_PERSON);
         break;
     case PONS__SIM_PERSON_GONE:
-        s->people[e->zone] = 0;
-        if (s->core) {
-            pons_fleet_block(s->core, e->zone, false, s->now_ms);
-        }
+        person_gone(s, e->zone);
         break;
     case PONS__SIM_TASK:
         if (s->core) {
             make_task(s);
         }
-        pons__sim_push(
-            s, s->now_ms + some_time(s, s->play->tasks_per_robot_hour * (double)s->play->robots),
-            PONS__SIM_TASK, -1);
+        push_in(s, some_time(s, play->tasks_per_robot_hour * (double)play->robots), PONS__SIM_TASK);
         break;
     case PONS__SIM_LOOK:
         look(s);
-        pons__sim_push(s, s->now_ms + LOOK_MS, PONS__SIM_LOOK, -1);
+        push_in(s, LOOK_MS, PONS__SIM_LOOK);
         break;
     }
-    return PONS_OK;
+    return rc;
 }
 
 // ---- public functions ---------------------------------------------------------------------------
+
+static int start(pons__sim *s, pons_error *err)
+{
+    const size_t robots = s->play->robots;
+    if (!s->map) {
+        const int rc = pons_fleet_map_hall(robots, &s->map, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    const pons_fleet_map *map = s->map;
+    if (map->counts[PONS_FLEET_STATION] < 2 || map->counts[PONS_FLEET_PARK] < robots) {
+        return pons_error_set(err, PONS_EINVAL, "fleet",
+                              "map %s has %zu parks and %zu stations: it takes a park for each of "
+                              "%zu robots, and two stations",
+                              map->name, map->counts[PONS_FLEET_PARK],
+                              map->counts[PONS_FLEET_STATION], robots);
+    }
+    pons_rand_seed(&s->rand, s->play->seed);
+    s->standing = pons_need_zeroed(map->n, sizeof *s->standing);
+    s->people = pons_need_zeroed(map->n, sizeof *s->people);
+    s->flow = pons_need_zeroed(map->n, sizeof *s->flow);
+    s->stations = pons_need(map->n * sizeof *s->stations);
+    s->legs = pons_need_zeroed(robots, sizeof *s->legs);
+    s->lost_ms = pons_need_zeroed(robots, sizeof *s->lost_ms);
+    for (size_t z = 0; z < map->n; z++) {
+        if (map->zones[z].kind == PONS_FLEET_STATION) {
+            s->stations[s->n_stations++] = (int32_t)z;
+        }
+    }
+    pons__sim_bodies_init(s);
+    return start_core(s, err);
+}
+
+static int play_out(pons__sim *s, pons_error *err)
+{
+    const pons_fleet_play *play = s->play;
+    push_in(s, BEAT_MS, PONS__SIM_BEAT);
+    push_in(s, 0, PONS__SIM_TICK);
+    push_in(s, LOOK_MS, PONS__SIM_LOOK);
+    if (play->tasks_per_robot_hour > 0.0) {
+        push_in(s, 0, PONS__SIM_TASK);
+    }
+    if (play->robot_kills_per_hour > 0.0) {
+        push_in(s, some_time(s, play->robot_kills_per_hour), PONS__SIM_KILL);
+    }
+    if (play->people_per_hour > 0.0) {
+        push_in(s, some_time(s, play->people_per_hour), PONS__SIM_PERSON);
+    }
+    if (play->kills_of_orchestrator_per_hour > 0.0) {
+        push_in(s, some_time(s, play->kills_of_orchestrator_per_hour), PONS__SIM_KILL_CORE);
+    }
+    pons__sim_event e;
+    const int64_t end_ms = (int64_t)(play->hours * HOUR_MS);
+    int rc = PONS_OK;
+    while (rc >= 0 && pons__sim_pop(s, &e) && e.at_ms <= end_ms) {
+        s->now_ms = e.at_ms;
+        rc = step(s, &e, err);
+    }
+    return rc;
+}
 
 int pons_fleet_simulate(const pons_fleet_play *play, pons_value **ret, pons_buf *ret_svg,
                         pons_error *err)
 {
     pons__sim s = {.play = play, .map = play->map, .dead_ms = INT64_MIN / 2};
-    int rc = PONS_OK;
     if (play->robots < 1 || !(play->hours > 0.0)) {
         return pons_error_set(err, PONS_EINVAL, "fleet",
                               "a fleet is played with robots, for hours");
     }
-    if (!s.map) {
-        rc = pons_fleet_map_hall(play->robots, &s.map, err);
-    }
-    if (rc >= 0 &&
-        (s.map->counts[PONS_FLEET_STATION] < 2 || s.map->counts[PONS_FLEET_PARK] < play->robots)) {
-        rc = pons_error_set(err, PONS_EINVAL, "fleet",
-                            "map %s has %zu parks and %zu stations: it takes a park for each of "
-                            "%zu robots, and two stations",
-                            s.map->name, s.map->counts[PONS_FLEET_PARK],
-                            s.map->counts[PONS_FLEET_STATION], play->robots);
-    }
+    int rc = start(&s, err);
     if (rc >= 0) {
-        pons_rand_seed(&s.rand, play->seed);
-        s.standing = pons_need_zeroed(s.map->n, sizeof *s.standing);
-        s.people = pons_need_zeroed(s.map->n, sizeof *s.people);
-        s.flow = pons_need_zeroed(s.map->n, sizeof *s.flow);
-        s.stations = pons_need(s.map->n * sizeof *s.stations);
-        s.legs = pons_need_zeroed(play->robots, sizeof *s.legs);
-        s.lost_ms = pons_need_zeroed(play->robots, sizeof *s.lost_ms);
-        for (size_t z = 0; z < s.map->n; z++) {
-            if (s.map->zones[z].kind == PONS_FLEET_STATION) {
-                s.stations[s.n_stations++] = (int32_t)z;
-            }
-        }
-        pons__sim_bodies_init(&s);
-        rc = start_core(&s, err);
-    }
-    if (rc >= 0) {
-        pons__sim_push(&s, BEAT_MS, PONS__SIM_BEAT, -1);
-        pons__sim_push(&s, 0, PONS__SIM_TICK, -1);
-        pons__sim_push(&s, LOOK_MS, PONS__SIM_LOOK, -1);
-        if (play->tasks_per_robot_hour > 0.0) {
-            pons__sim_push(&s, 0, PONS__SIM_TASK, -1);
-        }
-        if (play->robot_kills_per_hour > 0.0) {
-            pons__sim_push(&s, some_time(&s, play->robot_kills_per_hour), PONS__SIM_KILL, -1);
-        }
-        if (play->people_per_hour > 0.0) {
-            pons__sim_push(&s, some_time(&s, play->people_per_hour), PONS__SIM_PERSON, -1);
-        }
-        if (play->kills_of_orchestrator_per_hour > 0.0) {
-            pons__sim_push(&s, some_time(&s, play->kills_of_orchestrator_per_hour),
-                           PONS__SIM_KILL_CORE, -1);
-        }
-        pons__sim_event e;
-        const int64_t end_ms = (int64_t)(play->hours * HOUR_MS);
-        while (rc >= 0 && pons__sim_pop(&s, &e) && e.at_ms <= end_ms) {
-            s.now_ms = e.at_ms;
-            rc = step(&s, &e, err);
-        }
+        rc = play_out(&s, err);
     }
     if (rc >= 0) {
         *ret = pons__sim_report(&s);

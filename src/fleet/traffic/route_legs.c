@@ -96,6 +96,11 @@ bool pons__leg_near(pons__traffic *t, int32_t robot, size_t zones, int64_t now_m
     return false;
 }
 
+static bool has_choice(const size_t which[3], size_t n_parks, size_t try)
+{
+    return n_parks > 0 && try < 3 && (try == 0 || which[try] < which[try - 1]);
+}
+
 size_t pons__leg_ahead(pons__traffic *t, int32_t robot, int32_t from, size_t try, int64_t now_ms,
                        bool *ret_more)
 {
@@ -113,7 +118,7 @@ size_t pons__leg_ahead(pons__traffic *t, int32_t robot, int32_t from, size_t try
         int32_t z = from;
         bool there = false, met_shut = false;
         n = n_parks = 0;
-        while ((n < AHEAD_MAX || n_parks == 0) && n <= map->lanes && !met_shut) {
+        while ((n < AHEAD_MAX || n_parks == 0) && n <= map->lanes) {
             if (!pons__map_bay(map, z) && leads_to(map, z, to)) {
                 there = true;
                 break;
@@ -123,8 +128,11 @@ size_t pons__leg_ahead(pons__traffic *t, int32_t robot, int32_t from, size_t try
                 return 0; // no way, as it is
             }
             met_shut = t->shut[z];
+            if (met_shut) {
+                break;
+            }
             t->path[n++] = z;
-            const int32_t park = !met_shut && n_parks < PARKS_MAX ? park_beside(t, robot, z) : -1;
+            const int32_t park = n_parks < PARKS_MAX ? park_beside(t, robot, z) : -1;
             if (park >= 0 && (!in_bay || n > GAIN_LEAST)) {
                 parks[n_parks] = park;
                 ends[n_parks++] = n;
@@ -145,7 +153,7 @@ size_t pons__leg_ahead(pons__traffic *t, int32_t robot, int32_t from, size_t try
     }
     // The farthest, one in the middle, the nearest.
     const size_t which[] = {n_parks - 1, n_parks / 2, 0};
-    if (n_parks == 0 || try >= 3 || (try > 0 && which[try] >= which[try - 1])) {
+    if (!has_choice(which, n_parks, try)) {
         return 0;
     }
     *ret_more = try < 2 && n_parks > 1;

@@ -287,6 +287,23 @@ static void wait_for(pons__traffic *t, int32_t robot, int32_t zone, int64_t now_
     *link = robot;
 }
 
+// Whether it has a leg that it may begin now; else *zone is what it waits for.
+static bool has_way(pons__traffic *t, int32_t robot, bool in_bay, int64_t now_ms, int32_t *zone)
+{
+    const pons__mover *m = &t->at[robot];
+    const bool final = m->n > 0 && m->leg[m->n - 1] == m->to;
+    if (m->n <= EXTEND_LEFT && !final && !(t->whole_streets && !in_bay)) {
+        find_leg(t, robot, in_bay ? LEG_ANY : LEG_LONGER, now_ms);
+    }
+    *zone = m->to >= 0 ? m->to : m->at;
+    if (m->n > 0 && may_go(t, robot, in_bay, now_ms, zone)) {
+        return true;
+    }
+    // Where it is going is not safe; perhaps a nearer bay is, and the way there may begin elsewhere.
+    return !in_bay && !t->whole_streets && t->holder[m->leg[0]] == PONS__NOBODY &&
+           find_leg(t, robot, LEG_ANY, now_ms) && t->holder[m->leg[0]] == PONS__NOBODY;
+}
+
 // It wants to move: it goes, or waits for a zone.
 static void try_move(pons__traffic *t, int32_t robot, int64_t now_ms)
 {
@@ -301,17 +318,8 @@ static void try_move(pons__traffic *t, int32_t robot, int64_t now_ms)
         wait_for(t, robot, m->at, now_ms); // its own zone: it waits for its turn
         return;
     }
-    const bool final = m->n > 0 && m->leg[m->n - 1] == m->to;
-    if (m->n <= EXTEND_LEFT && !final && !(t->whole_streets && !in_bay)) {
-        find_leg(t, robot, in_bay ? LEG_ANY : LEG_LONGER, now_ms);
-    }
-    int32_t zone = m->to >= 0 ? m->to : m->at;
-    bool goes = m->n > 0 && may_go(t, robot, in_bay, now_ms, &zone);
-    if (!goes && !in_bay && !t->whole_streets && t->holder[m->leg[0]] == PONS__NOBODY) {
-        // Where it is going is not safe; perhaps a nearer bay is, and the way there may begin elsewhere.
-        goes = find_leg(t, robot, LEG_ANY, now_ms) && t->holder[m->leg[0]] == PONS__NOBODY;
-    }
-    if (!goes) {
+    int32_t zone;
+    if (!has_way(t, robot, in_bay, now_ms, &zone)) {
         if (in_bay) {
             set_leg(t, robot, NULL, 0); // it stands well: others may have the bay
         }
@@ -375,6 +383,32 @@ static void new_version(pons__traffic *t)
     t->version = memchr(t->shut, true, t->map->lanes) ? ++t->versions : 0;
 }
 
+static void set_shut(pons__traffic *t, const pons__mover *m, bool shut)
+{
+    t->shut[m->at] = shut;
+    if (m->next >= 0) {
+        t->shut[m->next] = shut;
+    }
+}
+
+// Whether a stuck one has found another leg.
+static bool unstick(pons__traffic *t, int32_t robot, int64_t now_ms)
+{
+    pons__mover *m = &t->at[robot];
+    if (!m->stuck || m->dead || m->at < 0) {
+        return false;
+    }
+    set_shut(t, m, false); // it does not stand in its own way
+    const bool in = m->next >= 0 && pons__map_bay(t->map, m->next);
+    m->stuck = !in && !find_leg(t, robot, LEG_ANY, now_ms);
+    if (m->stuck) {
+        set_shut(t, m, true);
+    } else {
+        m->since = now_ms;
+    }
+    return !m->stuck;
+}
+
 // Somebody stands where nobody can be counted on to leave, or does so no more. Who has such a zone on his
 // leg, or somebody who has, is stuck; then each stuck one looks for another leg.
 static void shut_changed(pons__traffic *t, int64_t now_ms)
@@ -388,10 +422,7 @@ static void shut_changed(pons__traffic *t, int64_t now_ms)
                 if (t->shut[m->leg[k]]) {
                     m->stuck = more = true;
                     set_leg(t, (int32_t)i, NULL, 0);
-                    t->shut[m->at] = true;
-                    if (m->next >= 0) {
-                        t->shut[m->next] = true;
-                    }
+                    set_shut(t, m, true);
                 }
             }
         }
@@ -399,26 +430,7 @@ static void shut_changed(pons__traffic *t, int64_t now_ms)
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < t->n; i++) {
-            pons__mover *m = &t->at[i];
-            if (!m->stuck || m->dead || m->at < 0) {
-                continue;
-            }
-            // It does not stand in its own way.
-            t->shut[m->at] = false;
-            if (m->next >= 0) {
-                t->shut[m->next] = false;
-            }
-            const bool in = m->next >= 0 && pons__map_bay(t->map, m->next);
-            if (in || find_leg(t, (int32_t)i, LEG_ANY, now_ms)) {
-                m->stuck = false;
-                m->since = now_ms;
-                more = true;
-            } else {
-                t->shut[m->at] = true;
-                if (m->next >= 0) {
-                    t->shut[m->next] = true;
-                }
-            }
+            more = unstick(t, (int32_t)i, now_ms) || more;
         }
     }
     new_version(t);
@@ -426,6 +438,18 @@ static void shut_changed(pons__traffic *t, int64_t now_ms)
         pons__mover *m = &t->at[i];
         if (m->at >= 0 && m->next < 0 && !m->dead && !m->stuck && on_lane(t, m) && m->waits < 0) {
             try_move(t, (int32_t)i, now_ms);
+        }
+    }
+}
+
+// A late one waits for a bay that is kept for one far away: that one takes a bay on its way.
+static void give_up_booked(pons__traffic *t, int64_t now_ms)
+{
+    for (size_t z = 0; z < t->map->n; z++) {
+        const int32_t late = t->claimed[z], other = t->booked[z];
+        if (late >= 0 && other >= 0 && other != late && t->holder[z] == PONS__NOBODY &&
+            t->at[other].n > FAR && !t->at[other].stuck && !t->whole_streets) {
+            find_leg(t, other, LEG_ANY, now_ms);
         }
     }
 }
@@ -460,13 +484,7 @@ void pons__traffic_again(pons__traffic *t, int64_t now_ms)
         shut_changed(t, now_ms);
     }
     // A late one waits for a bay that is kept for one far away.
-    for (size_t z = 0; z < t->map->n; z++) {
-        const int32_t late = t->claimed[z], other = t->booked[z];
-        if (late >= 0 && other >= 0 && other != late && t->holder[z] == PONS__NOBODY &&
-            t->at[other].n > FAR && !t->at[other].stuck && !t->whole_streets) {
-            find_leg(t, other, LEG_ANY, now_ms); // to a bay on its way
-        }
-    }
+    give_up_booked(t, now_ms);
     qsort_r(list, n, sizeof *list, by_since, t);
     for (size_t i = 0; i < n; i++) {
         try_move(t, list[i], now_ms);

@@ -31,6 +31,13 @@ void pons__cx_break(pons_cx *cx, int st, const pons_error *err)
     pons__cx_fault(cx, st, err);
     cx->broken = true;
 }
+int pons__task_fault(const pons_cx *cx, pons_error *err)
+{
+    if (err) {
+        *err = cx->broken ? cx->fault_error : cx->error;
+    }
+    return cx->broken ? cx->fault : cx->error.status;
+}
 
 void pons__task_hold(pons_cx *cx, pons_value *v)
 {

@@ -7,7 +7,6 @@
 
 static int count_row(void *user, const pons_inbox_row *row)
 {
-    (void)row;
     ++*(int64_t *)user;
     return 0;
 }

@@ -80,6 +80,20 @@ static bool take_schema(pons__contract *c, const pons_value *schema, const char 
     return st != PONS_ENOMEM;
 }
 
+// What follows from a channel's kind.
+static void take_kind(pons__channel *c)
+{
+    c->tracked = c->kind != PONS_CHANNEL_UNTRACKED && c->kind != PONS_CHANNEL_IS_LAST_STEP &&
+                 c->kind != PONS_CHANNEL_REMAINING_STEPS;
+    c->transient = c->kind == PONS_CHANNEL_EPHEMERAL || c->kind == PONS_CHANNEL_ANY ||
+                   c->kind == PONS_CHANNEL_TOPIC;
+    c->appends = c->kind == PONS_CHANNEL_MESSAGES || c->kind == PONS_CHANNEL_TOPIC_ACC ||
+                 (c->kind == PONS_CHANNEL_REDUCE && c->reduce == pons_reduce_append);
+    c->folds = c->kind == PONS_CHANNEL_REDUCE || c->kind == PONS_CHANNEL_MESSAGES ||
+               c->kind == PONS_CHANNEL_TOPIC || c->kind == PONS_CHANNEL_TOPIC_ACC;
+    c->merges = c->kind == PONS_CHANNEL_REDUCE && c->reduce == pons_reduce_merge;
+}
+
 static bool take_channels(pons_graph *g, const pons_graph_builder *b, faults *f)
 {
     g->channels = calloc(b->n_channels + 1, sizeof *g->channels);
@@ -104,17 +118,9 @@ static bool take_channels(pons_graph *g, const pons_graph_builder *b, faults *f)
         *c = *from;
         c->initial = pons_value_ref(from->initial);
         c->schema = (pons__contract){0};
-        bool managed =
-            c->kind == PONS_CHANNEL_IS_LAST_STEP || c->kind == PONS_CHANNEL_REMAINING_STEPS;
-        g->managed = g->managed || managed;
-        c->tracked = c->kind != PONS_CHANNEL_UNTRACKED && !managed;
-        c->transient = c->kind == PONS_CHANNEL_EPHEMERAL || c->kind == PONS_CHANNEL_ANY ||
-                       c->kind == PONS_CHANNEL_TOPIC;
-        c->appends = c->kind == PONS_CHANNEL_MESSAGES || c->kind == PONS_CHANNEL_TOPIC_ACC ||
-                     (c->kind == PONS_CHANNEL_REDUCE && c->reduce == pons_reduce_append);
-        c->folds = c->kind == PONS_CHANNEL_REDUCE || c->kind == PONS_CHANNEL_MESSAGES ||
-                   c->kind == PONS_CHANNEL_TOPIC || c->kind == PONS_CHANNEL_TOPIC_ACC;
-        c->merges = c->kind == PONS_CHANNEL_REDUCE && c->reduce == pons_reduce_merge;
+        take_kind(c);
+        g->managed = g->managed || c->kind == PONS_CHANNEL_IS_LAST_STEP ||
+                     c->kind == PONS_CHANNEL_REMAINING_STEPS;
         c->name = strdup(from->name);
         if (!c->name ||
             !take_schema(&c->schema, from->schema.source, "schema of channel ", from->name, f)) {
@@ -429,6 +435,22 @@ static bool take_retries(pons__node *n, const pons_retry *from, size_t n_from, f
     return p->retries != NULL;
 }
 
+static bool take_cache_on(const pons_graph *g, pons__node *n, const pons__node_spec *from,
+                          faults *f)
+{
+    pons__policy *p = n->policy;
+    p->cache_on = calloc(from->cache_on.n + 1, sizeof *p->cache_on);
+    for (size_t i = 0; i < from->cache_on.n && p->cache_on; i++) {
+        uint32_t ch = pons__graph_channel_find(g, from->cache_on.v[i]);
+        if (ch == PONS__NONE) {
+            fault(f, "node '%s' is cached on unknown channel '%s'", n->name, from->cache_on.v[i]);
+        } else {
+            p->cache_on[p->n_cache_on++] = ch;
+        }
+    }
+    return p->cache_on != NULL;
+}
+
 static bool take_policy(pons_graph *g, const pons_graph_builder *b, pons__node *n,
                         const pons__node_spec *from, faults *f)
 {
@@ -469,16 +491,7 @@ static bool take_policy(pons_graph *g, const pons_graph_builder *b, pons__node *
                   from->error_handler);
         }
     }
-    p->cache_on = calloc(from->cache_on.n + 1, sizeof *p->cache_on);
-    for (size_t i = 0; i < from->cache_on.n && p->cache_on; i++) {
-        uint32_t ch = pons__graph_channel_find(g, from->cache_on.v[i]);
-        if (ch == PONS__NONE) {
-            fault(f, "node '%s' is cached on unknown channel '%s'", n->name, from->cache_on.v[i]);
-        } else {
-            p->cache_on[p->n_cache_on++] = ch;
-        }
-    }
-    return p->cache_on != NULL;
+    return take_cache_on(g, n, from, f);
 }
 
 static bool take_runs(pons__node *n, const pons__node_spec *from, faults *f)

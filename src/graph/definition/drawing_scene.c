@@ -56,24 +56,32 @@ static bool add_edge(scene *s, const char *from, const char *to, bool conditiona
     return ok;
 }
 
+static bool add_edges(const pons_graph *g, const pons__node *n, const uint32_t *to, size_t count,
+                      bool conditional, scene *s)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!add_edge(s, n->name, pons__graph_node_name(g, to[i]), conditional)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // The static ones before the others, which they hide.
 static bool edges_of(const pons_graph *g, const pons__node *n, scene *s)
 {
-    bool ok = true, drawn = n->n_edges + n->n_arms > 0 || (n->n_goes > 0 && !n->goes_undrawn);
-    for (size_t i = 0; i < n->n_edges && ok; i++) {
-        ok = add_edge(s, n->name, pons__graph_node_name(g, n->edges[i]), false);
-    }
+    bool drawn = n->n_edges + n->n_arms > 0 || (n->n_goes > 0 && !n->goes_undrawn);
+    bool ok = add_edges(g, n, n->edges, n->n_edges, false, s);
     for (size_t i = 0; i < n->n_arms && ok; i++) {
-        ok = add_edge(s, n->name, pons__graph_node_name(g, g->joins[n->arms[i].join].to), false);
+        ok = add_edges(g, n, &g->joins[n->arms[i].join].to, 1, false, s);
     }
     for (size_t i = 0; i < n->n_routers && ok; i++) {
-        drawn = drawn || !n->routers[i].undrawn;
-        for (size_t k = 0; k < n->routers[i].n_targets && ok && !n->routers[i].undrawn; k++) {
-            ok = add_edge(s, n->name, pons__graph_node_name(g, n->routers[i].targets[k]), true);
-        }
+        const pons__router *r = &n->routers[i];
+        drawn = drawn || !r->undrawn;
+        ok = r->undrawn || add_edges(g, n, r->targets, r->n_targets, true, s);
     }
-    for (size_t i = 0; i < n->n_goes && ok && !n->goes_undrawn; i++) {
-        ok = add_edge(s, n->name, pons__graph_node_name(g, n->goes[i]), true);
+    if (ok && !n->goes_undrawn) {
+        ok = add_edges(g, n, n->goes, n->n_goes, true, s);
     }
     if (ok && n->policy && n->policy->handler != PONS__NONE) {
         ok = add_edge(s, n->name, pons__graph_node_name(g, n->policy->handler), true);

@@ -8,6 +8,7 @@
 //
 // As END it only ends: what had finished counts, where it would have gone does not.
 #include "graph/core/alloc_runs.h"
+#include "graph/core/faults.h"
 #include "graph/core/task_writes.h"
 #include "graph/core/thread_lease.h"
 #include "graph/engine.h"
@@ -100,10 +101,7 @@ static int write_as(pons_run *r, uint32_t node, const pons_value *values, pons_e
         return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
                               "a router of '%s' waits, which an update can't", cx->node->name);
     }
-    if (err) {
-        *err = cx->broken ? cx->fault_error : cx->error;
-    }
-    return cx->broken ? cx->fault : cx->error.status;
+    return pons__task_fault(cx, err);
 }
 
 // ---- as which node ------------------------------------------------------------------------------
@@ -132,6 +130,16 @@ static int tie(pons_run *r, pons_error *err)
                           "several nodes of thread %s may have written last: say as which one the "
                           "state is updated",
                           r->t->id);
+}
+
+static pons_value *next_names(const pons__image *im)
+{
+    pons_value *names = json_array();
+    json_array_extend(names, im->next);
+    for (size_t i = 0; i < json_array_size(im->sends); i++) {
+        json_array_append(names, json_array_get(json_array_get(im->sends, i), 0));
+    }
+    return names;
 }
 
 // Who ran in the newest step is what was next in the checkpoint before it.
@@ -165,25 +173,22 @@ static int last_writer(pons_run *r, uint32_t *ret, pons_error *err)
         if (st != PONS_OK || moved) {
             continue; // a fork has what its origin had
         }
-        names = json_array();
-        if (im.step == step - 1) {
-            json_array_extend(names, im.next);
-        }
-        for (size_t i = 0; i < json_array_size(im.sends) && im.step == step - 1; i++) {
-            json_array_append(names, json_array_get(json_array_get(im.sends, i), 0));
-        }
+        names = im.step == step - 1 ? next_names(&im) : json_array();
         if (json_array_size(names) == 0) {
             st = tie(r, err);
         }
     }
     pons__image_fini(&im);
     const char *name = json_string_value(json_array_get(names, 0));
-    for (size_t i = 1; i < json_array_size(names) && st == PONS_OK; i++) {
+    if (st != PONS_OK || !name) {
+        return st;
+    }
+    for (size_t i = 1; i < json_array_size(names); i++) {
         if (strcmp(json_string_value(json_array_get(names, i)), name) != 0) {
-            st = tie(r, err);
+            return tie(r, err);
         }
     }
-    return st == PONS_OK && name ? resolve(r, name, ret, err) : st;
+    return resolve(r, name, ret, err);
 }
 
 // ---- public functions ---------------------------------------------------------------------------

@@ -136,6 +136,22 @@ static int describe(finder *f, pons_value *row)
     return PONS_OK;
 }
 
+static int place_rows(finder *f, bool describe_all, placed *list, size_t *n)
+{
+    for (size_t i = 0; i < json_array_size(f->rows); i++) {
+        pons_value *row = json_array_get(f->rows, i);
+        const int st = describe_all ? describe(f, row) : PONS_OK;
+        if (st) {
+            return st;
+        }
+        if (!describe_all || is_wanted(f, row)) {
+            list[*n] = (placed){row, f->q->by, !f->q->ascending, *n};
+            ++*n;
+        }
+    }
+    return PONS_OK;
+}
+
 // Describing a thread reads its heads, so it is done for all of them only where that decides.
 static int give_page(finder *f, pons_value **ret)
 {
@@ -147,15 +163,7 @@ static int give_page(finder *f, pons_value **ret)
     placed *list = malloc((n + 1) * sizeof *list);
     pons_autovalue page = json_array();
     size_t kept = 0;
-    int st = list && page ? PONS_OK : no_memory(f->err);
-    for (size_t i = 0; i < n && !st; i++) {
-        pons_value *row = json_array_get(f->rows, i);
-        st = all ? describe(f, row) : PONS_OK;
-        if (!st && (!all || is_wanted(f, row))) {
-            list[kept] = (placed){row, q->by, !q->ascending, kept};
-            kept++;
-        }
-    }
+    int st = list && page ? place_rows(f, all, list, &kept) : no_memory(f->err);
     if (!st && kept) {
         qsort(list, kept, sizeof *list, by_order);
     }

@@ -257,6 +257,25 @@ static int commit_memory(pons_run *r, const pons__extra *x)
 
 // ---- public functions ---------------------------------------------------------------------------
 
+static bool put_parts(pons_run *r, const pons__extra *x, bool plain, commit_parts *p)
+{
+    if (!r->cp_stored) {
+        put_checkpoints(r, p);
+        if (r->t->buf.failed) {
+            return false;
+        }
+    }
+    return (plain || put_out(p, &r->out, x->effect, r->ns->name)) &&
+           (x->n_with == 0 || put_others(x, p));
+}
+
+static bool may_queue(const pons_run *r, const pons__extra *x, const pons_commit *c)
+{
+    return x->may_wait && r->opts.durability == PONS_DURABILITY_ASYNC &&
+           (c->n_events == 0 || r->t->on_stored) && c->n_effects == 0 && c->n_items == 0 &&
+           c->n_records == 0;
+}
+
 int pons__run_commit(pons_run *r, const pons__extra *x, pons_error *err)
 {
     if (!r->durable) {
@@ -269,26 +288,20 @@ int pons__run_commit(pons_run *r, const pons__extra *x, pons_error *err)
             "goes on from what is stored",
             r->ns->name, r->t->id);
     }
-    if (r->parent && !r->parent->cp_stored) { // what names this run must be there first
-        int st = pons__run_commit(r->parent, &(pons__extra){0}, err);
-        if (st != PONS_OK) {
-            return st;
-        }
+    int st = r->parent && !r->parent->cp_stored // what names this run must be there first
+                 ? pons__run_commit(r->parent, &(pons__extra){0}, err)
+                 : PONS_OK;
+    if (st != PONS_OK) {
+        return st;
     }
-    size_t n_rows = x->rows ? x->rows->n : 0;
     bool plain = pons__out_empty(&r->out) && !x->effect && x->n_with == 0;
-    if (r->cp_stored && plain && n_rows == 0) {
+    if (r->cp_stored && plain && (!x->rows || x->rows->n == 0)) {
         return PONS_OK;
     }
     commit_parts p;
     memset(&p, 0, offsetof(commit_parts, first));
     p.cps = p.own;
-    if (!r->cp_stored) {
-        put_checkpoints(r, &p);
-    }
-    if ((!r->cp_stored && r->t->buf.failed) ||
-        (!plain && !put_out(&p, &r->out, x->effect, r->ns->name)) ||
-        (x->n_with > 0 && !put_others(x, &p))) {
+    if (!put_parts(r, x, plain, &p)) {
         parts_fini(&p);
         return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory to commit a step");
     }
@@ -299,7 +312,7 @@ int pons__run_commit(pons_run *r, const pons__extra *x, pons_error *err)
         .checkpoints = p.cps,
         .n_checkpoints = p.n_cps,
         .records = x->rows ? x->rows->rows : NULL,
-        .n_records = n_rows,
+        .n_records = x->rows ? x->rows->n : 0,
         .inbox_taken = r->out.taken,
         .n_inbox_taken = r->out.n_taken,
         .posts = p.posts,
@@ -311,14 +324,12 @@ int pons__run_commit(pons_run *r, const pons__extra *x, pons_error *err)
         .items = p.items,
         .n_items = r->out.n_items,
     };
-    bool queued = x->may_wait && r->opts.durability == PONS_DURABILITY_ASYNC &&
-                  (c.n_events == 0 || r->t->on_stored) && c.n_effects == 0 && c.n_items == 0 &&
-                  n_rows == 0;
+    const bool queued = may_queue(r, x, &c);
     if (queued && c.n_events > 0) {
         c.written = r->t->on_stored;
         c.user = r->t->user;
     }
-    int st = pons__thread_commit(r->t, r->ns, &c, queued, err);
+    st = pons__thread_commit(r->t, r->ns, &c, queued, err);
     if (st == PONS_OK) {
         committed(r, &p, queued);
     }

@@ -164,6 +164,24 @@ int pons_run_custom(pons_run *r, const char *await_id, pons_value *payload, pons
     return pons__stream_say(cx, PONS_STREAM_CUSTOM, payload, false, err);
 }
 
+// The answer of a detached call has been committed, or could not be.
+static void detach_end(pons_cx *cx, pons__call *c, int st)
+{
+    c->detached = false;
+    if (st != PONS_OK) {
+        pons_value_unref(c->answer);
+        c->answer = NULL;
+        return;
+    }
+    if (cx->state == PONS__TASK_PARKED && !cx->wake_ns) {
+        cx->state = PONS__TASK_TODO;
+    }
+    if (!c->start_due) {
+        pons__call_cancel(cx->run, c);
+    }
+    c->start_due = false;
+}
+
 static int detach_one(pons_run *r, const pons_value *value, pons_error *err)
 {
     pons__rows rows = {0};
@@ -188,23 +206,9 @@ static int detach_one(pons_run *r, const pons_value *value, pons_error *err)
     for (size_t i = 0; i < r->n_tasks; i++) {
         pons_cx *cx = r->tasks[i];
         for (size_t k = 0; k < cx->n_calls; k++) {
-            pons__call *c = &cx->calls[k];
-            if (!c->detached) {
-                continue;
+            if (cx->calls[k].detached) {
+                detach_end(cx, &cx->calls[k], st);
             }
-            c->detached = false;
-            if (st != PONS_OK) {
-                pons_value_unref(c->answer);
-                c->answer = NULL;
-                continue;
-            }
-            if (cx->state == PONS__TASK_PARKED && !cx->wake_ns) {
-                cx->state = PONS__TASK_TODO;
-            }
-            if (!c->start_due) {
-                pons__call_cancel(r, c);
-            }
-            c->start_due = false;
         }
     }
     if (st == PONS_OK && n > 0) {
@@ -251,6 +255,24 @@ static int64_t time_due(pons_cx *cx, int64_t now_ns)
     return INT64_MAX;
 }
 
+// Answers a call whose deadline has passed. The deadline of one that waits on; INT64_MAX: none.
+static int64_t call_deadline(pons_cx *cx, size_t k, int64_t now_ns, pons_error *err, int *st)
+{
+    pons__call *c = &cx->calls[k];
+    if (!pons__call_outstanding(c) || !c->saved || !c->deadline_ns) {
+        return INT64_MAX;
+    }
+    if (c->deadline_ns > now_ns) {
+        return c->deadline_ns;
+    }
+    const bool started = !c->start_due;
+    *st = answer(cx, k, pons_object_whole("timeout", json_true(), NULL), err);
+    if (*st == PONS_OK && started) {
+        pons__call_cancel(cx->run, c);
+    }
+    return INT64_MAX;
+}
+
 static int64_t deadlines(pons_run *r, int64_t now_ns, pons_error *err, int *st)
 {
     int64_t next = r->state == PONS_RUN_PARKED ? pons__cut_step_ns(r) : INT64_MAX;
@@ -268,19 +290,8 @@ static int64_t deadlines(pons_run *r, int64_t now_ns, pons_error *err, int *st)
             next = due < next ? due : next;
         }
         for (size_t k = 0; k < cx->n_calls && *st == PONS_OK; k++) {
-            pons__call *c = &cx->calls[k];
-            if (!pons__call_outstanding(c) || !c->saved || !c->deadline_ns) {
-                continue;
-            }
-            if (c->deadline_ns > now_ns) {
-                next = c->deadline_ns < next ? c->deadline_ns : next;
-                continue;
-            }
-            bool started = !c->start_due;
-            *st = answer(cx, k, pons_object_whole("timeout", json_true(), NULL), err);
-            if (*st == PONS_OK && started) {
-                pons__call_cancel(r, c);
-            }
+            const int64_t due = call_deadline(cx, k, now_ns, err, st);
+            next = due < next ? due : next;
         }
         if (cx->child) {
             int64_t inner = deadlines(cx->child, now_ns, err, st);
@@ -371,11 +382,6 @@ static bool is_between(const pons_run *r)
     return !began || below;
 }
 
-static bool may_be_early(const pons_run *r)
-{
-    return !r->early && !r->early_used && is_between(r);
-}
-
 int pons_run_resume_value(pons_run *r, const pons_value *value, pons_error *err)
 {
     pons_autovalue pending = pons_run_pending(r);
@@ -391,7 +397,7 @@ int pons_run_resume_value(pons_run *r, const pons_value *value, pons_error *err)
         n++;
     }
     const bool stopped = n == 0 && pass_stop(r);
-    if (n == 0 && may_be_early(r)) {
+    if (n == 0 && !r->early && !r->early_used && is_between(r)) {
         return answer_early(r, value, err);
     }
     if (stopped) {

@@ -10,6 +10,7 @@
 
 #include "graph/core/alloc_runs.h"
 #include "graph/core/called_tasks.h"
+#include "graph/core/faults.h"
 #include "graph/core/run_accessors.h"
 #include "graph/core/task_calls.h"
 #include "graph/core/thread_lease.h"
@@ -159,6 +160,21 @@ static int parents_of(const pons_run *r, pons_value **ret, pons_error *err)
     return PONS_OK;
 }
 
+// The namespace goes on from an input.
+static void take_input(pons__ns *ns, const pons_run *r, const char *owner, pons_value *parents)
+{
+    enum { INPUT_AND_START = 2 };
+    pons_value_unref(ns->parents);
+    ns->parents = parents;
+    pons_value_unref(ns->metadata);
+    ns->metadata = pons_value_ref(r->opts.metadata);
+    ns->step += INPUT_AND_START;
+    ns->run_id_stored = false;
+    snprintf(ns->owner, sizeof ns->owner, "%s", owner);
+    ns->forked = false;
+    ns->lost[0] = '\0'; // what was to run is not any more
+}
+
 // The start's superstep: the input is written, START's routers run. Stored by the first advance.
 int pons__run_begin(pons_run *r, const pons_value *input, const char *owner,
                     const pons_command *cmd, pons_error *err)
@@ -184,10 +200,7 @@ int pons__run_begin(pons_run *r, const pons_value *input, const char *owner,
         st = pons_error_set(err, PONS_EINVAL, PONS__MODULE, "a router of START can't wait");
     }
     if (cx->state == PONS__TASK_FAILED || cx->broken) {
-        st = cx->broken ? cx->fault : cx->error.status;
-        if (err) {
-            *err = cx->broken ? cx->fault_error : cx->error;
-        }
+        st = pons__task_fault(cx, err);
     }
     r->starting = true;
     if (st == PONS_OK) {
@@ -203,16 +216,7 @@ int pons__run_begin(pons_run *r, const pons_value *input, const char *owner,
         pons_value_unref(before);
         return st;
     }
-    pons_value_unref(ns->parents);
-    ns->parents = parents;
-    pons_value_unref(ns->metadata);
-    ns->metadata = pons_value_ref(r->opts.metadata);
-    enum { INPUT_AND_START = 2 };
-    ns->step += INPUT_AND_START;
-    ns->run_id_stored = false;
-    snprintf(ns->owner, sizeof ns->owner, "%s", owner);
-    ns->forked = false;
-    ns->lost[0] = '\0'; // what was to run is not any more
+    take_input(ns, r, owner, parents);
     r->stopped = pons__run_stop_due(r);
     r->n_tasks = 0;
     r->cp_id[0] = '\0';

@@ -57,11 +57,6 @@ int pons_run_resume(pons_thread *t, const pons_graph *g, const char *ns,
 
 // ---- on a namespace that is at work -------------------------------------------------------------
 
-static bool inside(const pons_run *r)
-{
-    return r->stepping > 0;
-}
-
 static int enqueue(pons_thread *t, const pons_graph *g, pons__ns *ns, const pons_value *input,
                    const pons_run_options *opts, pons_run **ret, pons_error *err)
 {
@@ -107,7 +102,7 @@ int pons_run_submit(pons_thread *t, const pons_graph *g, const char *name, const
         return pons_error_set(err, PONS_EUNSUPPORTED, PONS__MODULE,
                               "a thread without a store can't roll back");
     }
-    if (busy && (how == PONS_BUSY_ENQUEUE || (old && inside(old)))) {
+    if (busy && (how == PONS_BUSY_ENQUEUE || (old && old->stepping > 0))) {
         if (how != PONS_BUSY_ENQUEUE) {
             pons_run_drain(old); // its step is finished first, then it stands aside
         }

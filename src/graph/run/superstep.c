@@ -21,6 +21,7 @@
 #include "graph/run/superstep.h"
 
 #include "graph/core/alloc_runs.h"
+#include "graph/core/faults.h"
 #include "graph/core/run_accessors.h"
 #include "graph/core/task_calls.h"
 #include "graph/core/task_observer.h"
@@ -158,10 +159,7 @@ static int begin_tasks(pons_run *r, pons_error *err)
         }
         pons__task_begin(cx);
         if (cx->broken) {
-            if (err) {
-                *err = cx->fault_error;
-            }
-            return cx->fault;
+            return pons__task_fault(cx, err);
         }
     }
     return PONS_OK;
@@ -248,6 +246,53 @@ static int conclude_step(pons_run *r, pons_error *err)
     return settle_step(r, err);
 }
 
+// *cut: the run was canceled meanwhile, and is cut.
+static int run_one(pons_run *r, size_t i, bool *cut, pons_error *err)
+{
+    pons_cx *cx = r->tasks[i];
+    if (cx->caller && !cx->retired && cx->state != PONS__TASK_TODO) {
+        pons__future_settle(cx); // one whose commit had failed
+        if (cx->broken) {
+            return pons__task_fault(cx, err);
+        }
+    }
+    if (cx->state != PONS__TASK_TODO) {
+        return PONS_OK;
+    }
+    if (r->opts.stream) {
+        pons__stream_task(cx, true);
+    }
+    pons__task_run(cx);
+    if (cx->broken) {
+        return pons__task_fault(cx, err);
+    }
+    if (cx->node->begin && !all_done(r)) {
+        pons__task_keep(cx); // what others take is a host's to say
+    }
+    if (pons__run_cancel_how(r) != PONS_CANCEL_NONE && !all_done(r)) {
+        pons__tasks_give_up(r); // before anything of them is freed
+        *cut = true;
+        return pons__cut(r, err);
+    }
+    if (pons__cut_step_over(r)) {
+        pons__cut_step(r, cx->state == PONS__TASK_FAILED ? r->n_tasks : i);
+    }
+    return PONS_OK;
+}
+
+// A task goes on in a graph around this one: the run ends here.
+static int escape(pons_run *r, pons_cx *cx, pons_error *err)
+{
+    r->escaped = cx;
+    r->state = PONS_RUN_DONE;
+    pons__tasks_give_up(r);
+    for (size_t k = 0; k < r->n_tasks; k++) {
+        pons__task_cancel(r->tasks[k]);
+    }
+    return r->durable && !pons__out_empty(&r->out) ? pons__run_commit(r, &(pons__extra){0}, err)
+                                                   : PONS_OK;
+}
+
 static int run_tasks(pons_run *r, pons_error *err)
 {
     bool failed = false, parked = false;
@@ -255,56 +300,22 @@ static int run_tasks(pons_run *r, pons_error *err)
     if (pons__cut_step_over(r)) {
         pons__cut_step(r, r->n_tasks);
     }
-    const int st = begin_tasks(r, err);
+    int st = begin_tasks(r, err);
     if (st != PONS_OK) {
         return st;
     }
     for (size_t i = 0; i < r->n_tasks; i++) {
         pons_cx *cx = r->tasks[i];
-        if (cx->caller && !cx->retired && cx->state != PONS__TASK_TODO) {
-            pons__future_settle(cx); // one whose commit had failed
-            if (cx->broken) {
-                if (err) {
-                    *err = cx->fault_error;
-                }
-                return cx->fault;
-            }
-        }
-        if (cx->state == PONS__TASK_TODO) {
-            if (r->opts.stream) {
-                pons__stream_task(cx, true);
-            }
-            pons__task_run(cx);
-            if (cx->broken) {
-                if (err) {
-                    *err = cx->fault_error;
-                }
-                return cx->fault;
-            }
-            if (cx->node->begin && !all_done(r)) {
-                pons__task_keep(cx); // what others take is a host's to say
-            }
-            if (pons__run_cancel_how(r) != PONS_CANCEL_NONE && !all_done(r)) {
-                pons__tasks_give_up(r); // before anything of them is freed
-                return pons__cut(r, err);
-            }
-            if (pons__cut_step_over(r)) {
-                pons__cut_step(r, cx->state == PONS__TASK_FAILED ? r->n_tasks : i);
-            }
+        bool cut = false;
+        st = run_one(r, i, &cut, err);
+        if (cut || st != PONS_OK) {
+            return st;
         }
         if (r->opts.stream && !cx->streamed && !cx->escape && !cx->caller) {
             pons__stream_task(cx, false);
         }
         if (cx->escape) {
-            r->escaped = cx;
-            r->state = PONS_RUN_DONE;
-            pons__tasks_give_up(r);
-            for (size_t k = 0; k < r->n_tasks; k++) {
-                pons__task_cancel(r->tasks[k]);
-            }
-            return r->durable && !pons__out_empty(&r->out)
-                       ? pons__run_commit(r, &(pons__extra){0}, err)
-                       : PONS_OK;
+            return escape(r, cx, err);
         }
         failed = failed || (cx->state == PONS__TASK_FAILED && !cx->caller);
         parked = parked || cx->state == PONS__TASK_PARKED;

@@ -78,9 +78,8 @@ static bool image_tail(pons_value *list, const pons_value *pair)
     return json_array_extend(list, (pons_value *)(uintptr_t)items) == 0;
 }
 
-static int image_parts(pons__image *im, const pons_value *row, pons_error *err)
+static int image_parts(pons__image *im, const pons_value *row)
 {
-    (void)err;
     const char *name;
     pons_value *v;
     size_t i;
@@ -148,7 +147,7 @@ static int apply_row(pons__image *im, const pons_checkpoint_row *row, pons_error
     im->sends = pons_value_ref(pons_get(v, "s"));
     im->waiting = pons_value_ref(pons_get(v, "d"));
     im->joins = pons_value_ref(pons_get(v, "j"));
-    st = image_parts(im, v, err);
+    st = image_parts(im, v);
     if (st != PONS_OK) {
         return corrupt(row, err, "a part of it does not fit");
     }

@@ -182,6 +182,51 @@ int pons__messages_prepare(pons__make_id_fn make, void *ctx, bool chat, pons_val
     return st;
 }
 
+// An update is a message or a list of them.
+static size_t count_of(const pons_value *update)
+{
+    return json_is_array(update) ? json_array_size(update) : 1;
+}
+
+static const pons_value *message_of(const pons_value *update, size_t i)
+{
+    return json_is_array(update) ? json_array_get(update, i) : update;
+}
+
+static size_t after_remove_all(const pons_value *update)
+{
+    size_t first = 0;
+    for (size_t i = 0; i < count_of(update); i++) {
+        const pons_value *m = message_of(update, i);
+        const char *id = is_remove(m) ? id_of(m) : NULL;
+        if (id && strcmp(id, PONS_REMOVE_ALL) == 0) {
+            first = i + 1;
+        }
+    }
+    return first;
+}
+
+static void forget(pons__ids *ids, bool *gone, size_t n)
+{
+    pons__ids_reset(ids);
+    if (gone) {
+        memset(gone, 0, n);
+    }
+}
+
+// At the end of an update, so that a later re-add finds its place. Returns whether there were any.
+static bool remove_gone(pons_value *list, const bool *gone, size_t n)
+{
+    bool any = false;
+    for (size_t i = json_array_size(list); i-- > 0;) {
+        if (i < n && gone[i]) {
+            json_array_remove(list, i);
+            any = true;
+        }
+    }
+    return any;
+}
+
 int pons__messages_fold(const pons_value *old, pons_value *const *updates, size_t n,
                         pons_value **ret, size_t *keep, pons_error *err)
 {
@@ -192,42 +237,17 @@ int pons__messages_fold(const pons_value *old, pons_value *const *updates, size_
     int st = list && (!old || pons__list_extend(list, old)) ? PONS_OK : PONS_ENOMEM;
     *keep = json_array_size(list);
     for (size_t u = 0; u < n && st == PONS_OK; u++) {
-        size_t count = json_is_array(updates[u]) ? json_array_size(updates[u]) : 1;
-        size_t first = 0;
-        for (size_t i = 0; i < count; i++) {
-            const pons_value *m =
-                json_is_array(updates[u]) ? json_array_get(updates[u], i) : updates[u];
-            const char *id = is_remove(m) ? id_of(m) : NULL;
-            if (id && strcmp(id, PONS_REMOVE_ALL) == 0) {
-                first = i + 1;
-            }
-        }
+        const size_t first = after_remove_all(updates[u]), count = count_of(updates[u]);
         if (first > 0) {
             json_array_clear(list);
-            pons__ids_reset(&ids);
-            if (gone) {
-                memset(gone, 0, cap_gone);
-            }
+            forget(&ids, gone, cap_gone);
             *keep = 0;
         }
         for (size_t i = first; i < count && st == PONS_OK; i++) {
-            st = merge_one(list, &ids, &gone, &cap_gone,
-                           json_is_array(updates[u]) ? json_array_get(updates[u], i) : updates[u],
-                           keep, err);
+            st = merge_one(list, &ids, &gone, &cap_gone, message_of(updates[u], i), keep, err);
         }
-        // Removals take place at the end of an update, so that a later re-add finds its place.
-        bool any = false;
-        for (size_t i = json_array_size(list); i-- > 0 && st == PONS_OK;) {
-            if (i < cap_gone && gone[i]) {
-                json_array_remove(list, i);
-                any = true;
-            }
-        }
-        if (any) {
-            pons__ids_reset(&ids);
-            if (gone) {
-                memset(gone, 0, cap_gone);
-            }
+        if (st == PONS_OK && remove_gone(list, gone, cap_gone)) {
+            forget(&ids, gone, cap_gone);
         }
     }
     pons__ids_reset(&ids);

@@ -101,6 +101,31 @@ static void unshape(pons__ns *ns)
     ns->n_dirty = ns->n_live = 0;
 }
 
+// The image's values, each to its channel; those that no channel of g has stay in the image.
+static void shape_slots(pons__ns *ns, const pons_graph *g, pons__image *im, bool was_dirty)
+{
+    for (uint32_t i = 0; i < g->n_channels; i++) {
+        const pons__channel *ch = &g->channels[i];
+        pons__slot *s = &ns->slots[i];
+        s->v = pons_value_ref(json_object_get(im->state, ch->name));
+        if (s->v) {
+            s->keep = json_array_size(s->v);
+            json_object_del(im->state, ch->name);
+            s->live = ch->transient;
+            if (ch->transient) {
+                ns->live[ns->n_live++] = i;
+            }
+            if (was_dirty) {
+                pons__ns_mark_dirty(ns, i);
+                s->keep = 0;
+            }
+            s->stored = !was_dirty;
+        } else if (ch->initial && !ch->transient) {
+            s->v = pons_value_ref(ch->initial); // in the first snapshot; until then, in the graph
+        }
+    }
+}
+
 // Lays the image's values out for g. Clears what was there.
 static int shape(pons__ns *ns, const pons_graph *g, pons__image *im, pons_error *err)
 {
@@ -120,26 +145,7 @@ static int shape(pons__ns *ns, const pons_graph *g, pons__image *im, pons_error 
         unshape(ns);
         return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a namespace");
     }
-    for (uint32_t i = 0; i < g->n_channels; i++) {
-        const pons__channel *ch = &g->channels[i];
-        pons__slot *s = &ns->slots[i];
-        s->v = pons_value_ref(json_object_get(im->state, ch->name));
-        if (s->v) {
-            s->keep = json_array_size(s->v);
-            json_object_del(im->state, ch->name);
-            s->live = ch->transient;
-            if (ch->transient) {
-                ns->live[ns->n_live++] = i;
-            }
-            if (was_dirty) {
-                pons__ns_mark_dirty(ns, i);
-            }
-            s->keep = was_dirty ? 0 : s->keep;
-            s->stored = !was_dirty;
-        } else if (ch->initial && !ch->transient) {
-            s->v = pons_value_ref(ch->initial); // in the first snapshot; until then, in the graph
-        }
-    }
+    shape_slots(ns, g, im, was_dirty);
     if (json_object_size(im->state) > 0) {
         ns->extra = pons_value_ref(im->state);
     }
@@ -220,24 +226,11 @@ void pons__ns_forget(pons__ns *ns)
     ns->queued = ns->ahead = false;
 }
 
-// ---- loading ------------------------------------------------------------------------------------
-
-int pons__ns_adopt(pons__ns *ns, const pons_graph *g, pons__image *im, pons_error *err)
+static void take_head(pons__ns *ns, const pons__image *im)
 {
-    int st = shape(ns, g, im, err);
-    if (st != PONS_OK) {
-        return st;
-    }
-    ns->loaded = true;
-    ns->exists = im->found;
     ns->step = im->found ? im->step : PONS__STEP_NONE;
     ns->run_id = im->run_id;
     ns->forked = im->forked;
-    ns->run_id_stored = im->found;
-    ns->head_unfinished = json_array_size(im->next) + json_array_size(im->sends) > 0;
-    ns->snapshot_bytes = im->snapshot_bytes;
-    ns->tail_bytes = im->tail_bytes;
-    ns->tail_rows = im->tail_rows;
     snprintf(ns->head, sizeof ns->head, "%s", im->id);
     snprintf(ns->head_parent, sizeof ns->head_parent, "%s", im->parent);
     snprintf(ns->owner, sizeof ns->owner, "%s", im->owner);
@@ -248,6 +241,24 @@ int pons__ns_adopt(pons__ns *ns, const pons_graph *g, pons__image *im, pons_erro
     pons_value_unref(ns->began);
     ns->began = pons_value_ref(im->began);
     ns->source = im->source;
+}
+
+// ---- loading ------------------------------------------------------------------------------------
+
+int pons__ns_adopt(pons__ns *ns, const pons_graph *g, pons__image *im, pons_error *err)
+{
+    int st = shape(ns, g, im, err);
+    if (st != PONS_OK) {
+        return st;
+    }
+    ns->loaded = true;
+    ns->exists = im->found;
+    ns->run_id_stored = im->found;
+    ns->head_unfinished = json_array_size(im->next) + json_array_size(im->sends) > 0;
+    ns->snapshot_bytes = im->snapshot_bytes;
+    ns->tail_bytes = im->tail_bytes;
+    ns->tail_rows = im->tail_rows;
+    take_head(ns, im);
     return PONS_OK;
 }
 
@@ -267,21 +278,9 @@ int pons__ns_restore(pons__ns *ns, const pons_graph *g, pons__image *im, pons_er
         pons__ns_forget(ns);
         return st;
     }
-    ns->step = im->found ? im->step : PONS__STEP_NONE;
-    ns->run_id = im->run_id;
-    ns->forked = im->forked;
     ns->run_id_stored = false;
     ns->snapshot_bytes = 0; // a snapshot is due
-    snprintf(ns->head, sizeof ns->head, "%s", im->id);
-    snprintf(ns->head_parent, sizeof ns->head_parent, "%s", im->parent);
-    snprintf(ns->owner, sizeof ns->owner, "%s", im->owner);
-    pons_value_unref(ns->parents);
-    ns->parents = pons_value_ref(im->parents);
-    pons_value_unref(ns->metadata);
-    ns->metadata = pons_value_ref(im->metadata);
-    pons_value_unref(ns->began);
-    ns->began = pons_value_ref(im->began);
-    ns->source = im->source;
+    take_head(ns, im);
     return PONS_OK;
 }
 

@@ -96,17 +96,14 @@ void pons__future_settle(pons_cx *called)
 
 // ---- calls --------------------------------------------------------------------------------------
 
-int pons_call(pons_cx *cx, const char *task, pons_value *input, pons_future *ret, pons_error *err)
+static int check_call(const pons_cx *cx, const char *task, uint32_t node, const pons_value *input,
+                      pons_error *err)
 {
-    pons_autovalue owned = input ? input : json_null();
-    pons_error own = PONS_ERROR_INIT;
-    char hash[33];
-    err = err ? err : &own;
-    const uint32_t node = pons__graph_node_find(cx->run->g, task ? task : "");
-    if (node >= cx->run->g->n_nodes || !cx->run->g->nodes[node].called) {
+    const pons_graph *g = cx->run->g;
+    if (node >= g->n_nodes || !g->nodes[node].called) {
         return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
                               "node '%s' calls '%s', which is no task of graph %s", cx->node->name,
-                              task ? task : "", cx->run->g->name);
+                              task, g->name);
     }
     if (cx->router || cx->node_ix == PONS__END) {
         return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "a router of '%s' calls task '%s'",
@@ -116,12 +113,23 @@ int pons_call(pons_cx *cx, const char *task, pons_value *input, pons_future *ret
         return pons_error_set(err, PONS_ERECURSION, PONS__MODULE,
                               "task '%s' is called by tasks that are %d deep", task, DEPTH_MAX);
     }
-    if (!pons_value_fits(owned)) {
-        return pons__too_deep(cx, "calls a task with", err);
+    return pons_value_fits(input) ? PONS_OK : pons__too_deep(cx, "calls a task with", err);
+}
+
+int pons_call(pons_cx *cx, const char *task, pons_value *input, pons_future *ret, pons_error *err)
+{
+    pons_autovalue owned = input ? input : json_null();
+    pons_error own = PONS_ERROR_INIT;
+    char hash[33];
+    err = err ? err : &own;
+    const uint32_t node = pons__graph_node_find(cx->run->g, task ? task : "");
+    int st = check_call(cx, task ? task : "", node, owned, err);
+    if (st != PONS_OK) {
+        return st;
     }
     pons_value_hash(owned, hash);
     pons__call *c = NULL;
-    int st = pons__call_next(cx, PONS__CALL_STEP, task, hash, &c, err);
+    st = pons__call_next(cx, PONS__CALL_STEP, task, hash, &c, err);
     if (st == PONS_OK && !c) {
         c = pons__call_add(cx, PONS__CALL_STEP, task, hash);
         if (!c) {

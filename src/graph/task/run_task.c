@@ -173,6 +173,47 @@ static int run_routers(pons_cx *cx, pons_error *err)
     return st;
 }
 
+// The status of a pass whose node and routers returned st.
+static int pass_status(pons_cx *cx, int st, pons_error *err)
+{
+    if (cx->fault != PONS_OK && st != PONS_EPARKED) {
+        st = cx->fault;
+        *err = cx->fault_error;
+    }
+    if (st == PONS_OK && cx->call_at < cx->n_calls && !cx->cached) {
+        st = too_few(cx, err);
+    }
+    if (st == PONS_OK && (pons__task_asks(cx) || pons__graph_call_waits(cx))) {
+        return PONS_EPARKED; // it did not return what the await did: its question is asked all the same
+    }
+    for (size_t i = 0; i < json_array_size(cx->inbox) && st == PONS_OK; i++) {
+        st = pons__out_take(&cx->out, pons_get_int(json_array_get(cx->inbox, i), "seq", 0));
+    }
+    return st;
+}
+
+static void fail(pons_cx *cx, int st, pons_error *err, bool input)
+{
+    if (st == PONS_EPARKED) {
+        pons_error_set(err, PONS_EINVAL, PONS__MODULE,
+                       "node '%s' returned parked, but nothing it asked for is pending",
+                       cx->node->name);
+    }
+    if (err->status == PONS_OK) {
+        pons_error_set(err, st, PONS__MODULE, "node '%s' failed: %s", cx->node->name,
+                       pons_status_word(st));
+    }
+    if (!err->source[0]) {
+        pons_error_source(err, "thread %s node %s", cx->run->t->id, cx->node->name);
+    }
+    pons__awaits_unasked(cx);
+    if (cx->node->policy && !input && pons__policy_failed(cx, err)) {
+        return;
+    }
+    cx->error = *err;
+    cx->state = PONS__TASK_FAILED;
+}
+
 // What becomes of a pass that has come so far.
 static void conclude(pons_cx *cx, int st, pons_error *said, bool input)
 {
@@ -187,22 +228,7 @@ static void conclude(pons_cx *cx, int st, pons_error *said, bool input)
         pons__awaits_unasked(cx);
         return;
     }
-    if (cx->fault != PONS_OK && st != PONS_EPARKED) {
-        st = cx->fault;
-        err = cx->fault_error;
-    }
-    if (st == PONS_OK && cx->call_at < cx->n_calls && !cx->cached) {
-        st = too_few(cx, &err);
-    }
-    if (st == PONS_OK && (pons__task_asks(cx) || pons__graph_call_waits(cx))) {
-        st =
-            PONS_EPARKED; // it did not return what the await did: its question is asked all the same
-    }
-    if (st == PONS_OK && cx->inbox) {
-        for (size_t i = 0; i < json_array_size(cx->inbox) && st == PONS_OK; i++) {
-            st = pons__out_take(&cx->out, pons_get_int(json_array_get(cx->inbox, i), "seq", 0));
-        }
-    }
+    st = pass_status(cx, st, &err);
     if (st == PONS_EPARKED && (pons__task_pending(cx) || cx->child || cx->work)) {
         cx->state = PONS__TASK_PARKED;
         if (cx->node->policy) {
@@ -218,24 +244,7 @@ static void conclude(pons_cx *cx, int st, pons_error *said, bool input)
         }
         return;
     }
-    if (st == PONS_EPARKED) {
-        pons_error_set(&err, PONS_EINVAL, PONS__MODULE,
-                       "node '%s' returned parked, but nothing it asked for is pending",
-                       cx->node->name);
-    }
-    if (err.status == PONS_OK) {
-        pons_error_set(&err, st, PONS__MODULE, "node '%s' failed: %s", cx->node->name,
-                       pons_status_word(st));
-    }
-    if (!err.source[0]) {
-        pons_error_source(&err, "thread %s node %s", cx->run->t->id, cx->node->name);
-    }
-    pons__awaits_unasked(cx);
-    if (cx->node->policy && !input && pons__policy_failed(cx, &err)) {
-        return;
-    }
-    cx->error = err;
-    cx->state = PONS__TASK_FAILED;
+    fail(cx, st, &err, input);
 }
 
 void pons__task_conclude(pons_cx *cx, int st, pons_error *said, bool input)

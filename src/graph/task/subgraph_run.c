@@ -38,11 +38,6 @@
 
 // ---- marks --------------------------------------------------------------------------------------
 
-static bool is_list(const pons__channel *ch)
-{
-    return ch->appends && ch->kind != PONS_CHANNEL_MESSAGES;
-}
-
 // The first n items of a list, as a hash.
 static void front_hash(const pons_value *list, size_t n, char ret[33])
 {
@@ -69,7 +64,7 @@ static int mark_begin(pons_cx *cx, pons_error *err)
         pons_value *mark = NULL;
         if (ch->reduce == pons_reduce_add && json_is_number(v)) {
             mark = pons_value_ref(v);
-        } else if (is_list(ch) && json_is_array(v)) {
+        } else if (ch->appends && ch->kind != PONS_CHANNEL_MESSAGES && json_is_array(v)) {
             char hash[33];
             front_hash(v, json_array_size(v), hash);
             mark = json_pack("[Is]", (json_int_t)json_array_size(v), hash);

@@ -198,7 +198,6 @@ static bool permitted(pons__transfer *t, const struct sockaddr *a)
 static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *a)
 {
     pons__transfer *t = user;
-    (void)purpose;
     t->resolving = false;
     if (t->cancelled || !permitted(t, &a->addr)) {
         return CURL_SOCKET_BAD;
@@ -289,9 +288,21 @@ static bool is_loopback(const char *url)
     return is;
 }
 
-static bool set_request(pons__transfer *t, const pons_http_request *r)
+static bool set_connection(pons__transfer *t, const pons_http_request *r)
 {
     const char *proxy = r->proxy ? r->proxy : is_loopback(r->url) ? "" : NULL;
+    bool ok = !proxy || SET(CURLOPT_PROXY, proxy);
+    if (r->ca_file) {
+        ok = ok && SET(CURLOPT_CAINFO, r->ca_file) && SET(CURLOPT_CAPATH, NULL);
+    }
+    if (r->permit) { // a connection that somebody else was permitted is not this one's
+        ok = ok && SET(CURLOPT_FRESH_CONNECT, 1L) && SET(CURLOPT_FORBID_REUSE, 1L);
+    }
+    return ok;
+}
+
+static bool set_request(pons__transfer *t, const pons_http_request *r)
+{
     const int64_t connect = r->connect_ms ? r->connect_ms + CURL_LATER_MS : NO_LIMIT_MS;
     bool ok = SET(CURLOPT_URL, r->url) && SET(CURLOPT_HTTPHEADER, t->headers) &&
               SET(CURLOPT_CONNECTTIMEOUT_MS, (long)(connect < NO_LIMIT_MS ? connect : NO_LIMIT_MS));
@@ -300,16 +311,8 @@ static bool set_request(pons__transfer *t, const pons_http_request *r)
              SET(CURLOPT_COPYPOSTFIELDS, r->body);
     }
     ok = ok && (!r->method || SET(CURLOPT_CUSTOMREQUEST, r->method));
-    ok = ok && (!proxy || SET(CURLOPT_PROXY, proxy));
     // A server that packs what was to come as it is, is unpacked too.
-    ok = ok && SET(CURLOPT_ACCEPT_ENCODING, r->decode ? "" : "identity");
-    if (r->ca_file) {
-        ok = ok && SET(CURLOPT_CAINFO, r->ca_file) && SET(CURLOPT_CAPATH, NULL);
-    }
-    if (r->permit) { // a connection that somebody else was permitted is not this one's
-        ok = ok && SET(CURLOPT_FRESH_CONNECT, 1L) && SET(CURLOPT_FORBID_REUSE, 1L);
-    }
-    return ok;
+    return ok && SET(CURLOPT_ACCEPT_ENCODING, r->decode ? "" : "identity") && set_connection(t, r);
 }
 
 static bool set_callbacks(pons__transfer *t)

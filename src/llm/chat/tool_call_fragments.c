@@ -310,24 +310,24 @@ static int finish_call(pons__reply *r, pons__tool_call *c, const pons_value *nam
     const pons_value *tool = NULL;
     pons_value *arguments = NULL;
     int rc = whole_call(r, c, names, &tool, &arguments);
-    if (rc == PONS_OK && c->id.len && has_call(list, c->id.data)) {
+    const bool twice = c->id.len && has_call(list, c->id.data);
+    if (rc == PONS_OK && twice) {
         shown(r, c->id.data, text);
         rc = pons__faulty(r, "two tool calls have the id %s", text);
-        pons_buf_clear(&c->id);
-    } else if (c->id.len && has_call(list, c->id.data)) {
+    }
+    if (twice) {
         pons_buf_clear(&c->id);
     }
     snprintf(why, sizeof why, "%s", rc == PONS_OK ? fault ? fault : "" : r->err->message);
-    if (rc != PONS_OK && (!tells || !r->faulty)) {
-        pons_value_unref(arguments);
-        return rc;
-    }
     if (rc != PONS_OK) {
+        if (!tells || !r->faulty) {
+            pons_value_unref(arguments);
+            return rc;
+        }
         *r->err = (pons_error)PONS_ERROR_INIT;
         rc = PONS_OK;
     }
-    if (rc == PONS_OK && r->from &&
-        c->id.len >= PONS__OWN_ID_MAX) { // it stands for itself there alone
+    if (r->from && c->id.len >= PONS__OWN_ID_MAX) { // it stands for itself there alone
         pons_autovalue id = pons_object("id", json_string(c->id.data), NULL);
         rc = pons__extra_take(r, &c->extra, id, NULL);
         pons_buf_clear(&c->id);

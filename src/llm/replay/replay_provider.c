@@ -478,7 +478,6 @@ static int replay_start(void *self, uint64_t call, const pons_value *request, po
 
 static int replay_event_fd(void *self)
 {
-    (void)self;
     return -1;
 }
 

@@ -466,7 +466,6 @@ static int script_start(void *self, uint64_t call, const pons_value *request, po
 
 static int script_event_fd(void *self)
 {
-    (void)self;
     return -1;
 }
 

@@ -159,7 +159,6 @@ static void take_message(transfer *t, const char *text, size_t n)
 static int on_event(void *user, const char *event, const char *data, size_t n)
 {
     transfer *t = user;
-    (void)event;
     snprintf(t->last_id, sizeof t->last_id, "%s", t->sse.id);
     take_message(t, data, n);
     return PONS_OK;
@@ -372,10 +371,24 @@ static void stream_ended(transfer *t, bool accepted)
     }
 }
 
+// A response that is no stream.
+static void body_ended(transfer *t, pons_http_fault fault, const char *why)
+{
+    const int code = why && fault == PONS_HTTP_UNREACHABLE ? PONS__RPC_INTERNAL : PONS__RPC_WIRE;
+    if (!why && t->status == HTTP_OK && t->body.len > 0) {
+        take_message(t, t->body.data, t->body.len);
+        why = t->answered ? NULL : "the server answered something else";
+    } else if (!why) {
+        why = "the server gave no answer";
+    }
+    if (why && t->id > 0) {
+        answer_for(t->w, t->id, code, why);
+    }
+}
+
 // why NULL: the transfer has ended well.
 static void finished(transfer *t, pons_http_fault fault, const char *why)
 {
-    wire *w = t->w;
     const int status = t->status;
     const bool got = status == HTTP_OK || status == HTTP_ACCEPTED;
     if (t->kind == DELETE) {
@@ -388,18 +401,8 @@ static void finished(transfer *t, pons_http_fault fault, const char *why)
         if (!t->answered && t->id > 0) {
             resume(t, why ? why : "the stream ended before the answer");
         }
-    } else if (why) {
-        if (t->id > 0) {
-            answer_for(w, t->id,
-                       fault == PONS_HTTP_UNREACHABLE ? PONS__RPC_INTERNAL : PONS__RPC_WIRE, why);
-        }
-    } else if (status == HTTP_OK && t->body.len > 0) {
-        take_message(t, t->body.data, t->body.len);
-        if (t->id > 0 && !t->answered) {
-            answer_for(w, t->id, PONS__RPC_WIRE, "the server answered something else");
-        }
-    } else if (t->id > 0) {
-        answer_for(w, t->id, PONS__RPC_WIRE, "the server gave no answer");
+    } else {
+        body_ended(t, fault, why);
     }
     transfer_free(t);
 }
@@ -509,8 +512,6 @@ static void wire_free(wire *w)
 static int http_open(const pons_value *spec, const char *workspace, pons__mcp_log *log, void **ret,
                      pons_error *err)
 {
-    (void)workspace;
-    (void)log;
     wire *w = calloc(1, sizeof *w);
     if (!w) {
         return pons_error_set(err, PONS_ENOMEM, PONS__MCP, "no room for a server");

@@ -306,7 +306,6 @@ static void flush(process *p)
 static int stdio_send(void *self, const char *text, size_t n, int64_t id, pons_error *err)
 {
     process *p = self;
-    (void)id;
     if (p->to.len - p->sent + n > OUT_MAX) {
         return pons_error_set(err, PONS_EBUSY, PONS__MCP,
                               "the server does not read what it is sent");
@@ -320,8 +319,6 @@ static int stdio_send(void *self, const char *text, size_t n, int64_t id, pons_e
 
 static void stdio_begun(void *self, const char *version)
 {
-    (void)self;
-    (void)version;
 }
 
 static int stdio_fds(void *self, struct pollfd *f)

@@ -21,86 +21,87 @@ int pons__lenient_pass_thinking(pons__lenient *r)
     return PONS_OK;
 }
 
+static const char *past_quote_marks(const char *s, const char *end)
+{
+    while (s < end && (*s == ' ' || *s == '\t' || *s == '>')) {
+        s++;
+    }
+    return s;
+}
+
+// The first line with the fence from `body` on, else the last fence behind the text on its line, else the end.
+static void find_fence_end(const pons__lenient *r, const char *body, const char *fence,
+                           const char **ret_end, const char **ret_after)
+{
+    for (const char *l = body, *next; l < r->text_end; l = next) {
+        const char *nl = memchr(l, '\n', (size_t)(r->text_end - l));
+        next = nl ? nl + 1 : r->text_end;
+        if (pons__lenient_starts(past_quote_marks(l, r->text_end), r->text_end, fence)) {
+            *ret_end = l;
+            *ret_after = next;
+            return;
+        }
+    }
+    const char *hit = NULL;
+    for (const char *tail = body;
+         (tail = memmem(tail, (size_t)(r->text_end - tail), fence, 3)) != NULL; tail += 3) {
+        hit = tail;
+    }
+    *ret_end = hit ? hit : r->text_end;
+    *ret_after = hit ? hit + 3 : r->text_end;
+}
+
 // The next fenced block from `from` on: its body. false: none.
 bool pons__lenient_next_fence(pons__lenient *r, const char *from, const char **ret_body,
                               const char **ret_end, const char **ret_after)
 {
-    for (const char *line = from; line < r->text_end;) {
-        const char *ahead_at = pons__lenient_look_ahead(r, &r->newline, line, "\n");
-        const char *newline = ahead_at < r->text_end ? ahead_at : NULL;
-        const char *next = newline ? newline + 1 : r->text_end;
-        const char *s = line;
-        while (s < next && (*s == ' ' || *s == '\t' || *s == '>')) {
-            s++;
-        }
+    for (const char *line = from, *next; line < r->text_end; line = next) {
+        const char *newline = pons__lenient_look_ahead(r, &r->newline, line, "\n");
+        const char *line_end = newline < r->text_end ? newline : r->text_end;
+        next = newline < r->text_end ? newline + 1 : r->text_end;
+        const char *s = past_quote_marks(line, next);
         if (!pons__lenient_starts(s, next, "```") && !pons__lenient_starts(s, next, "~~~")) {
-            line = next;
             continue;
         }
         const char fence[4] = {*s, *s, *s, '\0'};
-        *ret_body = next;
-        // A one-line block: ```{"goal": …}```
-        const char *inner = s + 3;
-        const char *closed = newline ? memmem(inner, (size_t)(newline - inner), fence, 3)
-                                     : memmem(inner, (size_t)(next - inner), fence, 3);
-        if (closed) {
-            *ret_body = inner;
-            *ret_end = closed;
-            *ret_after = closed + 3;
-            return true;
+        const char *inner = s + 3; // a one-line block: ```{"goal": …}```
+        const char *closed = memmem(inner, (size_t)(line_end - inner), fence, 3);
+        *ret_body = closed ? inner : next;
+        *ret_end = closed;
+        *ret_after = closed ? closed + 3 : NULL;
+        if (!closed) {
+            find_fence_end(r, next, fence, ret_end, ret_after);
         }
-        for (const char *l = next; l < r->text_end;) {
-            const char *nl = memchr(l, '\n', (size_t)(r->text_end - l));
-            const char *c = l;
-            while (c < r->text_end && (*c == ' ' || *c == '\t' || *c == '>')) {
-                c++;
-            }
-            if (pons__lenient_starts(c, r->text_end, fence)) {
-                *ret_end = l;
-                *ret_after = nl ? nl + 1 : r->text_end;
-                return true;
-            }
-            l = nl ? nl + 1 : r->text_end;
-        }
-        // The last fence behind the text on its line, or none at all.
-        const char *tail = next;
-        const char *hit = NULL;
-        while ((tail = memmem(tail, (size_t)(r->text_end - tail), fence, 3)) != NULL) {
-            hit = tail;
-            tail += 3;
-        }
-        *ret_end = hit ? hit : r->text_end;
-        *ret_after = hit ? hit + 3 : r->text_end;
         return true;
     }
     return false;
 }
 
+// The bytes of a list's mark, a prompt, or a word that may stand before a call.
+static size_t mark_length(const char *s, const char *end)
+{
+    static const char *const marks[] = {"- ", "* ", "> ", ">>> ", "await ", "yield ", "return "};
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (pons__lenient_starts(s, end, marks[i])) {
+            return strlen(marks[i]);
+        }
+    }
+    const char *digits = s;
+    while (digits < end && isdigit((unsigned char)*digits)) {
+        digits++;
+    }
+    return digits > s && (pons__lenient_starts(digits, end, ". ") ||
+                          pons__lenient_starts(digits, end, ") "))
+               ? (size_t)(digits - s) + 2
+               : 0;
+}
+
 // Where the line of s begins to say something: list marks, await, an assignment are passed over.
 const char *pons__lenient_line_text(const char *s, const char *end)
 {
-    for (;;) {
+    for (size_t n = 1; n > 0; s += n) {
         s = pons__lenient_pass_blanks(s, end);
-        const char *digits = s;
-        while (digits < end && isdigit((unsigned char)*digits)) {
-            digits++;
-        }
-        if (pons__lenient_starts(s, end, "- ") || pons__lenient_starts(s, end, "* ") ||
-            pons__lenient_starts(s, end, "> ")) {
-            s += 2;
-        } else if (pons__lenient_starts(s, end, ">>> ")) {
-            s += 4;
-        } else if (digits > s && (pons__lenient_starts(digits, end, ". ") ||
-                                  pons__lenient_starts(digits, end, ") "))) {
-            s = digits + 2;
-        } else if (pons__lenient_starts(s, end, "await ") ||
-                   pons__lenient_starts(s, end, "yield ")) {
-            s += 6;
-        } else if (pons__lenient_starts(s, end, "return ")) {
-            s += 7;
-        } else {
-            break;
-        }
+        n = mark_length(s, end);
     }
     const char *name = pons__lenient_word_end(s, end);
     const char *after = pons__lenient_pass_blanks(name, end);
@@ -117,13 +118,42 @@ const char *pons__lenient_line_text(const char *s, const char *end)
     return s;
 }
 
+static bool all_closers(const char *s, const char *to)
+{
+    while (s < to && (*s == ']' || *s == '}' || *s == ')')) {
+        s++;
+    }
+    return s == to;
+}
+
+// Whether there is text beyond the lines of fences and the tags.
+static bool has_prose(const char *s, const char *to)
+{
+    bool in_tag = false, in_fence = false;
+    for (; s < to; s++) {
+        if (pons__lenient_starts(s, to, "```") || pons__lenient_starts(s, to, "~~~")) {
+            in_fence = true;
+        }
+        if (*s == '\n') {
+            in_fence = false;
+        }
+        if (*s == '<' || pons__lenient_starts(s, to, "[TOOL_CALLS]")) {
+            in_tag = true;
+        }
+        if (!in_tag && !in_fence && pons__lenient_pass_separators(s, s + 1) == s) {
+            return true;
+        }
+        if (*s == '>' || *s == ']') {
+            in_tag = false;
+        }
+    }
+    return false;
+}
+
 // Tells what stood between the pieces.
 void pons__lenient_tell_gap(pons__lenient *r, const char *from, const char *to)
 {
-    const char *s = from;
-    while (s < to && (pons__lenient_blank(*s) || *s == ',' || *s == ';')) {
-        s++;
-    }
+    const char *s = pons__lenient_pass_separators(from, to);
     if (s >= to) {
         s = pons__lenient_pass_blanks(from, to);
         if (s < to && to == r->text_end) {
@@ -143,31 +173,10 @@ void pons__lenient_tell_gap(pons__lenient *r, const char *from, const char *to)
     if (tag) {
         pons__lenient_tell(r, PONS_REPAIR_TAG, s, "a tag around the plan, left out");
     }
-    size_t letters = 0; // beyond the fence's line and the tags
-    bool in_tag = false, in_fence = false;
-    for (const char *c = s; c < to; c++) {
-        if (pons__lenient_starts(c, to, "```") || pons__lenient_starts(c, to, "~~~")) {
-            in_fence = true;
-        }
-        if (*c == '\n') {
-            in_fence = false;
-        }
-        if (*c == '<' || pons__lenient_starts(c, to, "[TOOL_CALLS]")) {
-            in_tag = true;
-        }
-        letters += !in_tag && !in_fence && !pons__lenient_blank(*c) && *c != ',' && *c != ';';
-        if (*c == '>' || *c == ']') {
-            in_tag = false;
-        }
-    }
-    bool closers = true;
-    for (const char *c = s; c < to; c++) {
-        closers = closers && (*c == ']' || *c == '}' || *c == ')');
-    }
-    if (closers) {
+    if (all_closers(s, to)) {
         pons__lenient_tell(r, PONS_REPAIR_EXTRA_CLOSER, s, "%.*s closes nothing, left out", (int)n,
                            s);
-    } else if (letters > 0) {
+    } else if (has_prose(s, to)) {
         pons__lenient_tell(r, PONS_REPAIR_PROSE, s, "text around the plan, left out");
     }
 }
@@ -224,39 +233,45 @@ static bool says_what_it_is(const pons__lenient *r, const char *s)
     return false;
 }
 
+// Back from s over bytes of a set.
+static const char *back_over(const char *from, const char *s, const char *set)
+{
+    while (s > from && s[-1] && strchr(set, s[-1])) {
+        s--;
+    }
+    return s;
+}
+
+static bool is_function_name(const char *from, const char *to)
+{
+    for (const char *c = from + 1; c < to; c++) {
+        if ((c + 1 < to && (*c == '_' || *c == '.')) ||
+            (isupper((unsigned char)*c) && islower((unsigned char)c[-1]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // A name on a line of its own right before an object that is only arguments, as GLM-4 calls: the
 // name must look like a function's (f_g, f.g, fG), for a word may be a headline.
 bool pons__lenient_name_line(const pons__lenient *r, const char *s, const char **ret_name,
                              size_t *ret_len)
 {
     const char *object_at = s;
-    while (s > r->text && (s[-1] == ' ' || s[-1] == '\t' || s[-1] == '\r')) {
-        s--;
-    }
+    s = back_over(r->text, s, " \t\r");
     if (s == r->text || s[-1] != '\n') {
         return false;
     }
-    const char *to = s - 1;
-    while (to > r->text && (to[-1] == ' ' || to[-1] == '\r')) {
-        to--;
-    }
-    const char *from = to;
+    const char *to = back_over(r->text, s - 1, " \r"), *from = to;
     while (from > r->text && !pons__lenient_blank(from[-1])) {
         from--;
     }
-    const char *before = from;
-    while (before > r->text && (before[-1] == ' ' || before[-1] == '\t')) {
-        before--;
-    }
+    const char *before = back_over(r->text, from, " \t");
     const bool alone = before == r->text || before[-1] == '\n';
-    bool function = false;
-    for (const char *c = from; c < to; c++) {
-        function = function || (c > from && c + 1 < to && (*c == '_' || *c == '.')) ||
-                   (c > from && isupper((unsigned char)*c) && islower((unsigned char)c[-1]));
-    }
     *ret_name = from;
     *ret_len = (size_t)(to - from);
-    return alone && function && pons__lenient_word_start(*from) &&
+    return alone && is_function_name(from, to) && pons__lenient_word_start(*from) &&
            pons__lenient_word_end(from, to) == to && *ret_len < PONS__LENIENT_WORD &&
            !says_what_it_is(r, object_at);
 }

@@ -88,10 +88,7 @@ static int scan(pons__lenient *r, const char **gap, piece *pieces, size_t cap, s
             ++*n;
             *gap = r->at;
             line_start = true; // f(a=1); g(b=2)
-            while (r->at < r->end &&
-                   (pons__lenient_blank(*r->at) || *r->at == ';' || *r->at == ',')) {
-                r->at++;
-            }
+            r->at = pons__lenient_pass_separators(r->at, r->end);
             continue;
         }
         r->at = s > r->at ? s : r->at;

@@ -379,6 +379,19 @@ static int read_list(reading *g, pons__tape *t, const pons__node *list, pons_pla
 static int read_strings(reading *g, pons__tape *t, const pons__node *list, pons_plan **ret);
 static int read_encoded(reading *g, pons__tape *t, const pons__node *node, pons_plan **ret);
 
+// The one element of a list that is a plan, or a call that makes one.
+static const pons__node *only_plan(const pons__tape *t, const pons__node *list)
+{
+    call k;
+    const pons__node *only = list + 1;
+    if (list->len != 1) {
+        return NULL;
+    }
+    const bool plan =
+        is_call(t, only, &k) ? makes_plans(k.name) : has(t, only, "goal") || has(t, only, "steps");
+    return plan ? only : NULL;
+}
+
 static int read_shape(reading *g, pons__tape *t, const pons__node *node, pons_plan **ret)
 {
     const pons__read r = told(g, t);
@@ -390,11 +403,8 @@ static int read_shape(reading *g, pons__tape *t, const pons__node *node, pons_pl
         return read_encoded(g, t, node, ret);
     }
     if (node->kind == PONS__ARRAY) {
-        const pons__node *only = node->len == 1 ? node + 1 : NULL;
-        const bool whole =
-            only && !is_call(t, only, &k) && (has(t, only, "goal") || has(t, only, "steps"));
-        const bool maker = only && is_call(t, only, &k) && makes_plans(k.name);
-        if (!whole && !maker) {
+        const pons__node *only = only_plan(t, node);
+        if (!only) {
             return all_strings(t, node) ? read_strings(g, t, node, ret)
                                         : read_list(g, t, node, ret);
         }

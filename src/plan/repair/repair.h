@@ -59,6 +59,7 @@ bool pons__lenient_word_byte(char c);
 bool pons__lenient_escaped_underscore(const char *s, const char *end);
 const char *pons__lenient_word_end(const char *s, const char *end);
 const char *pons__lenient_pass_blanks(const char *s, const char *end);
+const char *pons__lenient_pass_separators(const char *s, const char *end); // blanks , ;
 const pons__quote *pons__lenient_quote_at(const char *s, const char *end);
 const char *pons__lenient_quoted_end(const char *s, const char *end);
 size_t pons__lenient_colon_length(const char *s, const char *end);

@@ -62,6 +62,14 @@ const char *pons__lenient_pass_blanks(const char *s, const char *end)
     return s;
 }
 
+const char *pons__lenient_pass_separators(const char *s, const char *end)
+{
+    while (s < end && (pons__lenient_blank(*s) || *s == ',' || *s == ';')) {
+        s++;
+    }
+    return s;
+}
+
 const pons__quote *pons__lenient_quote_at(const char *s, const char *end)
 {
     for (size_t i = 0; i < sizeof quotes / sizeof *quotes; i++) {
@@ -181,6 +189,26 @@ static bool looks_quoted_call(pons__lenient *r, const char *s)
     return q && looks_call(r, s + strlen(q->open));
 }
 
+// Whether what stands behind a { may be the first key of an object.
+static bool looks_object(pons__lenient *r, const char *in)
+{
+    const char *after = pons__lenient_quoted_end(in, r->end);
+    if (after) {
+        after = pons__lenient_pass_blanks(after, r->end);
+        return after == r->end || pons__lenient_colon_length(after, r->end) ||
+               pons__lenient_quote_at(after, r->end) || *after == '[' || *after == '{' ||
+               isdigit((unsigned char)*after);
+    }
+    if (pons__lenient_quote_at(in, r->end)) {
+        return true; // a key without an end
+    }
+    if (in < r->end && *in == ',' &&
+        pons__lenient_quote_at(pons__lenient_pass_comments(r, in + 1), r->end)) {
+        return true;
+    }
+    return pons__lenient_key_at(in, r->end);
+}
+
 // Whether s begins what should be a plan: then the reader is committed.
 bool pons__lenient_looks(pons__lenient *r, const char *s, bool line_start)
 {
@@ -199,22 +227,7 @@ bool pons__lenient_looks(pons__lenient *r, const char *s, bool line_start)
         return false;
     }
     if (*s == '{' || pons__lenient_starts(s, r->end, "｛")) {
-        const char *in = pons__lenient_pass_comments(r, s + (*s == '{' ? 1 : strlen("｛")));
-        const char *after = pons__lenient_quoted_end(in, r->end);
-        if (after) {
-            after = pons__lenient_pass_blanks(after, r->end);
-            return after == r->end || pons__lenient_colon_length(after, r->end) ||
-                   pons__lenient_quote_at(after, r->end) || *after == '[' || *after == '{' ||
-                   isdigit((unsigned char)*after);
-        }
-        if (pons__lenient_quote_at(in, r->end)) {
-            return true; // a key without an end
-        }
-        if (in < r->end && *in == ',' &&
-            pons__lenient_quote_at(pons__lenient_pass_comments(r, in + 1), r->end)) {
-            return true;
-        }
-        return pons__lenient_key_at(in, r->end);
+        return looks_object(r, pons__lenient_pass_comments(r, s + (*s == '{' ? 1 : strlen("｛"))));
     }
     return line_start && looks_call(r, s);
 }

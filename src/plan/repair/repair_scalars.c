@@ -252,6 +252,36 @@ static int take_digits(pons__lenient *r, pons_buf *b, bool *odd)
     return n;
 }
 
+// Of 0x, 0o and 0b; 0: none of them.
+static int base_of(char letter)
+{
+    switch (tolower((unsigned char)letter)) {
+    case 'x':
+        return 16;
+    case 'o':
+        return 8;
+    case 'b':
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+static int take_fraction(pons__lenient *r, pons_buf *b, bool *odd)
+{
+    if (r->at >= r->end || *r->at != '.') {
+        return 0;
+    }
+    r->at++;
+    pons_buf_byte(b, '.');
+    const int n = take_digits(r, b, odd);
+    if (n == 0) { // 5. is 5.0
+        *odd = true;
+        pons_buf_byte(b, '0');
+    }
+    return n;
+}
+
 int pons__lenient_number(pons__lenient *r)
 {
     const char *start = r->at;
@@ -263,10 +293,9 @@ int pons__lenient_number(pons__lenient *r)
         r->at++;
     }
     if (r->at + 1 < r->end && *r->at == '0') {
-        const char x = (char)tolower((unsigned char)r->at[1]);
-        const int base = x == 'x' ? 16 : x == 'o' ? 8 : x == 'b' ? 2 : 0;
-        r->at += base ? 2 : 0;
+        const int base = base_of(r->at[1]);
         if (base) {
+            r->at += 2;
             return prefixed(r, start, negative, base);
         }
     }
@@ -282,16 +311,7 @@ int pons__lenient_number(pons__lenient *r)
         odd = true;
         pons_buf_byte(b, '0');
     }
-    if (r->at < r->end && *r->at == '.') {
-        r->at++;
-        pons_buf_byte(b, '.');
-        const int m = take_digits(r, b, &odd);
-        if (m == 0) { // 5. is 5.0
-            odd = true;
-            pons_buf_byte(b, '0');
-        }
-        n += m;
-    }
+    n += take_fraction(r, b, &odd);
     if (n == 0) {
         return pons__lenient_refuse(r, start, "a number without digits");
     }

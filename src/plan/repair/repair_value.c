@@ -71,54 +71,73 @@ int pons__lenient_object(pons__lenient *r, const char *opener, char closer,
     }
 }
 
+// Passes commas before which an element is missing; container: an object or a list stands before them.
+static int extra_commas(pons__lenient *r, bool container)
+{
+    for (;;) {
+        const int rc = pons__lenient_skip(r);
+        const char *before = r->at;
+        if (rc < 0) {
+            return rc;
+        }
+        if (r->last != PONS__LAST_OPEN || r->at >= r->end || pons__lenient_comma(r) <= 0) {
+            return PONS_OK;
+        }
+        if (!container) {
+            return pons__lenient_refuse(r, before, "a comma with nothing before it in a list");
+        }
+        pons__lenient_tell(r, PONS_REPAIR_EXTRA_COMMA, before, "a comma with nothing before it");
+    }
+}
+
+// The closer of a list that has just begun, or behind a comma.
+static void trailing_comma(pons__lenient *r, char closer, bool empty)
+{
+    size_t len;
+    const char found = r->last == PONS__LAST_OPEN ? pons__lenient_closer_at(r, &len) : '\0';
+    if (found && !empty) {
+        pons__lenient_tell(r, PONS_REPAIR_TRAILING_COMMA, r->at, "a comma before the end");
+    }
+    if (found && (!empty || found == closer)) {
+        r->last = PONS__LAST_WHOLE;
+    }
+}
+
+// A key of the object around an open list closes the list.
+static bool key_closes(pons__lenient *r, char closer)
+{
+    if (!pons__lenient_key_at(r->at, r->end) || r->depth < 2 || r->closers[r->depth - 2] != '}') {
+        return false;
+    }
+    pons__lenient_tell(r, PONS_REPAIR_MISSING_CLOSER, r->at, "%c is missing before a key", closer);
+    r->depth--;
+    pons__lenient_emit(r, "]");
+    return true;
+}
+
 static int array(pons__lenient *r, char closer, bool calls)
 {
     int rc = pons__lenient_push(r, closer), n = 0;
     bool container = false; // the element before is an object or a list
     pons__lenient_emit(r, "[");
     while (rc >= 0) {
-        size_t len;
-        if ((rc = pons__lenient_skip(r)) < 0) {
+        rc = extra_commas(r, container);
+        if (rc < 0) {
             return rc;
         }
-        const char *before = r->at;
-        while (r->last == PONS__LAST_OPEN && r->at < r->end && pons__lenient_comma(r) > 0) {
-            if (!container) {
-                return pons__lenient_refuse(r, before, "a comma with nothing before it in a list");
-            }
-            pons__lenient_tell(r, PONS_REPAIR_EXTRA_COMMA, before,
-                               "a comma with nothing before it");
-            if ((rc = pons__lenient_skip(r)) < 0) {
-                return rc;
-            }
-            before = r->at;
-        }
-        if (r->last == PONS__LAST_OPEN && pons__lenient_closer_at(r, &len)) {
-            if (n > 0) {
-                pons__lenient_tell(r, PONS_REPAIR_TRAILING_COMMA, r->at, "a comma before the end");
-            }
-            if (n > 0 || pons__lenient_closer_at(r, &len) == closer) {
-                r->last = PONS__LAST_WHOLE;
-            }
-        }
+        trailing_comma(r, closer, n == 0);
         rc = pons__lenient_try_close(r);
         if (rc != 0) {
             break;
         }
-        if (n > 0 && pons__lenient_key_at(r->at, r->end) && !pons__lenient_call_at(r->at, r->end) &&
-            r->depth >= 2 && r->closers[r->depth - 2] == '}') {
-            pons__lenient_tell(r, PONS_REPAIR_MISSING_CLOSER, r->at, "%c is missing before a key",
-                               closer);
-            r->depth--;
+        if (n > 0 && !pons__lenient_call_at(r->at, r->end) && key_closes(r, closer)) {
             r->last = PONS__LAST_WHOLE;
-            pons__lenient_emit(r, "]");
             return 2;
         }
         if (n++ > 0) {
             pons__lenient_emit(r, ",");
         }
-        const char first = *r->at;
-        container = first == '{' || first == '[';
+        container = *r->at == '{' || *r->at == '[';
         rc = pons__lenient_value(r, calls);
         if (rc == 2) { // an object that the next one has closed
             r->last = PONS__LAST_OPEN;
@@ -139,15 +158,9 @@ static int array(pons__lenient *r, char closer, bool calls)
         if (rc != 0) {
             break;
         }
-        if (pons__lenient_key_at(r->at, r->end) && r->depth >= 2 &&
-            r->closers[r->depth - 2] == '}') {
-            pons__lenient_tell(r, PONS_REPAIR_MISSING_CLOSER, r->at, "%c is missing before a key",
-                               closer);
-            r->depth--;
-            pons__lenient_emit(r, "]");
-            return 3; // and a comma is missing too
-        }
-        return pons__lenient_refuse(r, r->at, "a comma or %c should stand here", closer);
+        return key_closes(r, closer) // and a comma is missing too
+                   ? 3
+                   : pons__lenient_refuse(r, r->at, "a comma or %c should stand here", closer);
     }
     if (rc < 0) {
         return rc;
@@ -187,22 +200,28 @@ static int parenthesis(pons__lenient *r)
     return PONS_OK;
 }
 
+static bool is_word_of(const char *const *words, const char *s, size_t len)
+{
+    for (; *words; words++) {
+        if (strlen(*words) == len && memcmp(s, *words, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // f(a=1): a call to a tool, where calls may stand; one of the protocol's classes and dict
 // elsewhere.
 static int call(pons__lenient *r, const char *name, size_t len, bool calls)
 {
-    static const char *const classes[] = {"Plan", "PlanStep", "dict", "OrderedDict", NULL};
+    static const char *const classes[] = {"Plan", "PlanStep", "dict", "OrderedDict", NULL},
+                             *const factories[] = {"Plan.create_new", NULL};
     const char *base = name + len;
     while (base > name && base[-1] != '.') {
         base--;
     }
     const size_t base_len = (size_t)(name + len - base);
-    bool plain = false;
-    for (const char *const *c = classes; *c; c++) {
-        plain = plain || (strlen(*c) == base_len && memcmp(base, *c, base_len) == 0);
-    }
-    static const char factory[] = "Plan.create_new";
-    plain = plain || (len == strlen(factory) && memcmp(name, factory, len) == 0);
+    const bool plain = is_word_of(classes, base, base_len) || is_word_of(factories, name, len);
     r->at = name + len + 1;
     char member[PONS__LENIENT_WORD];
     const char *quote_start = pons__lenient_pass_blanks(r->at, r->end);
@@ -241,6 +260,43 @@ static int call(pons__lenient *r, const char *name, size_t len, bool calls)
     return rc;
 }
 
+// What true, false and null are called, in JSON; NULL for another word.
+static const char *literal_of(const char *word, size_t len)
+{
+    static const char *const literals[][2] = {
+        {"true", "true"}, {"false", "false"}, {"null", "null"}, {"none", "null"}, {"nil", "null"}};
+    for (size_t i = 0; i < sizeof literals / sizeof literals[0]; i++) {
+        if (pons__lenient_is_word(word, len, literals[i][0])) {
+            return literals[i][1];
+        }
+    }
+    return NULL;
+}
+
+// A word that stands for itself, where a comma or the end of a container follows it.
+static int unquoted(pons__lenient *r, const char *start, size_t word_len)
+{
+    while (r->at < r->end && (pons__lenient_word_byte(*r->at) || *r->at == '-')) {
+        r->at++;
+    }
+    size_t closer_len;
+    const char *after = pons__lenient_pass_comments(r, r->at);
+    const bool ends = after < r->end && (*after == ',' || *after == ';');
+    const char *keep = r->at;
+    r->at = after;
+    const bool closes = pons__lenient_closer_at(r, &closer_len) != '\0';
+    r->at = keep;
+    const size_t len = (size_t)(r->at - start);
+    if (memchr(start, '.', word_len) || !(ends || closes)) {
+        return pons__lenient_refuse(r, start, "%.*s is not a value", (int)len, start);
+    }
+    pons__lenient_tell(r, PONS_REPAIR_UNQUOTED_VALUE, start, "the text %.*s without quotes",
+                       (int)len, start);
+    pons__lenient_emit_string(r, start, len);
+    r->last = PONS__LAST_NUMBER;
+    return PONS_OK;
+}
+
 static int word(pons__lenient *r, bool calls)
 {
     static const char *const never[] = {"undefined", "NaN",  "Infinity", "inf",
@@ -248,7 +304,6 @@ static int word(pons__lenient *r, bool calls)
     const char *start = r->at, *end = pons__lenient_word_end(start, r->end);
     const size_t len = (size_t)(end - start);
     if (end < r->end && pons__lenient_quote_at(end, r->end) && (*end == '"' || *end == '\'') &&
-        len <= 2 &&
         (pons__lenient_is_word(start, len, "r") || pons__lenient_is_word(start, len, "u"))) {
         pons__lenient_tell(r, PONS_REPAIR_RAW_STRING, start, "a prefix of a Python string");
         r->at = end;
@@ -257,24 +312,16 @@ static int word(pons__lenient *r, bool calls)
     if (end < r->end && *end == '(') {
         return call(r, start, len, calls);
     }
-    const char *json = pons__lenient_is_word(start, len, "true")    ? "true"
-                       : pons__lenient_is_word(start, len, "false") ? "false"
-                       : pons__lenient_is_word(start, len, "null") ||
-                               pons__lenient_is_word(start, len, "none") ||
-                               pons__lenient_is_word(start, len, "nil")
-                           ? "null"
-                           : NULL;
+    const char *json = literal_of(start, len);
     r->at = end;
     r->last = PONS__LAST_WHOLE;
     if (json) {
         const bool python = pons__lenient_starts(start, end, "True") ||
                             pons__lenient_starts(start, end, "False") ||
                             pons__lenient_starts(start, end, "None");
-        if (python) {
-            pons__lenient_tell(r, PONS_REPAIR_PYTHON_LITERAL, start, "%.*s is %s", (int)len, start,
-                               json);
-        } else if (len != strlen(json) || memcmp(start, json, len) != 0) {
-            pons__lenient_tell(r, PONS_REPAIR_LITERAL, start, "%.*s is %s", (int)len, start, json);
+        if (python || len != strlen(json) || memcmp(start, json, len) != 0) {
+            pons__lenient_tell(r, python ? PONS_REPAIR_PYTHON_LITERAL : PONS_REPAIR_LITERAL, start,
+                               "%.*s is %s", (int)len, start, json);
         }
         pons__lenient_emit(r, json);
         return PONS_OK;
@@ -291,24 +338,7 @@ static int word(pons__lenient *r, bool calls)
             return pons__lenient_refuse(r, start, "%.*s has no value in JSON", (int)len, start);
         }
     }
-    while (r->at < r->end && (pons__lenient_word_byte(*r->at) || *r->at == '-')) {
-        r->at++;
-    }
-    size_t closer_len;
-    const char *after = pons__lenient_pass_comments(r, r->at);
-    const bool ends = after < r->end && (*after == ',' || *after == ';');
-    const char *keep = r->at;
-    r->at = after;
-    const bool closes = pons__lenient_closer_at(r, &closer_len) != '\0';
-    r->at = keep;
-    if (memchr(start, '.', len) || !(ends || closes)) {
-        return pons__lenient_refuse(r, start, "%.*s is not a value", (int)(r->at - start), start);
-    }
-    pons__lenient_tell(r, PONS_REPAIR_UNQUOTED_VALUE, start, "the text %.*s without quotes",
-                       (int)(r->at - start), start);
-    pons__lenient_emit_string(r, start, (size_t)(r->at - start));
-    r->last = PONS__LAST_NUMBER;
-    return PONS_OK;
+    return unquoted(r, start, len);
 }
 
 int pons__lenient_value(pons__lenient *r, bool calls)

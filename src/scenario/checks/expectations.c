@@ -132,6 +132,36 @@ static void expect_words(const pons_value *wanted, const pons_value *counts, con
     }
 }
 
+static void expect_said(const char *said, const pons__story *story, pons_value *misses)
+{
+    size_t i;
+    json_t *word;
+    bool heard = !said;
+    json_array_foreach(story->said, i, word)
+    {
+        heard = heard || strcmp(json_string_value(word), said) == 0;
+    }
+    if (!heard) {
+        miss(misses, json_sprintf("nobody said “%s”", said));
+    }
+}
+
+static void expect_place(const pons_value *expect, const pons_value *world, pons_pose2 truth,
+                         pons_value *misses)
+{
+    const char *zone = pons_get_str(expect, "in_zone", NULL);
+    if (zone && !pons__judge_in_zone(world, zone, truth)) {
+        miss(misses, json_sprintf("the robot is at %.2f, %.2f, not in %s", truth.x, truth.y, zone));
+    }
+    const pons_value *at = pons_get(expect, "at");
+    const double x = pons_get_num(at, "x", NAN), y = pons_get_num(at, "y", NAN),
+                 within_m = pons_get_num(at, "within_m", NAN);
+    if (at && !(hypot(x - truth.x, y - truth.y) <= within_m)) {
+        miss(misses, json_sprintf("the robot is at %.2f, %.2f, not within %g m of %g, %g", truth.x,
+                                  truth.y, within_m, x, y));
+    }
+}
+
 void pons__judge_expect(const pons_scenario *s, const pons__story *story, const pons_value *world,
                         pons_pose2 truth, pons_value *misses)
 {
@@ -179,26 +209,8 @@ void pons__judge_expect(const pons_scenario *s, const pons__story *story, const 
         miss(misses, json_sprintf("%lld trees began, expected %lld", (long long)story->trees,
                                   (long long)json_integer_value(trees)));
     }
-    const char *said = pons_get_str(expect, "said", NULL);
-    bool heard = !said;
-    json_array_foreach(story->said, i, word)
-    {
-        heard = heard || strcmp(json_string_value(word), said) == 0;
-    }
-    if (!heard) {
-        miss(misses, json_sprintf("nobody said “%s”", said));
-    }
-    const char *zone = pons_get_str(expect, "in_zone", NULL);
-    if (zone && !pons__judge_in_zone(world, zone, truth)) {
-        miss(misses, json_sprintf("the robot is at %.2f, %.2f, not in %s", truth.x, truth.y, zone));
-    }
-    const pons_value *at = pons_get(expect, "at");
-    if (at && !(hypot(pons_get_num(at, "x", NAN) - truth.x, pons_get_num(at, "y", NAN) - truth.y) <=
-                pons_get_num(at, "within_m", NAN))) {
-        miss(misses, json_sprintf("the robot is at %.2f, %.2f, not within %g m of %g, %g", truth.x,
-                                  truth.y, pons_get_num(at, "within_m", NAN),
-                                  pons_get_num(at, "x", NAN), pons_get_num(at, "y", NAN)));
-    }
+    expect_said(pons_get_str(expect, "said", NULL), story, misses);
+    expect_place(expect, world, truth, misses);
     const pons_value *kills = pons_get(expect, "kills");
     if (kills && json_integer_value(kills) != story->kills_told) {
         miss(misses, json_sprintf("%lld kills, expected %lld", (long long)story->kills_told,

@@ -145,18 +145,20 @@ void pons__watch_heard(pons__watch *w, const char *word)
     }
 }
 
-static void look_at_words(pons__watch *w, const pons__watch_step *step)
+// The word stop is a stop.
+static void look_at_stop_word(pons__watch *w, const pons__watch_step *step, int64_t awake_ns)
 {
-    const int64_t awake_ns = step->awake ? step->dt_ns : 0;
-    const bool stopped = step->told ? step->latched && step->by_stop : w->stop_seen_ns > 0;
-    // The word stop is a stop.
     w->stop_word = w->stop_word && !(step->told && step->latched);
     w->stop_word_ns = w->stop_word ? w->stop_word_ns + awake_ns : 0;
     if (w->stop_word_ns > HEARD_NS) {
         pons__watch_broken(w, "word", "stop was said, and nothing is latched");
         w->stop_word = false;
     }
-    // After a reset, what it interrupted waits. Who dies before it has heard a word hears it when it lives again.
+}
+
+// After a reset, what it interrupted waits. Who dies before it has heard a word hears it when it lives again.
+static void look_at_waits(pons__watch *w, bool stopped, int64_t awake_ns)
+{
     if (w->new_word_ns > 0 && !w->awake) {
         w->asleep_word_ns = SETTLES_NS;
     }
@@ -168,8 +170,12 @@ static void look_at_words(pons__watch *w, const pons__watch_step *step)
     w->stop_seen_ns = stopped ? w->stop_seen_ns + awake_ns + (w->stop_seen_ns == 0) : 0;
     w->waits = (w->waits || (w->reset_waits && w->stop_seen_ns > SEEN_NS && !w->reset_since)) &&
                w->asleep_word_ns == 0 && pons__watch_busy(w);
-    // A stop that is on the disk is that of the next body too, and stays until somebody lifts it.
-    // So does a brain that sleeps: the stop and the reset that it was told meanwhile are both still to come.
+}
+
+// A stop that is on the disk is that of the next body too, and stays until somebody lifts it.
+// So does a brain that sleeps: the stop and the reset that it was told meanwhile are both still to come.
+static void look_at_reset(pons__watch *w, const pons__watch_step *step)
+{
     const bool free = w->resetting && step->told && step->awake && !step->latched;
     w->reset_ns = free ? w->reset_ns + SETTLES_NS / 20 : w->reset_ns;
     w->resetting = w->resetting && w->reset_ns < SETTLES_NS;
@@ -180,6 +186,15 @@ static void look_at_words(pons__watch *w, const pons__watch_step *step)
         pons__watch_broken(w, "forgot", "a stop was lifted, and nobody has said reset");
     }
     w->kept = (w->kept || (step->by_stop && step->durable)) && step->latched && !w->resetting;
+}
+
+static void look_at_words(pons__watch *w, const pons__watch_step *step)
+{
+    const int64_t awake_ns = step->awake ? step->dt_ns : 0;
+    const bool stopped = step->told ? step->latched && step->by_stop : w->stop_seen_ns > 0;
+    look_at_stop_word(w, step, awake_ns);
+    look_at_waits(w, stopped, awake_ns);
+    look_at_reset(w, step);
 }
 
 // ---- the mode -----------------------------------------------------------------------------------

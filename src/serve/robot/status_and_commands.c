@@ -142,8 +142,6 @@ static int list_thread(void *user, const pons_thread_info *info)
 
 static int any_row(void *user, const pons_checkpoint_row *row)
 {
-    (void)user;
-    (void)row;
     return 1;
 }
 

@@ -115,25 +115,17 @@ static bool matches(const char *entry, const char *const *words, size_t n)
     return i > 0;
 }
 
-// A place that a recursive change must never begin at: the root, a folder of the root, a home.
-static bool too_high(const char *path)
+// An absolute path without ".", ".." and "//", in place (PATH_MAX bytes).
+static void normalize(const char *path, char *place)
 {
-    char place[PATH_MAX];
     size_t n = 0;
-    if (strcmp(path, "~") == 0 || strncmp(path, "~/", 2) == 0 || strcmp(path, "$HOME") == 0 ||
-        strcmp(path, "${HOME}") == 0 || strncmp(path, "$HOME/*", 7) == 0) {
-        return strcmp(path, "~/") == 0 || !strchr(path, '/') || strchr(path, '*');
-    }
-    if (path[0] != '/') {
-        return false;
-    }
-    for (const char *at = path; *at; at += strspn(at, "/")) { // without . and .. and //
+    for (const char *at = path; *at; at += strspn(at, "/")) {
         at += strspn(at, "/");
         const size_t len = strcspn(at, "/");
         if (len == 2 && at[0] == '.' && at[1] == '.') {
             while (n > 0 && place[--n] != '/') {
             }
-        } else if (len > 0 && !(len == 1 && *at == '.') && n + len + 2 < sizeof place) {
+        } else if (len > 0 && !(len == 1 && *at == '.') && n + len + 2 < PATH_MAX) {
             place[n++] = '/';
             memcpy(place + n, at, len);
             n += len;
@@ -141,10 +133,24 @@ static bool too_high(const char *path)
         at += len;
     }
     place[n] = '\0';
+}
+
+// A place that a recursive change must never begin at: the root, a folder of the root, a home.
+static bool too_high(const char *path)
+{
+    char place[PATH_MAX];
+    if (strcmp(path, "~") == 0 || strncmp(path, "~/", 2) == 0 || strcmp(path, "$HOME") == 0 ||
+        strcmp(path, "${HOME}") == 0 || strncmp(path, "$HOME/*", 7) == 0) {
+        return strcmp(path, "~/") == 0 || !strchr(path, '/') || strchr(path, '*');
+    }
+    if (path[0] != '/') {
+        return false;
+    }
+    normalize(path, place);
     if (strncmp(place, "/tmp/", 5) == 0) {
         return false;
     }
-    const char *second = n > 0 ? strchr(place + 1, '/') : NULL;
+    const char *second = place[0] ? strchr(place + 1, '/') : NULL;
     return !second || strcmp(second, "/*") == 0 || strcmp(second, "/.*") == 0;
 }
 
@@ -157,6 +163,25 @@ static bool recursive(const char *const *words, size_t n)
         }
     }
     return false;
+}
+
+static void look_at_argument(reading *r, const char *program, const char *const *words, size_t i)
+{
+    static const char *const ends[] = {"poweroff", "reboot", "halt",
+                                       "kexec",    "rescue", "emergency"};
+    const char *word = words[i];
+    if (strcmp(program, "dd") == 0 && strncmp(word, "of=/dev/", 8) == 0 &&
+        strcmp(word, "of=/dev/null") != 0) {
+        block(r, "it would write over a device: %s", word);
+    } else if (strcmp(program, "systemctl") == 0 && AMONG(word, ends)) {
+        block(r, "systemctl %s is never run", word);
+    } else if (strcmp(program, "init") == 0 && strpbrk(word, "06")) {
+        block(r, "init %s is never run", word);
+    } else if (strcmp(program, "kill") == 0 && i > 1 && strcmp(word, "-1") == 0) {
+        block(r, "it would kill every process");
+    } else if (strcmp(program, "find") == 0 && strcmp(word, "-delete") == 0 && too_high(words[1])) {
+        block(r, "it would remove everything below %s", words[1]);
+    }
 }
 
 static void look_for_ruin(reading *r, const char *const *words, size_t n)
@@ -173,26 +198,13 @@ static void look_for_ruin(reading *r, const char *const *words, size_t n)
             block(r, "the configuration denies: %s", json_string_value(entry));
         }
     }
-    const bool removes = strcmp(program, "rm") == 0 || strcmp(program, "chmod") == 0 ||
-                         strcmp(program, "chown") == 0 || strcmp(program, "chgrp") == 0;
-    const bool deep = removes && recursive(words, n);
-    static const char *const ends[] = {"poweroff", "reboot", "halt",
-                                       "kexec",    "rescue", "emergency"};
+    static const char *const changers[] = {"rm", "chmod", "chown", "chgrp"};
+    const bool deep = AMONG(program, changers) && recursive(words, n);
     for (i = 1; i < n; i++) {
         if (deep && too_high(words[i])) {
             block(r, "it would change everything below %s", words[i]);
-        } else if (strcmp(program, "dd") == 0 && strncmp(words[i], "of=/dev/", 8) == 0 &&
-                   strcmp(words[i], "of=/dev/null") != 0) {
-            block(r, "it would write over a device: %s", words[i]);
-        } else if (strcmp(program, "systemctl") == 0 && AMONG(words[i], ends)) {
-            block(r, "systemctl %s is never run", words[i]);
-        } else if (strcmp(program, "init") == 0 && strpbrk(words[i], "06")) {
-            block(r, "init %s is never run", words[i]);
-        } else if (strcmp(program, "kill") == 0 && i > 1 && strcmp(words[i], "-1") == 0) {
-            block(r, "it would kill every process");
-        } else if (strcmp(program, "find") == 0 && strcmp(words[i], "-delete") == 0 &&
-                   too_high(words[1])) {
-            block(r, "it would remove everything below %s", words[1]);
+        } else {
+            look_at_argument(r, program, words, i);
         }
     }
 }
@@ -298,6 +310,65 @@ static size_t redirect(reading *r, const char *s, size_t n)
     return i;
 }
 
+// A byte within quotation marks. Returns the bytes that it took; *quote is 0 behind the closing mark.
+static size_t read_quoted(simple *c, const char *s, size_t n, char *quote)
+{
+    if (s[0] == *quote) {
+        *quote = 0;
+        return 1;
+    }
+    const bool escapes = *quote == '"' && s[0] == '\\' && n > 1 && strchr("\"\\$`\n", s[1]);
+    put(c, s[escapes]);
+    return escapes ? 2 : 1;
+}
+
+// What stands outside of quotation marks. Returns the bytes that it took.
+static size_t read_unquoted(reading *r, simple *c, const char *s, size_t n, char *quote)
+{
+    const char ch = s[0];
+    if (strchr(";|&\n()", ch) || (!c->in_word && (ch == '{' || ch == '}'))) {
+        end_word(c);
+        end_command(r, c);
+        return n > 1 && s[1] == ch && (ch == '&' || ch == '|') ? 2 : 1;
+    }
+    if (ch == '\\' && n > 1) {
+        if (s[1] != '\n') {
+            put(c, s[1]);
+        }
+        return 2;
+    }
+    if (ch == '#' && !c->in_word) {
+        const char *nl = memchr(s, '\n', n);
+        return nl ? (size_t)(nl - s) : n;
+    }
+    switch (ch) {
+    case '\'':
+    case '"':
+        *quote = ch;
+        if (!c->in_word) { // an empty word is a word
+            c->in_word = true;
+            c->begin = c->used;
+        }
+        return 1;
+    case ' ':
+    case '\t':
+        end_word(c);
+        return 1;
+    case '<':
+    case '>':
+        if (c->in_word && c->used - c->begin == 1 &&
+            isdigit((unsigned char)c->text[c->begin])) { // 2>&1
+            c->in_word = false;
+            c->used = c->begin;
+        }
+        end_word(c);
+        return redirect(r, s, n);
+    default:
+        put(c, ch);
+        return 1;
+    }
+}
+
 static void read_line(reading *r, const char *s, size_t n)
 {
     if (r->depth >= NEST_MAX || n > COMMAND_MAX) {
@@ -310,58 +381,14 @@ static void read_line(reading *r, const char *s, size_t n)
     r->depth++;
     char quote = 0;
     for (size_t i = 0; i < n;) {
-        const char ch = s[i];
-        const bool expands = (ch == '$' && i + 1 < n && s[i + 1] == '(') || ch == '`';
+        const bool expands = (s[i] == '$' && i + 1 < n && s[i + 1] == '(') || s[i] == '`';
         if (quote != '\'' && expands) {
             put(c, '?');
             i += nested(r, s + i, n - i);
-            continue;
-        }
-        if (quote) {
-            if (ch == quote) {
-                quote = 0;
-            } else if (quote == '"' && ch == '\\' && i + 1 < n && strchr("\"\\$`\n", s[i + 1])) {
-                put(c, s[++i]);
-            } else {
-                put(c, ch);
-            }
-            i++;
-            continue;
-        }
-        if (ch == '\'' || ch == '"') {
-            quote = ch;
-            if (!c->in_word) { // an empty word is a word
-                c->in_word = true;
-                c->begin = c->used;
-            }
-            i++;
-        } else if (ch == '\\' && i + 1 < n) {
-            if (s[i + 1] != '\n') {
-                put(c, s[i + 1]);
-            }
-            i += 2;
-        } else if (ch == ' ' || ch == '\t') {
-            end_word(c);
-            i++;
-        } else if (ch == '<' || ch == '>') {
-            if (c->in_word && c->used - c->begin == 1 &&
-                isdigit((unsigned char)c->text[c->begin])) { // 2>&1
-                c->in_word = false;
-                c->used = c->begin;
-            }
-            end_word(c);
-            i += redirect(r, s + i, n - i);
-        } else if (strchr(";|&\n(){}", ch) && !((ch == '{' || ch == '}') && c->in_word)) {
-            const bool both = i + 1 < n && s[i + 1] == ch && (ch == '&' || ch == '|');
-            end_word(c);
-            end_command(r, c);
-            i += both ? 2 : 1;
-        } else if (ch == '#' && !c->in_word) {
-            const char *nl = memchr(s + i, '\n', n - i);
-            i = nl ? (size_t)(nl - s) : n;
+        } else if (quote) {
+            i += read_quoted(c, s + i, n - i, &quote);
         } else {
-            put(c, ch);
-            i++;
+            i += read_unquoted(r, c, s + i, n - i, &quote);
         }
     }
     end_word(c);

@@ -194,6 +194,21 @@ static bool plain(unsigned char c)
     return isalnum(c) || c >= 0x80 || strchr("_./:=,+@%-^", c);
 }
 
+// Whether the shell would give the character at s a meaning; first: a word begins with it.
+static bool has_meaning(char quote, const char *s, bool first)
+{
+    if (quote) {
+        return quote == '"' && strchr("$`\\!", *s);
+    }
+    if (*s == '~') {
+        return first;
+    }
+    if (*s == '!') {
+        return !first || (s[1] != ' ' && s[1] != '\0');
+    }
+    return !plain((unsigned char)*s);
+}
+
 // Splits the command into words; their text is in cmd.
 static int split(reader *r, const char *s, pons__command *cmd)
 {
@@ -226,11 +241,7 @@ static int split(reader *r, const char *s, pons__command *cmd)
             quoted = true;
             continue;
         }
-        const bool first = cmd->used == begin && !quoted;
-        if (quote == '"' ? strchr("$`\\!", c) != NULL
-            : quote      ? false
-                         : !plain((unsigned char)c) && !(c == '~' && !first) &&
-                          !(c == '!' && first && (s[1] == ' ' || s[1] == '\0'))) {
+        if (has_meaning(quote, s, cmd->used == begin && !quoted)) {
             return refuse(r, "the shell would give %c a meaning", c);
         }
         cmd->text[cmd->used++] = c;
@@ -327,44 +338,54 @@ static int check_name(const reader *r, const char *name)
     return PONS_OK;
 }
 
+// A word that stands where an option's value does.
+static int check_value(const reader *r, char kind, const char *option, const char *value)
+{
+    if (kind == '#') {
+        return is_number(value) ? PONS_OK : refuse(r, "%s %s is no number", option, value);
+    }
+    if (value[0] == '-') {
+        return refuse(r, "%s may be an option or the value of %s", value, option);
+    }
+    return kind == '/' ? check_name(r, value) : PONS_OK;
+}
+
+// Whether a word is several letters, or an option with its value in the same word.
+static bool is_joined(const program *p, const char *text, size_t n)
+{
+    const char *equals = strchr(text, '=');
+    if (text[1] == '-' && equals) {
+        const char kind = value_kind(p->values, text, (size_t)(equals - text));
+        return kind == '@' || (kind == '#' && is_number(equals + 1));
+    }
+    if (text[1] != '-' && n > 2 && value_kind(p->values, text, 2) == '#' && is_number(text + 2)) {
+        return true; // -n3
+    }
+    if (n > 1 && value_kind(p->values, "-", 1) == '#' && n <= VALUE_MAX &&
+        strspn(text + 1, "0123456789") == n - 1) {
+        return true; // -3
+    }
+    return n > 1 && text[1] != '-' && strspn(text + 1, p->letters) == n - 1; // -la
+}
+
 // The option at *i with its value, if it has one.
 static int take_option(const reader *r, const program *p, size_t *i)
 {
     const word *w = &r->words[*i];
-    const char *text = w->text, *equals = strchr(text, '=');
-    const size_t n = strlen(text);
-    if (on_list(p->options, text, n)) {
-        return w->quoted ? refuse(r, "the option %s is quoted", text) : PONS_OK;
+    const size_t n = strlen(w->text);
+    if (on_list(p->options, w->text, n)) {
+        return w->quoted ? refuse(r, "the option %s is quoted", w->text) : PONS_OK;
     }
-    if (text[0] != '-' || w->quoted) {
-        return refuse(r, "%s is none of the options of %s that run unasked", text, p->name);
-    }
-    char kind = value_kind(p->values, text, n);
-    if (kind && *i + 1 < r->n) { // the next word is its value
-        const word *value = &r->words[++*i];
-        return kind == '#'
-                   ? (is_number(value->text) ? PONS_OK
-                                             : refuse(r, "%s %s is no number", text, value->text))
-               : value->text[0] == '-'
-                   ? refuse(r, "%s may be an option or the value of %s", value->text, text)
-               : kind == '/' ? check_name(r, value->text)
-                             : PONS_OK;
-    }
-    if (text[1] == '-' && equals) {
-        kind = value_kind(p->values, text, (size_t)(equals - text));
-        if (kind == '@' || (kind == '#' && is_number(equals + 1))) {
+    if (w->text[0] == '-' && !w->quoted) {
+        const char kind = value_kind(p->values, w->text, n);
+        if (kind && *i + 1 < r->n) { // the next word is its value
+            return check_value(r, kind, w->text, r->words[++*i].text);
+        }
+        if (is_joined(p, w->text, n)) {
             return PONS_OK;
         }
-    } else if (text[1] != '-' && n > 2 && value_kind(p->values, text, 2) == '#' &&
-               is_number(text + 2)) {
-        return PONS_OK; // -n3
-    } else if (n > 1 && value_kind(p->values, "-", 1) == '#' && n <= VALUE_MAX &&
-               strspn(text + 1, "0123456789") == n - 1) {
-        return PONS_OK; // -3
-    } else if (n > 1 && text[1] != '-' && strspn(text + 1, p->letters) == n - 1) {
-        return PONS_OK; // -la
     }
-    return refuse(r, "%s is none of the options of %s that run unasked", text, p->name);
+    return refuse(r, "%s is none of the options of %s that run unasked", w->text, p->name);
 }
 
 // ---- names --------------------------------------------------------------------------------------
@@ -379,10 +400,30 @@ static bool is_folder(const reader *r, const char *name)
            fstatat(r->core->root_fd, normal, &st, 0) == 0 && S_ISDIR(st.st_mode);
 }
 
+// A word that is no option; criteria: one of find's stands before it.
+static int check_word(const reader *r, const program *p, const char *text, bool criteria)
+{
+    if (p->words == NONE) {
+        return refuse(r, "%s with %s is not looked through", p->name, text);
+    }
+    if (p->words == MOMENT) {
+        return text[0] == '+' ? PONS_OK : refuse(r, "%s would set the clock", text);
+    }
+    if (p->words == CRITERIA && strcmp(p->name, "find") == 0 && criteria) {
+        return refuse(r, "%s is no folder to begin at", text);
+    }
+    if (p->words == TEXT) {
+        return PONS_OK;
+    }
+    const bool contents = strcmp(p->name, "grep") == 0 || strcmp(p->name, "diff") == 0;
+    const int rc = check_name(r, text);
+    return rc >= 0 && contents && is_folder(r, text) ? refuse(r, "%s reads whole folders", p->name)
+                                                     : rc;
+}
+
 static int check_words(const reader *r, const program *p)
 {
     bool only_words = false, pattern = p->words == PATTERN, criteria = false;
-    const bool contents = strcmp(p->name, "grep") == 0 || strcmp(p->name, "diff") == 0;
     for (size_t i = 1; i < r->n; i++) {
         const char *text = r->words[i].text;
         int rc = PONS_OK;
@@ -401,17 +442,8 @@ static int check_words(const reader *r, const program *p)
             rc = take_option(r, p, &i);
         } else if (pattern) {
             pattern = false;
-        } else if (p->words == NONE) {
-            rc = refuse(r, "%s with %s is not looked through", p->name, text);
-        } else if (p->words == MOMENT) {
-            rc = text[0] == '+' ? PONS_OK : refuse(r, "%s would set the clock", text);
-        } else if (p->words == CRITERIA && strcmp(p->name, "find") == 0 && criteria) {
-            rc = refuse(r, "%s is no folder to begin at", text);
-        } else if (p->words != TEXT) {
-            rc = check_name(r, text);
-            if (rc >= 0 && contents && is_folder(r, text)) {
-                rc = refuse(r, "%s reads whole folders", p->name);
-            }
+        } else {
+            rc = check_word(r, p, text, criteria);
         }
         if (rc < 0) {
             return rc;
@@ -534,13 +566,76 @@ static int push_exclusions(reader *r, pons__command *cmd)
     return rc < 0 ? rc : push_other_names(r, cmd);
 }
 
-static int read_git(reader *r, pons__command *cmd)
+// "git" with the settings that keep it from running anything else, and its command.
+static int push_git(reader *r, const program *p, pons__command *cmd)
 {
     static const char *const before[] = {
         "--no-pager", "--no-optional-locks",          "-c", "core.fsmonitor=false",
         "-c",         "core.hooksPath=/dev/null",     "-c", "core.attributesFile=/dev/null",
         "-c",         "safe.bareRepository=explicit", "-c", "protocol.allow=never",
         "-c",         "submodule.recurse=false",      "-c", "gc.auto=0"};
+    static const char *const behind[] = {"--ignore-submodules=all", "--no-ext-diff",
+                                         "--no-textconv", "--no-color"};
+    size_t n_behind = sizeof behind / sizeof behind[0];
+    if (strcmp(p->name, "blame") == 0) {
+        n_behind = 0;
+    } else if (strcmp(p->name, "status") == 0) {
+        n_behind = 1;
+    }
+    int rc = push(r, cmd, "git");
+    for (size_t i = 0; i < sizeof before / sizeof before[0] && rc >= 0; i++) {
+        rc = push(r, cmd, "%s", before[i]);
+    }
+    if (rc >= 0) {
+        rc = push(r, cmd, "%s", p->name);
+    }
+    for (size_t i = 0; i < n_behind && rc >= 0; i++) {
+        rc = push(r, cmd, "%s", behind[i]);
+    }
+    return rc;
+}
+
+// Options and commits, from word *i on up to the first name of a file. *files: such a name, or "--", was there.
+static int push_options(reader *r, const program *p, pons__command *cmd, bool commits, size_t *i,
+                        bool *files)
+{
+    for (int rc; *i < r->n; ++*i) {
+        const char *text = r->words[*i].text;
+        if (strcmp(text, "--") == 0) {
+            *files = true;
+            ++*i;
+            return PONS_OK;
+        }
+        if (text[0] == '-') {
+            size_t k = *i;
+            rc = take_option(r, p, i);
+            for (; k <= *i && rc >= 0; k++) {
+                rc = push(r, cmd, "%s", r->words[k].text);
+            }
+        } else if (!commits) { // names, with or without "--"
+            *files = true;
+            return PONS_OK;
+        } else {
+            rc = push_commits(r, cmd, text);
+        }
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return PONS_OK;
+}
+
+static int push_file(reader *r, pons__command *cmd, const char *before, const char *text)
+{
+    if (text[0] == ':' || strpbrk(text, "*?[")) {
+        return refuse(r, "git would read %s as a pattern", text);
+    }
+    const int rc = check_name(r, text);
+    return rc < 0 ? rc : push(r, cmd, "%s%s", before, text);
+}
+
+static int read_git(reader *r, pons__command *cmd)
+{
     const program *p = NULL;
     for (size_t i = 0; i < sizeof gits / sizeof gits[0] && r->n > 1 && !r->words[1].quoted; i++) {
         p = strcmp(gits[i].name, r->words[1].text) == 0 ? &gits[i] : p;
@@ -550,50 +645,19 @@ static int read_git(reader *r, pons__command *cmd)
                       r->n > 1 ? r->words[1].text : "alone");
     }
     find_repository(r, cmd);
-    int rc = push(r, cmd, "git");
-    for (size_t i = 0; i < sizeof before / sizeof before[0] && rc >= 0; i++) {
-        rc = push(r, cmd, "%s", before[i]);
-    }
     const bool blame = strcmp(p->name, "blame") == 0, status = strcmp(p->name, "status") == 0;
-    rc = rc < 0 ? rc : push(r, cmd, "%s", p->name);
-    if (rc >= 0 && !blame) {
-        rc = push(r, cmd, "--ignore-submodules=all");
-    }
-    if (rc >= 0 && !blame && !status) {
-        rc = push(r, cmd, "--no-ext-diff");
-        rc = rc < 0 ? rc : push(r, cmd, "--no-textconv");
-        rc = rc < 0 ? rc : push(r, cmd, "--no-color");
-    }
     bool files = false;
     size_t i = 2;
-    for (; i < r->n && rc >= 0; i++) {
-        const char *text = r->words[i].text;
-        if (strcmp(text, "--") == 0) {
-            files = true;
-            i++;
-            break;
-        }
-        if (text[0] == '-') {
-            const size_t first = i;
-            rc = take_option(r, p, &i);
-            for (size_t k = first; k <= i && rc >= 0; k++) {
-                rc = push(r, cmd, "%s", r->words[k].text);
-            }
-        } else if (blame || status) { // names, with or without "--"
-            files = true;
-            break;
-        } else {
-            rc = push_commits(r, cmd, text);
-        }
+    int rc = push_git(r, p, cmd);
+    if (rc >= 0) {
+        rc = push_options(r, p, cmd, !blame && !status, &i, &files);
     }
-    rc = rc < 0 ? rc : push(r, cmd, "--");
+    if (rc >= 0) {
+        rc = push(r, cmd, "--");
+    }
     const size_t first = i;
     for (; i < r->n && rc >= 0; i++) {
-        const char *text = r->words[i].text;
-        rc = text[0] == ':' || strpbrk(text, "*?[")
-                 ? refuse(r, "git would read %s as a pattern", text)
-                 : check_name(r, text);
-        rc = rc < 0 ? rc : push(r, cmd, blame ? "%s" : ":(literal)%s", text);
+        rc = push_file(r, cmd, blame ? "" : ":(literal)", r->words[i].text);
     }
     if (rc >= 0 && blame) {
         return i == first + 1 && files ? PONS_OK : refuse(r, "git blame looks at one file");

@@ -226,11 +226,27 @@ static size_t entity(pons_buf *b, const char *s, size_t n)
     return 1;
 }
 
-//
+// A tag or a comment. Returns its bytes; *until is the element that is left out behind it.
+static size_t read_tag(pons_buf *b, const char *html, size_t n, const char **until, bool *space)
+{
+    static const char *const silent[] = {"script", "style", "noscript", "svg", "template", "head"};
+    const bool comment = n >= 4 && memcmp(html, "<!--", 4) == 0;
+    const char *end = comment ? memmem(html, n, "-->", 3) : memchr(html, '>', n), *tag = html + 1;
+    const size_t len = end ? (size_t)(end - html) + (comment ? 3 : 1) : n;
+    const bool closes = len > 1 && *tag == '/';
+    for (size_t k = 0; !comment && !closes && k < sizeof silent / sizeof silent[0]; k++) {
+        *until = is_tag(tag, len - 1, silent[k]) ? silent[k] : *until;
+    }
+    if (!*until && is_block(tag + closes, len - 1 - closes)) {
+        end_line(b);
+        *space = false;
+    }
+    return len;
+}
+
 // One pass, whose time is the page's length whatever is in it. (Why not a library: ARCHITECTURE.md.)
 int pons__html_text(pons_buf *b, const char *html, size_t n)
 {
-    static const char *const silent[] = {"script", "style", "noscript", "svg", "template", "head"};
     const char *until = NULL; // the element whose end is waited for
     bool space = false;
     for (size_t i = 0; i < n;) {
@@ -241,20 +257,7 @@ int pons__html_text(pons_buf *b, const char *html, size_t n)
         }
         until = NULL;
         if (html[i] == '<') {
-            const bool comment = n - i >= 4 && memcmp(html + i, "<!--", 4) == 0;
-            const char *end =
-                comment ? memmem(html + i, n - i, "-->", 3) : memchr(html + i, '>', n - i);
-            const size_t len = end ? (size_t)(end - (html + i)) + (comment ? 3 : 1) : n - i;
-            const char *tag = html + i + 1;
-            const bool closes = len > 1 && *tag == '/';
-            for (size_t k = 0; !comment && !closes && k < sizeof silent / sizeof silent[0]; k++) {
-                until = is_tag(tag, len - 1, silent[k]) ? silent[k] : until;
-            }
-            if (!until && is_block(tag + closes, len - 1 - closes)) {
-                end_line(b);
-                space = false;
-            }
-            i += len;
+            i += read_tag(b, html + i, n - i, &until, &space);
             continue;
         }
         if (isspace((unsigned char)html[i])) {

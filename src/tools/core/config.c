@@ -24,15 +24,16 @@ const char pons__tools_schema[] =
     "\"hidden\":" NAMES ",\"protected\":" NAMES ","
     "\"output_kb\":" COUNT(4096) ",\"write_kb\":" COUNT(65536) ",\"workers\":" COUNT(32) ","
     "\"files\":{" OBJECT "{\"list_entries\":" COUNT(100000) ",\"search_files\":" COUNT(1000000) ","
-    "\"search_hits\":" COUNT(10000) ",\"search_s\":" COUNT(600) "}},"
+        "\"search_hits\":" COUNT(10000) ",\"search_s\":" COUNT(600) "}},"
     "\"terminal\":{" OBJECT "{\"timeout_s\":" COUNT(86400) ",\"timeout_max_s\":" COUNT(86400) ","
-    "\"allow\":" NAMES ",\"deny\":" NAMES ",\"pass_env\":" NAMES ","
-    "\"memory_mb\":" COUNT(1048576) ",\"file_mb\":" COUNT(1048576) "}},"
+        "\"allow\":" NAMES ",\"deny\":" NAMES ",\"pass_env\":" NAMES ","
+        "\"memory_mb\":" COUNT(1048576) ",\"file_mb\":" COUNT(1048576) "}},"
     "\"fetch\":{" OBJECT "{\"timeout_s\":" COUNT(600) ",\"max_kb\":" COUNT(65536) ","
-    "\"redirects\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":20},"
-    "\"private\":{\"type\":\"boolean\"},\"proxy\":{\"type\":\"string\"}}},"
+        "\"redirects\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":20},"
+        "\"private\":{\"type\":\"boolean\"},\"proxy\":{\"type\":\"string\"}}},"
     "\"knowledge\":{" OBJECT "{\"suffixes\":" NAMES ",\"files\":" COUNT(100000) ","
-    "\"file_kb\":" COUNT(65536) ",\"results\":" COUNT(50) "}}},\"required\":[\"workspace\"]}";
+        "\"file_kb\":" COUNT(65536) ",\"results\":" COUNT(50) "}}"
+    "},\"required\":[\"workspace\"]}";
 // clang-format on
 
 int64_t pons__conf(const pons__core *c, const char *section, const char *key, int64_t fallback)

@@ -98,6 +98,28 @@ static void print_hunk(pons_buf *out, const edit *e, size_t n, const line *a, co
     }
 }
 
+static void print_hunks(pons_buf *out, const edit *e, size_t count, const line *a, const line *b)
+{
+    for (size_t from = 0; from < count;) {
+        size_t next = from, to = from; // to: behind the hunk's last change
+        while (next < count && (to == from || next - to <= 2 * (size_t)CONTEXT)) {
+            to = e[next].tag != ' ' ? next + 1 : to;
+            next++;
+        }
+        size_t begin = from;
+        while (begin < to && e[begin].tag == ' ') {
+            begin++;
+        }
+        if (begin == to) { // no more changes
+            break;
+        }
+        begin = begin - from > CONTEXT ? begin - CONTEXT : from;
+        const size_t end = to + CONTEXT < count ? to + CONTEXT : count;
+        print_hunk(out, e + begin, end - begin, a, b);
+        from = end;
+    }
+}
+
 void pons__diff(pons_buf *out, const char *path, const char *old, size_t n_old, bool existed,
                 const char *text, size_t n)
 {
@@ -129,24 +151,7 @@ void pons__diff(pons_buf *out, const char *path, const char *old, size_t n_old, 
     pons_buf_str(out, "\n+++ b/");
     pons__escape(out, path, strlen(path), false);
     pons_buf_str(out, "\n");
-    for (size_t from = 0; from < count;) {
-        size_t next = from, to = from; // to: behind the hunk's last change
-        while (next < count && (to == from || next - to <= 2 * (size_t)CONTEXT)) {
-            to = e[next].tag != ' ' ? next + 1 : to;
-            next++;
-        }
-        size_t begin = from;
-        while (begin < to && e[begin].tag == ' ') {
-            begin++;
-        }
-        if (begin == to) { // no more changes
-            break;
-        }
-        begin = begin - from > CONTEXT ? begin - CONTEXT : from;
-        const size_t end = to + CONTEXT < count ? to + CONTEXT : count;
-        print_hunk(out, e + begin, end - begin, a, b);
-        from = end;
-    }
+    print_hunks(out, e, count, a, b);
     free(a);
     free(b);
     free(e);

@@ -140,6 +140,23 @@ static void mask(const pons__plan *p, int workspace, const char *path)
     close(target);
 }
 
+// Over the workspace's own place, which is certainly there; the old root goes in a moment.
+static void empty_root(pons__plan *p)
+{
+    must(p,
+         mount("tmpfs", p->workspace, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+               "size=1m,mode=0755") == 0 &&
+             chdir(p->workspace) == 0 && mkdir("tmp", 0777) == 0 && mkdir("dev", 0755) == 0 &&
+             mkdir("etc", 0755) == 0 && mkdir(EMPTY_DIR, 0555) == 0 &&
+             mount("tmpfs", "tmp", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+                   "size=64m,mode=1777") == 0,
+         "a root of its own");
+    put(p, EMPTY_FILE, "");
+    put(p, "etc/passwd", p->passwd);
+    put(p, "etc/group", p->group);
+    put(p, "etc/nsswitch.conf", "passwd: files\ngroup: files\n");
+}
+
 static void build(pons__plan *p)
 {
     struct stat st;
@@ -159,19 +176,7 @@ static void build(pons__plan *p)
         dev[i] = hold(devices[i]);
         must(p, dev[i] >= 0 && set(dev[i], MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC), devices[i]);
     }
-    // Over the workspace's own place, which is certainly there; the old root goes in a moment.
-    must(p,
-         mount("tmpfs", p->workspace, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
-               "size=1m,mode=0755") == 0 &&
-             chdir(p->workspace) == 0 && mkdir("tmp", 0777) == 0 && mkdir("dev", 0755) == 0 &&
-             mkdir("etc", 0755) == 0 && mkdir(EMPTY_DIR, 0555) == 0 &&
-             mount("tmpfs", "tmp", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
-                   "size=64m,mode=1777") == 0,
-         "a root of its own");
-    put(p, EMPTY_FILE, "");
-    put(p, "etc/passwd", p->passwd);
-    put(p, "etc/group", p->group);
-    put(p, "etc/nsswitch.conf", "passwd: files\ngroup: files\n");
+    empty_root(p);
     for (size_t i = 0; i < p->n_places; i++) {
         const pons__place *at = &p->places[i];
         must(p,

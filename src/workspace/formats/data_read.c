@@ -144,10 +144,10 @@ static int find_fence(pons_ws_doc *d, pons_error *err)
         if (!is_data_fence(d, f) || strspn(d->text + f->body, " \t\r\n") >= f->body_end - f->body) {
             continue;
         }
-        if (++looked > FENCES_MAX && d->info->page) {
-            break; // its fences are examples
-        }
-        if (looked > FENCES_MAX) {
+        if (++looked > FENCES_MAX) {
+            if (d->info->page) {
+                break; // its fences are examples
+            }
             pons_error_set(&why, PONS_EINVAL, WHERE,
                            "the first %d fenced blocks have none of its data", FENCES_MAX);
             refuse(d, f->body_line, &why, err);

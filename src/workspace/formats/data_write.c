@@ -65,13 +65,12 @@ static size_t indent_of(const writer *w, size_t byte)
     return strspn(text + start, " ");
 }
 
-static void put_flow(const writer *w, pons_buf *out, const piece *p, bool map, size_t indent)
+static void put_flow(pons_buf *out, const piece *p, bool map, size_t indent)
 {
     if (map) {
         pons__ws_emit_text(out, p->key);
         pons_buf_str(out, ": ");
     }
-    (void)w;
     pons__ws_emit_json(out, p->value, indent);
 }
 
@@ -91,7 +90,7 @@ static void put_added(const writer *w, pons_buf *out, const pieces *ps, bool map
 {
     for (size_t i = ps->n_children; i < ps->n; i++) {
         pons_buf_printf(out, "%s\n%*s", comma ? "," : "", (int)indent, "");
-        put_flow(w, out, &ps->at[i], map, indent);
+        put_flow(out, &ps->at[i], map, indent);
         comma = true;
     }
 }
@@ -144,7 +143,7 @@ static int write_flow(const writer *w, size_t container, const pieces *ps)
         from = i;
         if (p->touched) {
             pons_buf_clear(&b);
-            put_flow(w, &b, p, map, indent_of(w, child_start(w, p, map)));
+            put_flow(&b, p, map, indent_of(w, child_start(w, p, map)));
             pons__ws_doc_edit(w->d, w->edits, child_start(w, p, map), child_end(w, p), &b);
         }
     }

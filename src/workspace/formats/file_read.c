@@ -18,25 +18,29 @@
 
 // ---- the dialect --------------------------------------------------------------------------------
 
-// By the format that the file names, else by what its records are called like.
-static void set_dialect(pons_ws_doc *d)
+// The format that the file names.
+static bool named_dialect(pons_ws_doc *d)
 {
-    int score[PONS_WS_DIALECTS] = {0};
     for (int i = 0; d->data && i < PONS_WS_DIALECTS; i++) {
         const char *key = d->info->format_key[i], *format = d->info->format[i];
         const size_t at = key ? pons_tree_member(&d->tree, d->base, key) : 0;
         const char *is = at ? json_string_value(d->tree.nodes[at].scalar) : NULL;
         if (is && strcmp(is, format) == 0) {
             d->dialect = (pons_ws_dialect)i;
-            return;
+            return true;
         }
     }
+    return false;
+}
+
+static void score_data(const pons_ws_doc *d, int score[PONS_WS_DIALECTS])
+{
     for (size_t i = 0; i < d->n_lists; i++) {
+        const ws_place *p = d->info->places;
+        while (p->kind != d->lists[i].kind) {
+            p++;
+        }
         for (int k = 0; k < PONS_WS_DIALECTS; k++) {
-            const ws_place *p = d->info->places;
-            while (p->kind != d->lists[i].kind) {
-                p++;
-            }
             const bool here = p->paths[k] && pons__ws_data_path(&d->tree, d->base, p->paths[k]) ==
                                                  d->lists[i].node;
             score[k] += here && (p->map[k] == d->lists[i].map || d->lists[i].single);
@@ -48,36 +52,58 @@ static void set_dialect(pons_ws_doc *d)
                                                       d->entries[i].raw);
         }
     }
-    for (size_t i = 0; i < d->n_tables; i++) { // a page's headings
+}
+
+static bool is_text(const pons_ws_doc *d, size_t start, size_t end, const char *text)
+{
+    return text && strlen(text) == end - start && memcmp(d->text + start, text, end - start) == 0;
+}
+
+static void score_headings(const pons_ws_doc *d, int score[PONS_WS_DIALECTS])
+{
+    for (size_t i = 0; i < d->n_tables; i++) {
         const ws_table *t = &d->tables[i];
         ws_cell cells[WS_COLUMNS_MAX];
         const size_t n =
             pons__ws_page_cells(d->text, &d->page.lines[t->header], cells, WS_COLUMNS_MAX);
         for (size_t c = 0; c < n && c < t->n_columns; c++) {
-            const ws_field *f =
-                t->field[c] < 0 ? NULL : &pons__ws_kind_of(t->kind)->fields[t->field[c]];
-            const size_t len = cells[c].end - cells[c].start;
-            const char *paos = f && f->paos_label ? f->paos_label : NULL;
-            score[PONS_WS_PAOS1] +=
-                paos && strlen(paos) == len && memcmp(paos, d->text + cells[c].start, len) == 0;
-            score[PONS_WS_SEED] += f && f->seed_label && strlen(f->seed_label) == len &&
-                                   memcmp(f->seed_label, d->text + cells[c].start, len) == 0;
+            if (t->field[c] < 0) {
+                continue;
+            }
+            const ws_field *f = &pons__ws_kind_of(t->kind)->fields[t->field[c]];
+            score[PONS_WS_PAOS1] += is_text(d, cells[c].start, cells[c].end, f->paos_label);
+            score[PONS_WS_SEED] += is_text(d, cells[c].start, cells[c].end, f->seed_label);
         }
     }
+}
+
+// Robots, and lessons without a date.
+static void score_sections(const pons_ws_doc *d, int score[PONS_WS_DIALECTS])
+{
+    for (size_t i = 0; i < d->n; i++) {
+        score[PONS_WS_PAOS2] += d->entries[i].kind == WS_ROBOT;
+        if (d->entries[i].kind == WS_LESSON) {
+            const ws_line *l = &d->page.lines[d->entries[i].first];
+            const bool paos = is_text(d, l->text, l->text_end, "Failed Action Attempt");
+            score[paos ? PONS_WS_PAOS1 : PONS_WS_SEED]++;
+        }
+    }
+}
+
+// By the format that the file names, else by what its records are called like.
+static void set_dialect(pons_ws_doc *d)
+{
+    int score[PONS_WS_DIALECTS] = {0};
+    if (named_dialect(d)) {
+        return;
+    }
+    score_data(d, score);
+    score_headings(d, score);
     if (d->file == PONS_WS_LESSONS && d->data) {
         score[PONS_WS_PAOS2]++;
     }
     if (!d->data && d->n_tables == 0 && d->info->page) {
-        for (size_t i = 0; i < d->n; i++) { // sections: robots, lessons without a date
-            score[PONS_WS_PAOS2] += d->entries[i].kind == WS_ROBOT;
-            if (d->entries[i].kind == WS_LESSON) {
-                const ws_line *l = &d->page.lines[d->entries[i].first];
-                const char *failed = "Failed Action Attempt";
-                const bool paos = l->text_end - l->text == strlen(failed) &&
-                                  memcmp(d->text + l->text, failed, strlen(failed)) == 0;
-                score[paos ? PONS_WS_PAOS1 : PONS_WS_SEED]++;
-            }
-        }
+        score_sections(d, score);
     }
     for (int k = 0; k < PONS_WS_DIALECTS; k++) {
         if (score[k] > score[d->dialect]) {

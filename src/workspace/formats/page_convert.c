@@ -59,6 +59,15 @@ static const struct {
     {WS_SUBTASK, NULL, "Sub-Tasks"},
 };
 
+static void put_cell(pons_buf *out, const ws_field *f, const pons_value *is, bool seed)
+{
+    pons_buf_byte(out, ' ');
+    if (is) {
+        pons__ws_say(out, f, is, true, seed);
+    }
+    pons_buf_str(out, " |");
+}
+
 static void put_table(pons_buf *out, ws_kind kind, pons_ws_dialect to,
                       const pons_ws_record *records, const ws_entry *entries, size_t n)
 {
@@ -99,29 +108,16 @@ static void put_table(pons_buf *out, ws_kind kind, pons_ws_dialect to,
         }
         pons_buf_byte(out, '|');
         for (size_t f = 0; f < k->n_fields; f++) {
-            const pons_value *is = pons_get(records[i].value, k->fields[f].name);
-            pons_buf_byte(out, ' ');
-            if (is) {
-                pons__ws_say(out, &k->fields[f], is, true, to == PONS_WS_SEED);
-            }
-            pons_buf_str(out, " |");
+            put_cell(out, &k->fields[f], pons_get(records[i].value, k->fields[f].name),
+                     to == PONS_WS_SEED);
         }
         json_object_foreach(more, key, v)
         {
-            const pons_value *is = pons_get(records[i].value, key);
-            pons_buf_byte(out, ' ');
-            if (is) {
-                pons__ws_say(out, NULL, is, true, false);
-            }
-            pons_buf_str(out, " |");
+            put_cell(out, NULL, pons_get(records[i].value, key), false);
         }
         pons_autovalue rest = extra_of(kind, records[i].value);
         if (extra) {
-            pons_buf_byte(out, ' ');
-            if (rest) {
-                pons__ws_say(out, NULL, rest, true, false);
-            }
-            pons_buf_str(out, " |");
+            put_cell(out, NULL, rest, false);
         }
         pons_buf_byte(out, '\n');
     }
@@ -234,7 +230,6 @@ void pons__ws_page_block(pons_buf *out, pons_ws_file file, ws_kind kind, pons_ws
 {
     static const char *const no[] = {"id", NULL};
     const bool sections = kind == WS_LESSON || (kind == WS_ROBOT && to == PONS_WS_PAOS2);
-    (void)file;
     if (!sections) {
         put_table(out, kind, to, records, entries, n);
         return;

@@ -291,38 +291,49 @@ static void strategy(const pons_value *params, pons__ws_call *c)
     }
 }
 
+static void real_execute(const pons_value *params, pons__ws_call *c)
+{
+    const char *task = pons_get_str(params, "nl_task", "");
+    if (task[strspn(task, " \t\r\n")] == '\0') {
+        refuse(c, "BAD_PARAMS", "real_execute needs nl_task");
+    }
+    c->errand = true;
+}
+
+static const struct {
+    const char *type;
+    const char *skill; // NULL: read says it
+    void (*read)(const pons_value *params, pons__ws_call *ret);
+    bool unless_tool; // a body that has a skill of this name gets the action as it is
+} action_types[] = {
+    {"move_to", NULL, move_to, true},   {"stop", "stop_base", NULL, false},
+    {"localize", "look", NULL, true},   {"pick_up", NULL, pick, true},
+    {"place", NULL, place, false},      {"put_down", NULL, place, true},
+    {"strategy", NULL, strategy, true}, {"real_execute", NULL, real_execute, true},
+};
+
 void pons__ws_call_of(const pons_value *action, const pons_value *tools, const pons_value *world,
                       const pons_ws_doc *environment, pons__ws_call *ret)
 {
     const char *type = pons_get_str(action, "action_type", "");
     const pons_value *params = pons_get(action, "params");
-    *ret = (pons__ws_call){.skill = type};
-    if (strcmp(type, "move_to") == 0 && !has_tool(tools, type)) {
-        move_to(params, ret);
+    const bool is_tool = has_tool(tools, type);
+    size_t i = 0;
+    while (i < sizeof action_types / sizeof action_types[0] &&
+           (strcmp(action_types[i].type, type) != 0 || (action_types[i].unless_tool && is_tool))) {
+        i++;
+    }
+    *ret = (pons__ws_call){.skill = type, .at_once = strcmp(type, "check_connection") == 0};
+    if (i < sizeof action_types / sizeof action_types[0]) {
+        ret->skill = action_types[i].skill ? action_types[i].skill : type;
+        if (action_types[i].read) {
+            action_types[i].read(params, ret);
+        }
     } else if (strcmp(type, "move_to") == 0 && pons_get(params, "target_pose")) {
         move_tool(params, ret);
-    } else if (strcmp(type, "target_navigation") == 0 && !has_tool(tools, type)) {
+    } else if (strcmp(type, "target_navigation") == 0 && !is_tool) {
         navigate(params, world, environment, ret);
-    } else if (strcmp(type, "stop") == 0) {
-        ret->skill = "stop_base";
-    } else if (strcmp(type, "localize") == 0 && !has_tool(tools, type)) {
-        ret->skill = "look";
-    } else if (strcmp(type, "check_connection") == 0) {
-        ret->at_once = true;
-    } else if (strcmp(type, "pick_up") == 0 && !has_tool(tools, type)) {
-        pick(params, ret);
-    } else if (strcmp(type, "place") == 0 ||
-               (strcmp(type, "put_down") == 0 && !has_tool(tools, type))) {
-        place(params, ret);
-    } else if (strcmp(type, "strategy") == 0 && !has_tool(tools, type)) {
-        strategy(params, ret);
-    } else if (strcmp(type, "real_execute") == 0 && !has_tool(tools, type)) {
-        const char *task = pons_get_str(params, "nl_task", "");
-        if (task[strspn(task, " \t\r\n")] == '\0') {
-            refuse(ret, "BAD_PARAMS", "real_execute needs nl_task");
-        }
-        ret->errand = true;
-    } else {
+    } else if (!ret->at_once) {
         ret->args = params ? json_deep_copy(params) : NULL;
     }
     if (!ret->code && !ret->at_once && !ret->errand && tools && !has_tool(tools, ret->skill)) {

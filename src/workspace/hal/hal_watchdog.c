@@ -523,7 +523,6 @@ static void look(pons_hal *h)
 
 int pons_hal_open(const pons_hal_options *options, pons_hal **ret, pons_error *err)
 {
-    (void)err;
     pons_hal *h = pons_need_zeroed(1, sizeof *h);
     h->o = *options;
     h->next_call = CALL_FIRST;

@@ -175,17 +175,12 @@ static int on_leaf(pons_bt_call *c, void *user, pons_error *err)
     return PONS_BT_RUNNING;
 }
 
-static void notes_path(const trees *t, char ret[4200])
-{
-    snprintf(ret, 4200, "%.4000s/run/%.80s.tree", t->o.dir, t->key);
-}
-
 // A line a leaf; one may be a part of one, which is none.
 static void open_notes(trees *t)
 {
     char path[4200], line[256], word[128];
     int good;
-    notes_path(t, path);
+    snprintf(path, sizeof path, "%.4000s/run/%.80s.tree", t->o.dir, t->key);
     t->known = json_object();
     t->notes = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_EXCL, 0600);
     t->resumed = t->notes < 0;
@@ -329,8 +324,6 @@ static void on_event(trees *t, const pons_tool_event *e)
 
 static int list(void *self, pons_value **ret, pons_error *err)
 {
-    (void)self;
-    (void)err;
     *ret = json_pack("[{ss}]", "name", WHERE);
     return PONS_OK;
 }
@@ -561,7 +554,6 @@ static const pons_tools_ops ops = {.abi = PONS_TOOL_ABI,
 
 int pons_hal_trees_open(const pons_hal_trees_options *options, pons_tools *ret, pons_error *err)
 {
-    (void)err;
     trees *t = pons_need_zeroed(1, sizeof *t);
     t->o = *options;
     t->notes = -1;

@@ -333,12 +333,28 @@ static bool on_ours(const merger *g, const pons_ws_doc *result, pons_buf *out)
     return ok;
 }
 
+static void put_lines(const pons_ws_doc *result, const ws_lines *lines, pons_buf *out)
+{
+    size_t put = 0;
+    for (size_t i = 0; i < lines->n; i++) {
+        const ws_text_line *l = &lines->at[i];
+        if (l->len && l->s[0] == PLACEHOLDER) {
+            put_record(result, *l, out, &put);
+            continue;
+        }
+        pons_buf_bytes(out, l->s, l->len);
+        if (i + 1 < lines->n && l->len && l->s[l->len - 1] != '\n') {
+            pons_buf_byte(out, '\n');
+        }
+    }
+}
+
 // The words of ours go into `result`, which has theirs and all records.
 static void merge_words(merger *g, const pons_ws_doc *result, pons_buf *out)
 {
     frame base, ours, theirs;
     ws_lines merged = {.n = 0};
-    size_t put = 0, clashes = 0;
+    size_t clashes = 0;
     bool cut = false;
     frame_of(g->ours, &ours);
     frame_of(result, &theirs);
@@ -355,17 +371,7 @@ static void merge_words(merger *g, const pons_ws_doc *result, pons_buf *out)
     }
     if (!result->bare && !same_frames(&base, &ours)) {
         pons__ws_lines_merge(&base.lines, &ours.lines, &theirs.lines, &merged, &clashes);
-        for (size_t i = 0; i < merged.n; i++) {
-            if (merged.at[i].len && merged.at[i].s[0] == PLACEHOLDER) {
-                put_record(result, merged.at[i], out, &put);
-            } else {
-                pons_buf_bytes(out, merged.at[i].s, merged.at[i].len);
-                if (i + 1 < merged.n && merged.at[i].len &&
-                    merged.at[i].s[merged.at[i].len - 1] != '\n') {
-                    pons_buf_byte(out, '\n');
-                }
-            }
-        }
+        put_lines(result, &merged, out);
         g->m->clashes += clashes;
     }
     const bool theirs_alone = !result->bare && !cut && same_frames(&base, &ours);

@@ -130,12 +130,13 @@ static bool find_word(const char *words, const char *text, pons_ws_dialect d, bo
         const char *second = at + main + 1;
         const size_t second_len = n > main ? n - main - 1 : 0;
         const bool alias = n > main && at[main] == '>';
-        if (write && !alias && main == len && strncmp(at, text, len) == 0) {
+        const bool is_main = main == len && strncmp(at, text, len) == 0;
+        if (write && !alias && is_main) {
             const bool other = second_len && d == PONS_WS_PAOS2;
             copy_word(ret, other ? second : at, other ? second_len : main);
             return true;
         }
-        if (!write && main == len && strncmp(at, text, len) == 0) {
+        if (!write && is_main) {
             copy_word(ret, alias ? second : at, alias ? second_len : main);
             return true;
         }
@@ -150,15 +151,10 @@ static bool find_word(const char *words, const char *text, pons_ws_dialect d, bo
     return false;
 }
 
-static bool is_endpoint(const char *s)
-{
-    return strstr(s, SCHEME) != NULL;
-}
-
 // A policy client that is one string: an address, a path, or a kind.
 static pons_value *client_of(const char *s)
 {
-    if (is_endpoint(s)) {
+    if (strstr(s, SCHEME)) {
         const bool http = strncmp(s, "http", 4) == 0;
         char kind[40];
         snprintf(kind, sizeof kind, "%.*s", (int)strcspn(s, ":"), s);
@@ -361,26 +357,40 @@ static pons_value *field_write(const ws_field *f, pons_ws_dialect d, const pons_
     const char *s = json_string_value(v);
     const char *name = pons__ws_field_name(f, d);
     const size_t len = strlen(name);
-    if (f->type == WS_WORD && s && find_word(f->words, s, d, true, word)) {
-        return json_string(word);
-    }
-    if (f->type == WS_REF && s && d == PONS_WS_PAOS2 && !strstr(s, SCHEME)) {
-        snprintf(ref, sizeof ref, "%s%s%s", f->words, SCHEME, s);
-        return json_string(ref);
-    }
-    if (f->type == WS_NUMBERS && d == PONS_WS_PAOS1) { // its programs read them by name
-        pons_autovalue axes = json_object();
-        return axes_of_list(f, axes, v);
-    }
-    if (f->type == WS_CLIENT && d == PONS_WS_PAOS1) {
-        pons_value *string = client_string(v);
-        return string ? string : json_deep_copy(v);
-    }
-    if (f->type == WS_CLIENT && d == PONS_WS_PAOS2 && json_is_object(v)) {
-        return client_write(v);
-    }
-    if (f->type == WS_WORDS && json_is_array(v)) {
-        return words_of(f, v, d, true);
+    switch (f->type) {
+    case WS_WORD:
+        if (s && find_word(f->words, s, d, true, word)) {
+            return json_string(word);
+        }
+        break;
+    case WS_REF:
+        if (s && d == PONS_WS_PAOS2 && !strstr(s, SCHEME)) {
+            snprintf(ref, sizeof ref, "%s%s%s", f->words, SCHEME, s);
+            return json_string(ref);
+        }
+        break;
+    case WS_NUMBERS:
+        if (d == PONS_WS_PAOS1) { // its programs read them by name
+            pons_autovalue axes = json_object();
+            return axes_of_list(f, axes, v);
+        }
+        break;
+    case WS_CLIENT:
+        if (d == PONS_WS_PAOS1) {
+            pons_value *string = client_string(v);
+            return string ? string : json_deep_copy(v);
+        }
+        if (d == PONS_WS_PAOS2 && json_is_object(v)) {
+            return client_write(v);
+        }
+        break;
+    case WS_WORDS:
+        if (json_is_array(v)) {
+            return words_of(f, v, d, true);
+        }
+        break;
+    default:
+        break;
     }
     if (len && name[len - 1] == '-' && json_is_number(v)) {
         const json_int_t n = (json_int_t)json_number_value(v);

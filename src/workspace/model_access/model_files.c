@@ -218,7 +218,6 @@ static void look(desk *d)
 
 static int desk_list(void *self, pons_value **ret, pons_error *err)
 {
-    (void)err;
     *ret = pons_value_ref(((const desk *)self)->list);
     return PONS_OK;
 }

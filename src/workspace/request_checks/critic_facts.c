@@ -225,20 +225,26 @@ size_t pons__ws_numbers(const pons_value *list, double *ret, size_t cap)
     return n;
 }
 
-// [x, y, z], [x, y, yaw] of what drives, [x, y, z, roll, pitch, yaw], or {x, y, z?, yaw?}.
-void pons__ws_robot_read(const pons_ws_doc *d, const char *id, const ws_body *body, ws_robot *ret)
+// The robot of that id; any other only where there is no more than one.
+static const pons_ws_record *robot_of(const pons_ws_doc *d, const char *id)
 {
-    size_t n = 0;
+    size_t n = 0, robots = 0;
     const pons_ws_record *all = d ? pons_ws_records(d, &n) : NULL, *r = NULL;
-    size_t robots = 0;
-    *ret = (ws_robot){.known = false};
     for (size_t i = 0; i < n; i++) {
         if (strcmp(all[i].kind, "robot_state") == 0) {
             robots++;
             r = !r || (id && strcmp(all[i].id, id) == 0) ? &all[i] : r;
         }
     }
-    if (!r || (id && strcmp(r->id, id) != 0 && robots > 1)) {
+    return r && id && strcmp(r->id, id) != 0 && robots > 1 ? NULL : r;
+}
+
+// [x, y, z], [x, y, yaw] of what drives, [x, y, z, roll, pitch, yaw], or {x, y, z?, yaw?}.
+void pons__ws_robot_read(const pons_ws_doc *d, const char *id, const ws_body *body, ws_robot *ret)
+{
+    const pons_ws_record *r = robot_of(d, id);
+    *ret = (ws_robot){.known = false};
+    if (!r) {
         return;
     }
     double p[6];

@@ -88,6 +88,25 @@ static void name_all(const pons_ws_doc *d, const double from[2], const ws_target
     }
 }
 
+// A point beside what stands there, on either side, that has a free way to it and on.
+static void pass_beside(const pons_ws_doc *d, const ws_robot *from, const ws_target *to,
+                        const pons_ws_record *by, double need_m, char *via, size_t cap)
+{
+    double at[3] = {0}, gap, need;
+    const double dx = to->at[0] - from->at[0], dy = to->at[1] - from->at[1], length = hypot(dx, dy);
+    if (pons__ws_numbers(pons_get(by->value, "position"), at, 3) < 2) {
+        return;
+    }
+    for (int side = -1; side <= 1 && !*via && length > 0; side += 2) {
+        const double p[2] = {at[0] - side * dy / length * 2 * need_m,
+                             at[1] + side * dx / length * 2 * need_m};
+        if (!blocker(d, from->at, p, NULL, &gap, &need) &&
+            !blocker(d, p, to->at, to->id, &gap, &need)) {
+            snprintf(via, cap, "[%.2f, %.2f]", p[0], p[1]);
+        }
+    }
+}
+
 bool pons__ws_path_blocked(const pons_ws_doc *d, const ws_robot *from, const ws_target *to,
                            char *ret_by, size_t by_cap, double *ret_gap, double *ret_need,
                            char *via, size_t cap)
@@ -120,19 +139,8 @@ bool pons__ws_path_blocked(const pons_ws_doc *d, const ws_robot *from, const ws_
             snprintf(via, cap, "%.64s", all[i].id);
         }
     }
-    // None: a point beside what stands there, on either side.
-    double at[3] = {0};
-    if (!*via && pons__ws_numbers(pons_get(by->value, "position"), at, 3) >= 2) {
-        const double dx = to->at[0] - from->at[0], dy = to->at[1] - from->at[1];
-        const double length = hypot(dx, dy);
-        for (int side = -1; side <= 1 && !*via && length > 0; side += 2) {
-            const double p[2] = {at[0] - side * dy / length * 2 * *ret_need,
-                                 at[1] + side * dx / length * 2 * *ret_need};
-            if (!blocker(d, from->at, p, NULL, &gap, &need) &&
-                !blocker(d, p, to->at, to->id, &gap, &need)) {
-                snprintf(via, cap, "[%.2f, %.2f]", p[0], p[1]);
-            }
-        }
+    if (!*via) {
+        pass_beside(d, from, to, by, *ret_need, via, cap);
     }
     return true;
 }

@@ -28,11 +28,6 @@ static void plan_builtin(const pons_value *session, const pons_value *skill,
                          const pons_value *target, const pons_value *answer,
                          const pons_value *tools, rt_plan *ret, rt_refusal *why)
 {
-    (void)skill;
-    (void)target;
-    (void)answer;
-    (void)tools;
-    (void)why;
     const pons_value *params = pons_get(pons_get(session, "execution"), "params");
     ret->calls = json_array();
     json_array_append_new(ret->calls, call(pons_get_str(session, "skill_ref", ""),
@@ -84,7 +79,6 @@ static void plan_vla(const pons_value *session, const pons_value *skill, const p
                      const pons_value *answer, const pons_value *tools, rt_plan *ret,
                      rt_refusal *why)
 {
-    (void)session;
     const pons_value *actions = pons_get(answer, "actions");
     const pons_value *follow = pons__rt_follow(target, tools);
     const size_t least = width_of(follow, "minItems"), most = width_of(follow, "maxItems"),
@@ -219,8 +213,6 @@ static void plan_rekep(const pons_value *session, const pons_value *skill, const
                        const pons_value *answer, const pons_value *tools, rt_plan *ret,
                        rt_refusal *why)
 {
-    (void)skill;
-    (void)target;
     const pons_value *stages = pons_get(answer, "stages");
     size_t i;
     const pons_value *stage;

@@ -430,6 +430,20 @@ static bool is_mine(const pons_runtime *r, const pons_value *record)
     return !r->only[0] || strcmp(pons_get_str(record, "target_ref", ""), r->only) == 0;
 }
 
+static void sync_pending(pons_runtime *r, const pons_ws_record *rec, const pons_session_row *row,
+                         pons_value *known)
+{
+    rt_refusal why = {0};
+    const rt_depends may = row ? RT_READY : pons__rt_depends(r, rec->id, rec->value, &why);
+    r->pending += is_mine(r, rec->value);
+    if (may == RT_NEVER) {
+        refuse(r, rec, &why);
+    } else if (may == RT_READY) {
+        json_object_set_new(known, rec->id, json_true());
+        put_pending(r, rec, row);
+    }
+}
+
 static void sync_one(pons_runtime *r, const pons_ws_record *rec, const live *l, pons_value *known)
 {
     const char *status = pons_get_str(rec->value, "status", "pending");
@@ -458,14 +472,7 @@ static void sync_one(pons_runtime *r, const pons_ws_record *rec, const live *l, 
         r->pending += is_mine(r, rec->value);
         pons__rt_file_show(r, row);
     } else if (strcmp(status, "pending") == 0 && (row || !show_ended(r, rec->id))) {
-        const rt_depends may = row ? RT_READY : pons__rt_depends(r, rec->id, rec->value, &why);
-        r->pending += is_mine(r, rec->value);
-        if (may == RT_NEVER) {
-            refuse(r, rec, &why);
-        } else if (may == RT_READY) {
-            json_object_set_new(known, rec->id, json_true());
-            put_pending(r, rec, row);
-        }
+        sync_pending(r, rec, row, known);
     } else if (row) {
         pons__rt_file_show(r, row);
     } else if (strcmp(status, "running") == 0) {

@@ -327,12 +327,6 @@ static int adopt(pons_ws_place *p, pons_ws_file file, const pons_buf *text, pons
                               text->data, text->len, pons__ws_oldest(p, file), err);
 }
 
-// What was written late and is part of a generation already, as another life or place took it in.
-static bool was_taken(const ws_state *s, const pons_ws_doc *theirs, const pons_buf *text)
-{
-    return pons__ws_takes_has(s->takes, pons_ws_generation(theirs), text);
-}
-
 // The text as it is to be: theirs and ours, and our changes. 1: there is more to be looked at first.
 static int make_next(pons_ws_place *p, pons_ws_file file, const pons_buf *edited,
                      const pons_ws_change *changes, size_t n, next *x, pons_error *err)
@@ -352,7 +346,7 @@ static int make_next(pons_ws_place *p, pons_ws_file file, const pons_buf *edited
             pons__ws_pending_drop(s);
             return 1;
         }
-        if (!edited && was_taken(s, d, x->edit)) {
+        if (!edited && pons__ws_takes_has(s->takes, pons_ws_generation(d), x->edit)) {
             pons__ws_pending_drop(s);
             rc = 1;
         } else {
@@ -372,61 +366,89 @@ static int make_next(pons_ws_place *p, pons_ws_file file, const pons_buf *edited
     return rc;
 }
 
+static int read_now(pons_ws_place *p, pons_ws_file file, bool patient, pons_buf *now,
+                    pons_error *err)
+{
+    ws_state *s = &p->files[file];
+    char path[PATH_MAX], line[1024];
+    const char *name = pons_ws_file_name(file);
+    snprintf(path, sizeof path, "%s/%s", p->dir, name);
+    const int rc = read_quiet(p, file, path, patient, now, err);
+    if (rc < 0 && rc != PONS_ENOTFOUND && rc != PONS_EAGAIN &&
+        strcmp(s->suspended, UNREADABLE) != 0) { // no file, or too large
+        snprintf(s->suspended, sizeof s->suspended, UNREADABLE);
+        pons__ws_notice(p, name, "%s%s", pons_error_line(err, line, sizeof line),
+                        s->newest ? "; the last good state holds, nothing is written" : "");
+    }
+    return rc;
+}
+
+// The first state, where there is none yet.
+static int begin(pons_ws_place *p, pons_ws_file file, bool missing, pons_buf *now, pons_error *err)
+{
+    if (p->files[file].newest) {
+        if (missing) {
+            pons__ws_notice(p, pons_ws_file_name(file), "it was taken away, and is put back");
+        }
+        return PONS_OK;
+    }
+    if (missing) {
+        pons_ws_template(file, p->o.dialect, now);
+    }
+    return adopt(p, file, now, err);
+}
+
+// Puts x into the file. now: what is there; NULL: no file. 1: again.
+static int put_next(pons_ws_place *p, pons_ws_file file, next *x, const pons_buf *now,
+                    pons_error *err)
+{
+    const bool same = now && x->text.len == now->len &&
+                      (now->len == 0 || memcmp(x->text.data, now->data, now->len) == 0);
+    if (!same) {
+        return put_in_place(p, file, x, now, err);
+    }
+    if (!x->edit) { // as it was before it could not be read
+        p->files[file].suspended[0] = '\0';
+        return PONS_OK;
+    }
+    // An edit of a bare file, whose text is already what it is to be.
+    const int rc = keep_next(p, file, x, err);
+    return rc < 0 ? rc : step_on(p, file, x, err);
+}
+
 // One round: what there is becomes what there is to be. 1: again.
 static int round_of(pons_ws_place *p, pons_ws_file file, const pons_ws_change *changes, size_t n,
                     bool patient, bool *done, pons_error *err)
 {
     ws_state *s = &p->files[file];
-    char path[PATH_MAX];
     pons_autobuf now = PONS_BUF_INIT;
-    const char *name = pons_ws_file_name(file);
-    snprintf(path, sizeof path, "%s/%s", p->dir, name);
-    int rc = read_quiet(p, file, path, patient, &now, err);
+    int rc = read_now(p, file, patient, &now, err);
     const bool missing = rc == PONS_ENOTFOUND;
     if (rc < 0 && !missing) {
-        if (rc != PONS_EAGAIN && strcmp(s->suspended, UNREADABLE) != 0) { // no file, or too large
-            char line[1024];
-            snprintf(s->suspended, sizeof s->suspended, UNREADABLE);
-            pons__ws_notice(p, name, "%s%s", pons_error_line(err, line, sizeof line),
-                            s->newest ? "; the last good state holds, nothing is written" : "");
-        }
         return rc;
     }
-    if (missing && !s->newest && (*done || n == 0)) {
+    const size_t n_due = *done ? 0 : n;
+    if (missing && !s->newest && n_due == 0) {
         return PONS_OK;
     }
     if (n == 0 && is_suspended(s, &now)) { // it was read once, and is as it was
-        return pons_error_set(err, PONS_EBUSY, WHERE, "%s cannot be read as it is", name);
+        return pons_error_set(err, PONS_EBUSY, WHERE, "%s cannot be read as it is",
+                              pons_ws_file_name(file));
     }
-    if (missing && !s->newest) {
-        pons_ws_template(file, p->o.dialect, &now);
-    } else if (missing) {
-        pons__ws_notice(p, name, "it was taken away, and is put back");
-    }
-    if (!s->newest) {
-        rc = adopt(p, file, &now, err);
-        if (rc < 0) {
-            return rc;
-        }
+    rc = begin(p, file, missing, &now, err);
+    if (rc < 0) {
+        return rc;
     }
     next x = {.generation = (s->generation ? s->generation : 1) + 1};
     const bool edited = !missing && !is_text(s->newest, &now);
-    rc = make_next(p, file, edited ? &now : NULL, changes, *done ? 0 : n, &x, err);
-    const bool same = !missing && x.text.len == now.len &&
-                      (now.len == 0 || memcmp(x.text.data, now.data, now.len) == 0);
-    if (rc == PONS_OK &&
-        same) {        // also an edit of a bare file, whose text is already what it is to be
-        if (!x.edit) { // as it was before it could not be read
-            s->suspended[0] = '\0';
-        }
-        rc = x.edit ? keep_next(p, file, &x, err) : PONS_OK;
-        rc = rc < 0 || !x.edit ? rc : step_on(p, file, &x, err);
-    } else if (rc == PONS_OK) {
-        rc = put_in_place(p, file, &x, missing ? NULL : &now, err);
+    bool again = false;
+    rc = make_next(p, file, edited ? &now : NULL, changes, n_due, &x, err);
+    if (rc == PONS_OK) {
+        rc = put_next(p, file, &x, missing ? NULL : &now, err);
     } else {
-        rc = rc == 1 ? 2 : rc;
+        again = rc == 1;
     }
-    if (rc == PONS_OK || rc == 1) {
+    if (!again && rc >= 0) {
         *done = true;
         if (x.edit && !edited) {
             pons__ws_pending_drop(s);
@@ -436,7 +458,7 @@ static int round_of(pons_ws_place *p, pons_ws_file file, const pons_ws_change *c
     pons__ws_tell(p, file, false); // of a generation that did not come about
     pons_buf_fini(&x.text);
     pons_value_unref(x.took);
-    return rc == 2 ? 1 : rc;
+    return rc;
 }
 
 // patient: it may be half written, and is waited for.
