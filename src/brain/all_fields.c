@@ -2,6 +2,7 @@
 #include "brain/all_fields.h"
 
 #include "brain/critic/critic_check.h"
+#include "brain/react/decision_machine.h"
 #include "brain/records/await_fields.h"
 #include "brain/records/effect_fields.h"
 #include "brain/records/event_fields.h"
@@ -173,3 +174,8 @@ bool pons_brain_tells(const char *type)
     }
     return tells;
 }
+
+const pons__machine *const pons__machines[] = {
+    &pons__decision_machine,
+    NULL,
+};

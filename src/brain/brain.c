@@ -80,7 +80,7 @@ static int load(pons_brain *b, pons_error *err)
     // An answer may be in the inbox already: the first tick must know to which question.
     if (b->react_run) {
         const pons__react *react = pons__inner_of(b);
-        const pons__question *approval = react ? react->approval : NULL;
+        const pons__question *approval = react ? react->asking.question : NULL;
         snprintf(b->approval_id, sizeof b->approval_id, "%s", approval ? approval->id : "");
         pons__list people = pons__inner_people(b->react_run);
         if (people.n > 0 && !approval) { // see ask_confirmation

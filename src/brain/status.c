@@ -209,9 +209,9 @@ static pons__list questions(const pons__tasks *tasks, const pons__react *react, 
     pons__list list = {0};
     const pons__told *told = tasks ? tasks->react : NULL;
     const char *task = react && react->task ? react->task->id : "";
-    if (react && react->approval) {
-        add_question(&list, react->approval, task, answered);
-        add_questions(&list, &react->also, task, answered);
+    if (react && react->asking.question) {
+        add_question(&list, react->asking.question, task, answered);
+        add_questions(&list, &react->asking.also, task, answered);
     }
     if (told && !pons__told_taken(told, react)) {
         add_questions(&list, &told->asks, told->task_id, answered);

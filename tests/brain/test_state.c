@@ -1,5 +1,5 @@
 // test_state.c - the tables of the brain's state: what is written is read again, what an earlier pons has
-// stored is understood, and docs/brain.md has the tables as they are.
+// stored is understood, docs/brain.md has the tables as they are; and its machines move by theirs.
 #include "brain/all_fields.h"
 #include "brain/records/inbox_fields.h"
 #include "brain/records/observation_fields.h"
@@ -143,12 +143,58 @@ static void a_cut_text_ends_with_a_whole_character(void **state)
     }
 }
 
-static void the_document_has(const pons_buf *doc, const pons__record *r)
+static void the_document_has(const pons_buf *doc, const char *what, const char *text)
+{
+    if (!strstr(doc->data, text)) {
+        fprintf(stderr, "docs/brain.md should have:\n%s\n", text); // cmocka cuts long texts
+        fail_msg("docs/brain.md has not this table or drawing: %s", what);
+    }
+}
+
+static void the_document_has_table(const pons_buf *doc, const pons__record *r)
 {
     pons_autobuf table = PONS_BUF_INIT;
     assert_true(pons__record_describe(r, &table) >= 0);
-    if (!strstr(doc->data, table.data)) {
-        fail_msg("docs/brain.md has not this table:\n%s", table.data);
+    the_document_has(doc, r->name, table.data);
+}
+
+// Each pair of a state and an event: it moves as its row says, or not at all, and that is told.
+static void what_is_in_no_row_cannot_happen(void **state)
+{
+    (void)state;
+    for (const pons__machine *const *all = pons__machines; *all; all++) {
+        const pons__machine *m = *all;
+        size_t moved = 0;
+        bool entered[64] = {[0] = true}, used[64] = {false};
+        for (int from = 0; m->states[from]; from++) {
+            for (int event = 0; m->events[event]; event++) {
+                const pons__transition *row = pons__transition_find(m, from, event);
+                const char *next = "?";
+                pons_error err = PONS_ERROR_INIT;
+                int now = from;
+                const int rc = pons__machine_move(m, &now, event, &next, &err);
+                if (row) {
+                    moved++;
+                    used[event] = true;
+                    entered[row->to] = true;
+                    assert_int_equal(rc, PONS_OK);
+                    assert_int_equal(now, row->to);
+                    assert_ptr_equal(next, row->next);
+                } else {
+                    assert_int_equal(rc, PONS_EPROTOCOL);
+                    assert_int_equal(now, from);
+                    assert_non_null(strstr(err.message, m->events[event]));
+                    assert_non_null(strstr(err.message, m->states[from]));
+                }
+            }
+        }
+        assert_int_equal(moved, m->n); // no pair is there twice
+        for (int i = 0; m->states[i]; i++) {
+            assert_true(entered[i]);
+        }
+        for (int i = 0; m->events[i]; i++) {
+            assert_true(used[i]);
+        }
     }
 }
 
@@ -164,10 +210,15 @@ static void the_document_has_the_tables(void **state)
     }
     fclose(f);
     for (size_t i = 0; pons__state_records[i]; i++) {
-        the_document_has(&doc, pons__state_records[i]);
+        the_document_has_table(&doc, pons__state_records[i]);
     }
     for (size_t i = 0; pons__event_records[i]; i++) {
-        the_document_has(&doc, pons__event_records[i]);
+        the_document_has_table(&doc, pons__event_records[i]);
+    }
+    for (size_t i = 0; pons__machines[i]; i++) {
+        pons_autobuf drawing = PONS_BUF_INIT;
+        assert_true(pons__machine_draw(pons__machines[i], &drawing) >= 0);
+        the_document_has(&doc, pons__machines[i]->name, drawing.data);
     }
 }
 
@@ -223,6 +274,7 @@ int main(void)
         cmocka_unit_test(what_is_of_another_kind_is_named),
         cmocka_unit_test(what_is_lacking_is_not_what_is_empty),
         cmocka_unit_test(a_cut_text_ends_with_a_whole_character),
+        cmocka_unit_test(what_is_in_no_row_cannot_happen),
         cmocka_unit_test(the_document_has_the_tables),
         cmocka_unit_test(the_tables_have_what_the_schemas_publish),
     };

@@ -44,7 +44,7 @@
 // The first question, which has the operations, then the others.
 static pons__question *question(const pons__react *r, size_t i)
 {
-    return i ? r->also.at[i - 1] : r->approval;
+    return i ? r->asking.also.at[i - 1] : r->asking.question;
 }
 
 // A no that came after the yes, and before anybody acted on that, counts.
@@ -62,7 +62,7 @@ static int hear_all(pons__turn *t, const pons_value **answers, pons_error *err)
 {
     const pons__react *r = t->react;
     int rc = PONS_OK;
-    for (size_t i = 0; i <= r->also.n; i++) {
+    for (size_t i = 0; i <= r->asking.also.n; i++) {
         const pons__question *q = question(r, i);
         answers[i] = q ? q->answer : NULL;
         if (answers[i]) {
@@ -75,7 +75,7 @@ static int hear_all(pons__turn *t, const pons_value **answers, pons_error *err)
         }
         rc = one < 0 ? one : rc;
     }
-    for (size_t i = 0; rc >= 0 && i <= r->also.n; i++) {
+    for (size_t i = 0; rc >= 0 && i <= r->asking.also.n; i++) {
         answers[i] = taken_back(t->b, question(r, i), answers[i]);
     }
     return rc;
@@ -85,7 +85,7 @@ static int hear_all(pons__turn *t, const pons_value **answers, pons_error *err)
 static void put_aside(pons__turn *t, const pons_value *const *answers)
 {
     pons__react *r = t->react;
-    for (size_t i = 0; i <= r->also.n; i++) {
+    for (size_t i = 0; i <= r->asking.also.n; i++) {
         pons__question *q = pons__record_copy(&pons__question_record, question(r, i));
         const bool open = pons__await_detached(answers[i]);
         pons__json(&q->answer, open ? NULL : pons_value_ref(answers[i]));
@@ -93,11 +93,9 @@ static void put_aside(pons__turn *t, const pons_value *const *answers)
         q->source = r->source;
         pons__list_add(&r->task->asks, q);
     }
-    pons__approval_clear(r);
     pons__list_clear(&pons__op_record, &r->proposed_ops->to_dispatch);
     r->proposed_ops->need_approval = false;
-    r->approval_rejected = true; // nothing is sent
-    pons__set_text(&r->edit_refused, "");
+    pons__decision_move(t, PONS_ON_OTHERS_FIRST);
 }
 
 // Whether something waits for the word beside the answer itself: operations, an end, another task, goals or steps of the model's,
@@ -127,7 +125,7 @@ static bool holds_up(const pons__turn *t, const pons__reply *reply)
 static bool any_other_no(const pons__turn *t, const pons_value *const *answers)
 {
     bool no = false;
-    for (size_t i = 1; i <= t->react->also.n; i++) {
+    for (size_t i = 1; i <= t->react->asking.also.n; i++) {
         pons__reply *reply = pons__reply_read(answers[i]);
         no = holds_up(t, reply) || no;
         pons__record_free(&pons__reply_record, reply);
@@ -156,12 +154,13 @@ static void resolve(pons__turn *t, const char *id, const char *action, const pon
 static bool hear_also(pons__turn *t, const pons_value *const *answers)
 {
     pons__react *r = t->react;
-    if (r->also.n == 0 && *r->edit_refused && r->proposed_ops->more.n > 0) {
+    const bool again = r->asking.question && *r->asking.question->refused;
+    if (r->asking.also.n == 0 && again && r->proposed_ops->more.n > 0) {
         return false; // the first was asked again, and these have been heard
     }
     pons_value *also = json_array();
     bool any_no = false;
-    for (size_t i = 1; i <= r->also.n; i++) {
+    for (size_t i = 1; i <= r->asking.also.n; i++) {
         const pons__question *q = question(r, i);
         pons__reply *reply = pons__reply_read(answers[i]);
         const bool no = edits(reply) || pons__reply_meant(t->b, reply) == PONS_MEANT_NO;
@@ -183,10 +182,10 @@ static bool hear_also(pons__turn *t, const pons_value *const *answers)
 // again. NULL: there is none.
 static pons_value *asked_beside(const pons__react *r)
 {
-    const pons_value *before = r->approval ? r->approval->beside : NULL;
+    const pons_value *before = r->asking.question ? r->asking.question->beside : NULL;
     pons_value *ids = before ? json_copy((json_t *)before) : json_array();
-    for (size_t i = 0; i < r->also.n; i++) {
-        json_array_append_new(ids, json_string(((const pons__question *)r->also.at[i])->id));
+    for (size_t i = 0; i < r->asking.also.n; i++) {
+        json_array_append_new(ids, json_string(((const pons__question *)r->asking.also.at[i])->id));
     }
     if (json_array_size(ids) == 0) {
         pons_value_unref(ids);
@@ -201,18 +200,18 @@ static void ask_again(pons__turn *t, const pons_value *const *answers, const pon
 {
     pons__react *r = t->react;
     char id[PONS_ID_MAX];
-    snprintf(id, sizeof id, "%s", r->approval ? r->approval->id : "");
-    if (r->also.n > 0) {
-        pons__human_say(r, r->approval->question, "", ""); // not answered yet
+    snprintf(id, sizeof id, "%s", r->asking.question ? r->asking.question->id : "");
+    if (r->asking.also.n > 0) {
+        pons__human_say(r, r->asking.question->question, "", ""); // not answered yet
         hear_also(t, answers);
     }
     pons_value *ids = asked_beside(r);
     ids = ids ? ids : json_array();
     json_array_append_new(ids, json_string(id)); // and to what is asked again
-    pons__json(&r->answered_also, ids);
-    pons__set_text(&r->edit_refused, why);
+    pons__json(&r->answered.also, ids);
+    pons__set_text(&r->answered.again, why);
     resolve(t, id, edits(reply) ? "edit" : "answer", reply);
-    pons__approval_clear(r);
+    pons__decision_move(t, PONS_ON_NO_ANSWER);
 }
 
 static void approve(pons__turn *t, const char *id)
@@ -228,7 +227,8 @@ static void approve(pons__turn *t, const char *id)
     }
     pons__json(&r->approved, approved);
     r->failures = 0;
-    pons__answered_set(r, id, asked_beside(r));
+    pons__set_text(&r->answered.question, id);
+    pons__json(&r->answered.also, asked_beside(r));
 }
 
 // The refusal is the last result; nothing is sent.
@@ -258,8 +258,8 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
 {
     pons__react *r = t->react;
     char id[PONS_ID_MAX];
-    snprintf(id, sizeof id, "%s", r->approval ? r->approval->id : "");
-    pons_autovalue asked = json_string(r->approval ? r->approval->question : "");
+    snprintf(id, sizeof id, "%s", r->asking.question ? r->asking.question->id : "");
+    pons_autovalue asked = json_string(r->asking.question ? r->asking.question->question : "");
     const char *action = reply->action;
     const bool edit = edits(reply);
     // An option is for whoever asked: it is no yes to operations that wait with the question, unless it is a yes.
@@ -278,7 +278,7 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
             pons_autovalue before = pons__record_write(&pons__react_record, r);
             pons__list_clear(&pons__op_record, &r->proposed_ops->to_dispatch);
             r->proposed_ops->to_dispatch = list;
-            pons__json(&r->edit_before, pons_value_ref(before));
+            pons__json(&r->answered.edit_before, pons_value_ref(before));
         }
     }
     pons__human_say(r, json_string_value(asked), word_of(reply, no), reply->reason);
@@ -291,11 +291,8 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
         }
     }
     r->proposed_ops->need_approval = false;
-    r->approval_rejected = no;
-    pons__approval_clear(r); // nobody is asked any more
-    pons__set_text(&r->edit_refused, "");
+    pons__decision_move(t, no ? PONS_ON_NO : edit ? PONS_ON_EDITS : PONS_ON_YES);
     if (no) {
-        pons__json(&r->edit_before, NULL); // nobody has edited what is decided next
         const bool nobody = strcmp(reply->by, PONS__DEADLINE) == 0;
         reject(t, reply,
                !first   ? "a person has answered what was asked beside"
@@ -313,7 +310,7 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
 // words they are the answer; what waits with it goes on by an outright yes alone. False: they are none.
 static bool read_words(const pons__turn *t, pons__reply *reply)
 {
-    const pons__question *q = t->react->approval;
+    const pons__question *q = t->react->asking.question;
     if (!reply->answer || strcmp(reply->action, "approve") != 0 || !q) {
         return true;
     }
@@ -353,33 +350,22 @@ static int act(pons__turn *t, const pons_value *const *answers)
 int pons__human_approval_interrupt(pons_cx *cx, void *user, pons_error *err)
 {
     pons__turn t;
-    pons__turn_begin(&t, cx, user);
-    const pons_value **answers = pons_need_zeroed(t.react->also.n + 1, sizeof *answers);
+    pons__turn_begin(&t, cx, user, PONS_R5, err);
+    const pons_value **answers = pons_need_zeroed(t.react->asking.also.n + 1, sizeof *answers);
     bool aside = false;
     int rc = hear_all(&t, answers, err);
-    for (size_t i = 0; rc >= 0 && i <= t.react->also.n; i++) {
+    for (size_t i = 0; rc >= 0 && i <= t.react->asking.also.n; i++) {
         pons__reply *reply = pons__reply_read(answers[i]);
         aside = aside || reply->aside;
         pons__record_free(&pons__reply_record, reply);
     }
-    if (rc >= 0 && aside && t.react->task && t.react->approval) {
+    if (rc >= 0 && aside && t.react->task && t.react->asking.question) {
         put_aside(&t, answers);
     } else if (rc >= 0) {
         rc = act(&t, answers);
     }
     free((void *)answers);
     return pons__turn_end(&t, rc);
-}
-
-int pons__after_approval(pons_cx *cx, void *user, pons_error *err)
-{
-    (void)user;
-    (void)err;
-    pons__react *react = pons__record_read(&pons__react_record, pons_cx_get(cx, "react"));
-    const bool rejected = react->approval_rejected && !*react->edit_refused;
-    pons__record_free(&pons__react_record, react);
-    pons_cx_goto(cx, rejected ? "react_stop_or_loop" : "guardrails_and_resource_check");
-    return PONS_OK;
 }
 
 // ---- the question -------------------------------------------------------------------------------
@@ -454,11 +440,11 @@ static pons__question *first_question(pons_brain *b, pons_cx *cx, const pons__re
     }
     // A decision that asks has its question as its reason: it is said once.
     pons__set_text(&q->reason, strncmp(q->question, reason, strlen(reason)) == 0 ? "" : reason);
-    pons__set_text(&q->refused, react->edit_refused);
+    pons__set_text(&q->refused, react->answered.again);
     pons__json(&q->ops, ops);
     pons__json(&q->cancels, cancels);
     pons__json(&q->options, payload ? pons_value_ref(payload->options) : NULL);
-    pons__json(&q->beside, pons_value_ref(react->answered_also));
+    pons__json(&q->beside, pons_value_ref(react->answered.also));
     // A model that asks, and nothing waits to be sent, wants to know something; a plan's step that asks, too.
     q->words = payload && p->to_dispatch.n == 0 &&
                (react->source == PONS_SOURCE_LLM || pons__task_plan_asks(react));
@@ -467,19 +453,18 @@ static pons__question *first_question(pons_brain *b, pons_cx *cx, const pons__re
 
 void pons__approval_ask(pons_brain *b, pons_cx *cx, pons__react *react, const pons__skills *skills)
 {
-    pons__approval_clear(react);
-    react->approval = first_question(b, cx, react, skills);
-    pons__json(&react->answered_also, NULL); // the question has them
-    const bool again = *react->edit_refused; // the others have their answers, and the edit is none
+    react->asking.question = first_question(b, cx, react, skills);
+    const bool again =
+        *react->answered.again; // the others have their answers, and the edit is none
     for (size_t i = 0; !again && i < react->proposed_ops->more.n; i++) {
         const pons__payload *payload = react->proposed_ops->more.at[i];
         pons__question *q = blank(b, cx, payload->question);
-        pons__set_text(&q->reason, react->approval->reason);
+        pons__set_text(&q->reason, react->asking.question->reason);
         pons__json(&q->options, pons_value_ref(payload->options));
         q->words = react->source == PONS_SOURCE_LLM;
-        pons__list_add(&react->also, q);
+        pons__list_add(&react->asking.also, q);
     }
-    for (size_t i = 0; i <= react->also.n; i++) {
+    for (size_t i = 0; i <= react->asking.also.n; i++) {
         pons__question told = *question(react, i);
         told.task_id = react->task ? react->task->id : "";
         pons__event_emit(b, cx, &pons__approval_requested_record, &told);
@@ -492,16 +477,15 @@ bool pons__approval_reopen(pons__react *react)
     if (!asks || asks->n == 0) {
         return false;
     }
-    pons__approval_clear(react);
-    react->approval = pons__list_take(asks, 0);
-    react->also = *asks;
+    react->asking.question = pons__list_take(asks, 0);
+    react->asking.also = *asks;
     *asks = (pons__list){0};
     return true;
 }
 
 bool pons__approval_no(const pons__react *react)
 {
-    for (size_t i = 0; react->approval && i <= react->also.n; i++) {
+    for (size_t i = 0; react->asking.question && i <= react->asking.also.n; i++) {
         const pons_value *answer = question(react, i)->answer;
         pons__reply *reply = answer ? pons__reply_read(answer) : NULL;
         const bool no = reply && strcmp(reply->action, "reject") == 0;
@@ -518,9 +502,8 @@ void pons__approval_drop(pons__turn *t, const pons_value *rules)
     pons_autovalue says = pons__guard_says(rules);
     pons__reply no = {.by = "the kernel"};
     pons__set_textf(&no.reason, "not any more: %s", json_string_value(says));
-    for (size_t i = 0; t->react->approval && i <= t->react->also.n; i++) {
+    for (size_t i = 0; t->react->asking.question && i <= t->react->asking.also.n; i++) {
         resolve(t, question(t->react, i)->id, "reject", &no);
     }
     pons__set_text(&no.reason, NULL);
-    pons__approval_clear(t->react);
 }

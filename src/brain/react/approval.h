@@ -16,7 +16,7 @@ void pons__approval_drop(pons__turn *t, const pons_value *rules);
 // The operations as a person's edit wants them; or why it names none, a static text (react/approval_edit.c).
 const char *pons__edit_ops(const pons__reply *reply, const pons__list *old, pons__list *ret);
 // R4: a person's edit breaks rules; the inner loop is again as it was when it asked.
-void pons__edit_undo(pons__react **react, const pons_value *rules);
+void pons__edit_undo(pons__turn *t, const pons_value *rules);
 void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react); // it has passed
 
 #endif

@@ -124,12 +124,9 @@ static void propose_plan(pons__turn *t, const pons_value *patch)
 
 int pons__compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
 {
-    (void)err;
     pons__turn t;
-    pons__turn_begin(&t, cx, user);
+    pons__turn_begin(&t, cx, user, PONS_R3, err);
     pons__react *r = t.react;
-    r->approval_rejected = r->settles = false; // that was of another decision
-    pons__answered_set(r, "", NULL);
     pons__proposed *p = pons__record_new(&pons__proposed_record);
     pons_value *to_cancel = json_array();
     pons__json(&p->to_cancel, to_cancel);
@@ -159,5 +156,6 @@ int pons__compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
         propose_plan(&t, said);
     }
     pons__record_free(&pons__patch_record, patch);
+    pons__decision_move(&t, PONS_ON_COMPILES);
     return pons__turn_end(&t, PONS_OK);
 }

@@ -294,11 +294,13 @@ int pons__react_decide(pons_cx *cx, void *user, pons_error *err)
 {
     pons__turn t;
     verdict v = {0};
-    pons__turn_begin(&t, cx, user);
+    pons__turn_begin(&t, cx, user, PONS_R2, err);
     pons__react *r = t.react;
     const int rc = decide(&t, &v, err);
     if (rc < 0 || v.detached) {
-        r->detached = v.detached;
+        if (rc >= 0) {
+            pons__decision_move(&t, PONS_ON_DETACHED);
+        }
         pons__record_free(&pons__decision_record, v.decision);
         pons_value_unref(v.fallback);
         return pons__turn_end(&t, rc);
@@ -312,8 +314,7 @@ int pons__react_decide(pons_cx *cx, void *user, pons_error *err)
     if (v.source != PONS_SOURCE_LADDER && !r->preempt && !v.taken_up) {
         pons__ladder_decided(t.b, r, v.decision, v.source);
     }
-    r->checked_in = false;
-    pons__set_text(&r->edit_refused, ""); // it was about what was decided before
+    r->news = PONS_NEWS_NONE;
     show(&t, &v);
     pons__say_message(cx, "assistant", said);
     pons__record_free(&pons__decision_record, r->decision);
@@ -321,6 +322,7 @@ int pons__react_decide(pons_cx *cx, void *user, pons_error *err)
     r->decided_ms = pons__wall_ms(t.b);
     r->source = v.source;
     pons_value_unref(v.fallback);
+    pons__decision_move(&t, PONS_ON_DECIDES);
     return pons__turn_end(&t, PONS_OK);
 }
 
@@ -362,15 +364,4 @@ static int rules_decision(pons__turn *t, verdict *v, pons_error *err)
         spare_task(r->task, v->decision);
     }
     return rc;
-}
-
-int pons__after_decide(pons_cx *cx, void *user, pons_error *err)
-{
-    (void)user;
-    (void)err;
-    pons__react *react = pons__react_read(cx);
-    const bool detached = react->detached;
-    pons__record_free(&pons__react_record, react);
-    pons_cx_goto(cx, detached ? "build_observation" : "compile_ops_from_decision");
-    return PONS_OK;
 }

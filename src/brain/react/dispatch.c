@@ -194,7 +194,7 @@ static int rejected(pons__turn *t, const pons__op *op, const pons__word *word,
     last->recovery = no ? PONS_RECOVER_ASK : PONS_RECOVER_RETRY;
     pons__set_textf(&last->error_msg, "%s: %s", word->code ? word->code : "", message);
     pons__result_note(t, last);
-    t->react->refused = true;
+    t->held_back = true;
     pons__task_plan_note_result(t->react, op->step_id, op->fallback, last, NULL);
     pons__effect_event(t->b, t->cx, op->goal_id, op->skill, op->args, "refused", message);
     return pons__settle(t->cx, op->goal_id, PONS_EFFECT_REFUSED, pons_value_ref(outcome), err);
@@ -227,7 +227,7 @@ static int dispatch_one(pons__turn *t, const pons__op *op, pons_error *err)
 // ---- public functions ---------------------------------------------------------------------------
 
 // It was approved, and that was taken back: nothing of the decision is left, nor its end.
-static void take_back(pons__turn *t)
+static bool take_back(pons__turn *t)
 {
     const pons__answer *veto = pons__answer_veto(t->b);
     pons__unsettled_agreed(t, veto || t->unsettled); // one that came in this step was not in view
@@ -235,8 +235,8 @@ static void take_back(pons__turn *t)
         pons__unsent_put_back(t);
         pons__human_say(t->react, "may I do this?", "no", veto->reason);
         pons__ladder_taken_back(t->react);
-        t->react->approval_rejected = true;
     }
+    return veto;
 }
 
 static int cancel_all(pons__turn *t, bool *ret_clear, pons_error *err)
@@ -283,7 +283,7 @@ static int cancel_all(pons__turn *t, bool *ret_clear, pons_error *err)
 int pons__dispatch_skills(pons_cx *cx, void *user, pons_error *err)
 {
     pons__turn t;
-    pons__turn_begin(&t, cx, user);
+    pons__turn_begin(&t, cx, user, PONS_R6, err);
     bool clear = true;
     int rc = cancel_all(&t, &clear, err);
     pons__list sent = t.skills->to_dispatch;
@@ -305,11 +305,12 @@ int pons__dispatch_skills(pons_cx *cx, void *user, pons_error *err)
     pons__list_clear(&pons__op_record, &sent);
     pons__json(&t.skills->to_cancel, json_array());
     t.skills_changed = true;
-    if (rc >= 0) {
-        take_back(&t);
-    }
-    pons__json(&t.react->unsent, NULL);
     pons__json(&t.react->approved, json_array()); // an approval is for one dispatch
-    pons__answered_set(t.react, "", NULL);
+    if (rc >= 0) {
+        const bool held_back = t.held_back || t.react->stage == PONS_STAGE_REFUSED;
+        pons__decision_move(&t, take_back(&t) ? PONS_ON_TAKES_BACK
+                                : held_back   ? PONS_ON_HOLDS_BACK
+                                              : PONS_ON_SENDS);
+    }
     return pons__turn_end(&t, rc);
 }

@@ -178,14 +178,14 @@ void pons__unsent_keep(pons__react *r, const pons__patched *was)
     pons_value *before = json_object();
     if (was->any) {
         json_object_set_new(before, "goals", pons__list_write(&pons__goal_record, &was->goals));
-    } else if (r->task && r->edit_before) { // it may change one, each in its place
+    } else if (r->task && r->answered.edit_before) { // it may change one, each in its place
         json_object_set_new(before, "edited",
                             pons__list_write(&pons__goal_record, &r->task->goals));
     }
     if (r->proposed_ops->plan) {
         json_object_set_new(before, "plan", pons__record_write(&pons__task_plan_record, r->plan));
     }
-    pons__json(&r->unsent, before);
+    pons__json(&r->answered.unsent, before);
 }
 
 // The goal of the list that this one was, or is: as far met, or else not met yet. NULL: there is none.
@@ -229,7 +229,8 @@ static void unedit(pons__react *r, const pons_value *edited)
 void pons__unsent_put_back(pons__turn *t)
 {
     pons__react *r = t->react;
-    const pons_value *goals = pons_get(r->unsent, "goals"), *plan = pons_get(r->unsent, "plan");
+    const pons_value *goals = pons_get(r->answered.unsent, "goals"),
+                     *plan = pons_get(r->answered.unsent, "plan");
     if (r->task && goals) {
         pons__list after = r->task->goals;
         r->task->goals = (pons__list){0};
@@ -243,7 +244,7 @@ void pons__unsent_put_back(pons__turn *t)
         }
         pons__list_clear(&pons__goal_record, &after);
     }
-    unedit(r, pons_get(r->unsent, "edited"));
+    unedit(r, pons_get(r->answered.unsent, "edited"));
     if (plan) {
         pons__record_free(&pons__task_plan_record, r->plan);
         r->plan = json_is_object(plan) ? pons__record_read(&pons__task_plan_record, plan) : NULL;

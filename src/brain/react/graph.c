@@ -38,17 +38,17 @@
 int pons__react_graph(pons_brain *b, pons_graph **ret, pons_error *err)
 {
     static const struct {
-        const char *name;
-        pons_node_fn fn;
+        pons__node *fn;
+        const char *goes[3]; // as the table of decision_machine.c leads; none: on to the next node
     } nodes[] = {
-        {"build_observation", pons__build_observation},
-        {"react_decide", pons__react_decide},
-        {"compile_ops_from_decision", pons__compile_ops_from_decision},
-        {"guardrails_and_resource_check", pons__guardrails_and_resource_check},
-        {"human_approval_interrupt", pons__human_approval_interrupt},
-        {"dispatch_skills", pons__dispatch_skills},
-        {"observe_execution_result", pons__observe_execution_result},
-        {"react_stop_or_loop", pons__react_stop_or_loop},
+        [PONS_R1] = {pons__build_observation, {NULL}},
+        [PONS_R2] = {pons__react_decide, {PONS_NODE_R1, PONS_NODE_R3}},
+        [PONS_R3] = {pons__compile_ops_from_decision, {NULL}},
+        [PONS_R4] = {pons__guardrails_and_resource_check, {PONS_NODE_R5, PONS_NODE_R6}},
+        [PONS_R5] = {pons__human_approval_interrupt, {PONS_NODE_R4, PONS_NODE_R8}},
+        [PONS_R6] = {pons__dispatch_skills, {NULL}},
+        [PONS_R7] = {pons__observe_execution_result, {NULL}},
+        [PONS_R8] = {pons__react_stop_or_loop, {PONS_NODE_R1, PONS_END}},
     };
     pons_graph_builder *g = pons_graph_builder_create("react");
     const pons_channel_options last = PONS_CHANNEL_OPTIONS_INIT;
@@ -58,23 +58,16 @@ int pons__react_graph(pons_brain *b, pons_graph **ret, pons_error *err)
     pons_graph_channel(g, "skills", &last);
     pons_graph_channel(g, "react", &last);
     pons_graph_channel(g, "trace", &trace);
-    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
-        pons_graph_node(g, nodes[i].name, nodes[i].fn, b);
+    pons_graph_edge(g, PONS_START, pons__node_names[PONS_R1]);
+    for (int i = PONS_R1; i <= PONS_R8; i++) {
+        pons_graph_node(g, pons__node_names[i], nodes[i].fn, b);
+        if (nodes[i].goes[0]) {
+            pons_graph_node_options(g, pons__node_names[i],
+                                    &(pons_node_options){.goes = nodes[i].goes});
+        } else {
+            pons_graph_edge(g, pons__node_names[i], pons__node_names[i + 1]);
+        }
     }
-    static const char *const decide[] = {"build_observation", "compile_ops_from_decision", NULL};
-    static const char *const guard[] = {"human_approval_interrupt", "dispatch_skills", NULL};
-    static const char *const approval[] = {"guardrails_and_resource_check", "react_stop_or_loop",
-                                           NULL};
-    static const char *const loop[] = {"build_observation", PONS_END, NULL};
-    pons_graph_edge(g, PONS_START, "build_observation");
-    pons_graph_edge(g, "build_observation", "react_decide");
-    pons_graph_router(g, "react_decide", pons__after_decide, b, decide);
-    pons_graph_edge(g, "compile_ops_from_decision", "guardrails_and_resource_check");
-    pons_graph_router(g, "guardrails_and_resource_check", pons__after_guard, b, guard);
-    pons_graph_router(g, "human_approval_interrupt", pons__after_approval, b, approval);
-    pons_graph_edge(g, "dispatch_skills", "observe_execution_result");
-    pons_graph_edge(g, "observe_execution_result", "react_stop_or_loop");
-    pons_graph_router(g, "react_stop_or_loop", pons__after_loop, b, loop);
     const pons_graph_options opts = {.recursion_limit = b ? b->rules.recursion_limit : 400};
     const int rc = pons_graph_compile(g, &opts, ret, err);
     pons_graph_builder_destroy(g);

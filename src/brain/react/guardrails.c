@@ -93,12 +93,12 @@ static void refuse(pons__turn *t, const pons__patched *was, const pons_value *ru
             t->b, t->cx, &pons__decision_told_record,
             &(pons__decision_told){.decision = &replan, .source = "guard", .iter = r->iter});
     }
-    r->refused = true;
-    r->settles = false; // the yes was to what is refused
+    r->answered.settles = false; // the yes was to what is refused
     pons__ladder_refused(r, json_string_value(says));
-    pons__json(&r->edit_before, NULL);
+    pons__json(&r->answered.edit_before, NULL);
     pons__task_plan_note_result(r, first ? first->step_id : NULL, first ? first->fallback : NULL,
                                 last, rules);
+    pons__decision_move(t, PONS_ON_REFUSES);
 }
 
 // A person's edit is held against the rules first: one that breaks them is no answer, and the inner
@@ -107,7 +107,7 @@ static void judge_edit(pons__turn *t)
 {
     pons__react *r = t->react;
     const pons__proposed *p = r->proposed_ops;
-    if (!r->edit_before || !p) {
+    if (r->stage != PONS_STAGE_EDITED || !p) {
         return;
     }
     pons_autovalue rules = json_array();
@@ -122,7 +122,7 @@ static void judge_edit(pons__turn *t)
     if (json_array_size(rules) > 0) {
         pons__event_emit(t->b, t->cx, &pons__guard_refused_record,
                          &(pons__guard_refused){.rules = rules});
-        pons__edit_undo(&t->react, rules);
+        pons__edit_undo(t, rules);
     }
 }
 
@@ -162,7 +162,8 @@ static bool has_turn(const pons__turn *t, int64_t at)
 static void judge_rest(const pons__turn *t, const pons__op *op, pons_value *rules)
 {
     const pons__task *task = t->react->task;
-    const bool moves = task && !t->react->edit_before && pons__means_moves(t->b, op->skill);
+    const bool moves =
+        task && t->react->stage != PONS_STAGE_EDITED && pons__means_moves(t->b, op->skill);
     const pons__goal *goal = moves ? moved_for(t, op) : NULL;
     if (!goal) {
         return;
@@ -307,7 +308,7 @@ static void judge_unsettled(const pons__turn *t, pons_value *rules)
 static void judge_yes(const pons__turn *t, pons_value *rules)
 {
     const pons__unsettled *u = pons__unsettled_of(t->react, t->skills);
-    if (u && !pons__unsettled_shown(t->react->approval, u)) {
+    if (u && !pons__unsettled_shown(t->react->asking.question, u)) {
         rule(
             rules, "unsettled",
             json_sprintf("since it was asked nobody knows what came of %s (%s)", u->skill, u->why));
@@ -431,24 +432,12 @@ static int intend_all(pons__turn *t, pons_error *err)
             return rc;
         }
     }
-    r->refused = false;
     pons__edit_keep(t->b, t->cx, r);
     if (p->plan) { // it drives from the next decision on
         pons__record_free(&pons__task_plan_record, r->plan);
         r->plan = pons__record_copy(&pons__task_plan_record, p->plan);
         pons__task_plan_created(t->b, t->cx, p->plan);
     }
-    return PONS_OK;
-}
-
-int pons__after_guard(pons_cx *cx, void *user, pons_error *err)
-{
-    (void)user;
-    (void)err;
-    pons__react *react = pons__react_read(cx);
-    const bool asks = react->approval;
-    pons__record_free(&pons__react_record, react);
-    pons_cx_goto(cx, asks ? "human_approval_interrupt" : "dispatch_skills");
     return PONS_OK;
 }
 
@@ -499,7 +488,7 @@ int pons__guardrails_and_resource_check(pons_cx *cx, void *user, pons_error *err
 {
     pons__turn t;
     judgement j = {.rules = json_array()};
-    pons__turn_begin(&t, cx, user);
+    pons__turn_begin(&t, cx, user, PONS_R4, err);
     judge_edit(&t);
     const bool reopened = pons__approval_reopen(t.react);
     pons__patched was = pons__goals_patch(&t);
@@ -519,8 +508,6 @@ int pons__guardrails_and_resource_check(pons_cx *cx, void *user, pons_error *err
     }
     if (reopened && json_array_size(j.rules) > 0) {
         pons__approval_drop(&t, j.rules);
-    } else if (!reopened) {
-        pons__approval_clear(r);
     }
     pons__list_clear(&pons__op_record, &t.skills->to_dispatch);
     pons__json(&t.skills->to_cancel, json_array());
@@ -528,13 +515,17 @@ int pons__guardrails_and_resource_check(pons_cx *cx, void *user, pons_error *err
     int rc = PONS_OK;
     if (json_array_size(j.rules) > 0) {
         refuse(&t, &was, j.rules);
-    } else if (!reopened && j.asks) {
-        pons__approval_ask(t.b, cx, r, t.skills);
-    } else if (!reopened) {
-        if ((*r->answered || r->answered_also) && r->proposed_ops) {
+    } else if (reopened || j.asks) {
+        if (!reopened) {
+            pons__approval_ask(t.b, cx, r, t.skills);
+        }
+        pons__decision_move(&t, PONS_ON_ASKS);
+    } else {
+        if ((*r->answered.question || r->answered.also) && r->proposed_ops) {
             pons__unsent_keep(r, &was);
         }
         rc = intend_all(&t, err);
+        pons__decision_move(&t, PONS_ON_PASSES);
     }
     pons__patched_free(&was);
     pons_value_unref(j.rules);

@@ -115,7 +115,7 @@ static void mark_met(pons_brain *b, pons__task *task, const pons__skills *skills
 int pons__build_observation(pons_cx *cx, void *user, pons_error *err)
 {
     pons__turn t;
-    pons__turn_begin(&t, cx, user);
+    pons__turn_begin(&t, cx, user, PONS_R1, err);
     pons_brain *b = t.b;
     if (!pons_cx_get(cx, "skills")) {
         pons__record_free(&pons__skills_record, t.skills);
@@ -135,7 +135,7 @@ int pons__build_observation(pons_cx *cx, void *user, pons_error *err)
     pons_value *observation = pons__observation_build(b, r, t.skills);
     pons__list_clear(&pons__result_record, &t.skills->results); // they are told
     pons__json(&r->observation, pons_value_ref(observation));
-    r->detached = r->no_progress = r->rollover = false;
+    r->news = r->news == PONS_NEWS_NO_PROGRESS ? PONS_NEWS_NONE : r->news; // it is told
     pons__json(&t.skills->registry, pons_value_ref(pons_get(observation, "skills")));
     t.skills_changed = true;
     pons__door_own(b, cx, PONS_DOOR_OBSERVATION, observation);
@@ -334,7 +334,7 @@ pons_value *pons__observation_build(pons_brain *b, pons__react *react, const pon
                            .failures = react->failures,
                            .limits = &limits,
                            .ladder = pons__ladder_rungs(react->task),
-                           .no_progress = react->no_progress,
+                           .no_progress = react->news == PONS_NEWS_NO_PROGRESS,
                            .woke = react->woke,
                            .human = react->human};
     pons_value *v = pons__record_write(&pons__observation_record, &o);

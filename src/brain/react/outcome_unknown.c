@@ -72,7 +72,7 @@ const pons__unsettled *pons__unsettled_of(const pons__react *react, const pons__
 const pons__unsettled *pons__unsettled_bars(const pons__react *react, const pons__skills *skills)
 {
     const bool blind = pons__decided(react) == PONS_FINISH && !react->preempt && react->task &&
-                       react->task->unverified && !react->settles;
+                       react->task->unverified && !react->answered.settles;
     return blind ? pons__unsettled_of(react, skills) : NULL;
 }
 
@@ -168,17 +168,17 @@ bool pons__unsettled_shown(const pons__question *q, const pons__unsettled *u)
 void pons__unsettled_allowed(pons__turn *t)
 {
     const pons__react *r = t->react;
-    t->react->settles = r->proposed_ops->to_dispatch.n == 0 &&
-                        pons__decided(r) != PONS_SWITCH_TASK &&
-                        pons__unsettled_shown(r->approval, pons__unsettled_of(r, t->skills));
+    t->react->answered.settles =
+        r->proposed_ops->to_dispatch.n == 0 && pons__decided(r) != PONS_SWITCH_TASK &&
+        pons__unsettled_shown(r->asking.question, pons__unsettled_of(r, t->skills));
 }
 
 void pons__unsettled_agreed(pons__turn *t, bool taken_back)
 {
-    if (t->react->settles && !taken_back) {
+    if (t->react->answered.settles && !taken_back) {
         settle(t);
     }
-    t->react->settles = false;
+    t->react->answered.settles = false;
 }
 
 void pons__unsettled_begun(pons__turn *t, const pons__op *op)

@@ -66,7 +66,7 @@ static int look_for_people(pons_brain *b, bool happened, pons_error *err)
     b->human_open = people.n > 0;
     b->human_of = b->react_run;
     const pons__react *react = people.n ? pons__inner_of(b) : NULL;
-    const pons__question *approval = react ? react->approval : NULL;
+    const pons__question *approval = react ? react->asking.question : NULL;
     snprintf(b->approval_id, sizeof b->approval_id, "%s", approval ? approval->id : "");
     const int rc = people.n && !approval ? ask_confirmation(b, people.at[0], err) : PONS_OK;
     pons__list_clear(&pons__waits_record, &people);
@@ -91,7 +91,7 @@ static int unheard(pons_brain *b, pons_error *err)
 static bool acts_on_answers(pons_brain *b)
 {
     const pons__react *react = pons__inner_of(b);
-    return react && (*react->answered || react->answered_also);
+    return react && (*react->answered.question || react->answered.also);
 }
 
 // Supersteps until it waits or ends; with options.step the one that was granted. A node that parks
@@ -184,7 +184,7 @@ static int give_preempt(pons_brain *b, pons_error *err)
         // What the task asks stays open while others run, unless it is over or stopped; also when SAFE, for
         // which it is let go of and the base stopped, has passed before this life could say so.
         const bool safe = b->tasks->mode == PONS_MODE_SAFE || told->mode == PONS_MODE_SAFE;
-        const bool aside = !safe && !b->tasks->stopped && react->approval &&
+        const bool aside = !safe && !b->tasks->stopped && react->asking.question &&
                            pons__queue_find(b->tasks, told->task_id);
         const pons__reply reply = {.action = "reject",
                                    .reason = "the kernel took over",
@@ -236,7 +236,7 @@ static int give_answer(pons_brain *b, pons_error *err)
     }
     pons__list people = people_now(b);
     const pons__react *react = pons__inner_of(b);
-    const bool own = react && react->approval;
+    const bool own = react && react->asking.question;
     int did = 0;
     for (size_t i = 0; did >= 0 && i < people.n; i++) {
         const pons__waits *human = people.at[i];

@@ -40,6 +40,13 @@ static bool is_saying(const pons__turn *t)
     return words;
 }
 
+// Whether of what was decided something was not sent: it is asked again, soon.
+static bool unsent(const pons__react *r)
+{
+    const bool had_ops = r->proposed_ops && r->proposed_ops->to_dispatch.n > 0;
+    return r->stage == PONS_STAGE_HELD_BACK || (r->stage == PONS_STAGE_TAKEN_BACK && had_ops);
+}
+
 // After how long of robot time R7 wakes without news; 0: never.
 static double look_again_s(const pons__turn *t)
 {
@@ -47,7 +54,7 @@ static double look_again_s(const pons__turn *t)
     if (r->model_tries == 0 || r->source != PONS_SOURCE_LLM) {
         return r->check_in_s >= 0.0 ? r->check_in_s : t->b->rules.check_in_s;
     }
-    if (r->refused) {
+    if (unsent(r)) {
         return REST_MS / 1e3;
     }
     const double wake_s = r->decision ? r->decision->wake_s : 0.0;
@@ -92,11 +99,13 @@ static int hear_news(pons__turn *t, pons__news **ret, pons_error *err)
 int pons__observe_execution_result(pons_cx *cx, void *user, pons_error *err)
 {
     pons__turn t;
-    pons__turn_begin(&t, cx, user);
+    pons__turn_begin(&t, cx, user, PONS_R7, err);
     pons__react *r = t.react;
     pons__news *told = NULL;
     const size_t before = t.skills->results.n;
-    if (t.skills->running.n == 0 && (!r->refused || pons__releases_all(pons__decided(r)))) {
+    const bool refused = unsent(r);
+    if (t.skills->running.n == 0 && (!refused || pons__releases_all(pons__decided(r)))) {
+        pons__decision_move(&t, PONS_ON_SETTLES);
         return pons__turn_end(&t, PONS_OK);
     }
     int rc = hear_news(&t, &told, err);
@@ -106,18 +115,20 @@ int pons__observe_execution_result(pons_cx *cx, void *user, pons_error *err)
     }
     const char *event = told->event ? told->event : "detached";
     const bool look = strcmp(event, "check_in") == 0;
-    const bool refused = r->refused; // nothing was sent: it is asked again, soon
     const bool own =
         look && r->decision && r->decision->wake_s > 0.0 && r->source == PONS_SOURCE_LLM;
-    r->no_progress = r->no_progress || strcmp(event, "no_progress") == 0;
-    r->checked_in = look && !refused;
-    r->refused = false;
+    r->news = strcmp(event, "no_progress") == 0 ? PONS_NEWS_NO_PROGRESS
+              : look && !refused                ? PONS_NEWS_LOOK
+                                                : PONS_NEWS_NONE;
     pons__set_text(&r->woke, refused && look ? "refused" : own ? "time_out" : event);
     for (size_t i = before; rc >= 0 && i < t.skills->results.n; i++) {
         pons_autovalue one = pons__record_write(&pons__result_record, t.skills->results.at[i]);
         pons__say_message(cx, "user", one);
     }
     pons__record_free(&pons__news_record, told);
+    if (rc >= 0) {
+        pons__decision_move(&t, PONS_ON_SETTLES);
+    }
     return pons__turn_end(&t, rc);
 }
 

@@ -449,6 +449,48 @@ typedef struct pons__message { // an item of the channel `messages`
 } pons__message;
 extern const pons__record pons__message_record;
 
+typedef enum pons__stage { // of a decision (react/decision_machine.c)
+    PONS_STAGE_NONE,       // there is none yet
+    PONS_STAGE_DECIDED,
+    PONS_STAGE_PROPOSED, // as operations
+    PONS_STAGE_REFUSED,  // by R4
+    PONS_STAGE_ASKING,
+    PONS_STAGE_UNCLEAR, // the answer is none
+    PONS_STAGE_EDITED,
+    PONS_STAGE_APPROVED,
+    PONS_STAGE_REJECTED,
+    PONS_STAGE_PUT_ASIDE, // with its questions
+    PONS_STAGE_INTENDED,  // its effects are
+    PONS_STAGE_SENT,
+    PONS_STAGE_HELD_BACK, // by R6 or the body, of an operation at least
+    PONS_STAGE_TAKEN_BACK,
+    PONS_STAGE_SETTLED,
+    PONS_STAGE_ENDED, // and the task with it
+} pons__stage;
+extern const char *const pons__stage_words[];
+
+typedef enum pons__news_kind { // what R7 has heard of what runs, until that is looked at
+    PONS_NEWS_NONE,
+    PONS_NEWS_LOOK, // nothing: it was time for a look
+    PONS_NEWS_NO_PROGRESS,
+} pons__news_kind;
+extern const char *const pons__news_words[];
+
+typedef struct pons__asking { // of the stage `asking`
+    pons__question *question; // NULL: nobody is asked
+    pons__list also;          // pons__question: the others of the same decision
+} pons__asking;
+
+typedef struct pons__answered { // from an answer until R6 has acted on it
+    const char *question;       // the one that is acted on; "": none
+    const pons_value *also;     // ids of those beside it; NULL: none
+    const char *again; // why an answer was none, and the question is asked again; "": it was one
+    const pons_value *edit_before; // the inner loop when it asked
+    const pons_value
+        *unsent;  // {goals | edited, plan}: before the decision that a person has approved
+    bool settles; // R6: a person's yes settles what nobody knows (react/outcome_unknown.c)
+} pons__answered;
+
 typedef struct pons__react {
     int64_t activation;
     int mode;
@@ -462,7 +504,6 @@ typedef struct pons__react {
     const char *stop_reason;
     int64_t failures; // in a row, of failed_skill
     const char *failed_skill;
-    bool no_progress;
     pons__human *human;
     const pons_value *approved; // hashes
     int64_t replans, model_retry_ms;
@@ -474,18 +515,12 @@ typedef struct pons__react {
     pons__task_plan *plan;
     pons__preempt *preempt;
     pons__pace *pace;
-    bool detached, rollover, refused, checked_in, approval_rejected;
-    bool settles; // R6: a person's yes settles what nobody knows (react/outcome_unknown.c)
+    int stage; // pons__stage: of the decision; what belongs to it follows
+    int news;  // pons__news_kind
     const char
         *woke; // why R7 let the next decision be made: result, no_progress, time_out, check_in
-    pons__question *approval; // NULL: nobody is asked
-    pons__list also;          // pons__question: the others of the same decision
-    const char *answered, *edit_refused;
-    const pons_value *answered_also; // ids; NULL: none
-    const pons_value *edit_before;   // the inner loop when it asked
-    const pons_value
-        *unsent; // {goals | edited, plan}: before the decision that a person has approved
-    const char *end_status; // how the task ends, when the decision alone does not say it
+    pons__asking asking;
+    pons__answered answered;
 } pons__react;
 extern const pons__record pons__react_record;
 
@@ -507,9 +542,7 @@ pons__decision_type pons__decided(const pons__react *r);
 // The one that counts; NULL: none.
 const pons__answer *pons__answer_find(const pons__hci *hci, const char *question);
 void pons__human_say(pons__react *r, const char *question, const char *answer, const char *reason);
-void pons__approval_clear(pons__react *r); // nobody is asked
-// R6 is about to act on these questions' answers: of one, and a list of the ids of the others or NULL. "": on none.
-void pons__answered_set(pons__react *r, const char *question, pons_value *also_taken);
+// R6 is about to act on the answer to this question.
 bool pons__answered_is(const pons__react *r, const char *question);
 // Whether the inner loop (NULL: none is at work) has read what it was told last.
 bool pons__told_taken(const pons__told *told, const pons__react *inner);

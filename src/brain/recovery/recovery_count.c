@@ -286,8 +286,8 @@ void pons__ladder_ended(pons_brain *b, pons__react *r, const pons__running *runn
 void pons__ladder_decided(pons_brain *b, pons__react *r, const pons__decision *d, int source)
 {
     pons__ladder *l = pons__ladder_of(r);
-    const bool goes_on =
-        r->checked_in && d->type == PONS_CONTINUE && json_array_size(d->ops) == 0 && !d->plan_patch;
+    const bool goes_on = r->news == PONS_NEWS_LOOK && d->type == PONS_CONTINUE &&
+                         json_array_size(d->ops) == 0 && !d->plan_patch;
     if (!l || goes_on) {
         return;
     }

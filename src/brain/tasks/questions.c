@@ -113,10 +113,10 @@ pons__open pons__questions_open(pons_brain *b)
         const pons__question *q = inner->task->asks.at[i];
         stands(&list, q->id, q, NULL, hci);
     }
-    if (inner && inner->approval) { // also before the run is parked with it
-        stands(&list, inner->approval->id, inner->approval, NULL, hci);
-        for (size_t i = 0; i < inner->also.n; i++) {
-            const pons__question *q = inner->also.at[i];
+    if (inner && inner->asking.question) { // also before the run is parked with it
+        stands(&list, inner->asking.question->id, inner->asking.question, NULL, hci);
+        for (size_t i = 0; i < inner->asking.also.n; i++) {
+            const pons__question *q = inner->asking.also.at[i];
             stands(&list, q->id, q, NULL, hci);
         }
     } else if (b->approval_id[0]) {
@@ -167,8 +167,8 @@ const char *pons__question_asking(pons_brain *b)
         return inner->task->id;
     }
     bool open = false;
-    for (size_t i = 0; inner->approval && i <= inner->also.n; i++) {
-        const pons__question *q = i ? inner->also.at[i - 1] : inner->approval;
+    for (size_t i = 0; inner->asking.question && i <= inner->asking.also.n; i++) {
+        const pons__question *q = i ? inner->asking.also.at[i - 1] : inner->asking.question;
         open = open || (!q->answer && !pons__answer_find(b->hci, q->id));
     }
     const bool parked = b->approval_id[0] && open;
@@ -234,7 +234,7 @@ static const struct pons__open_one *meant(const pons__open *list, const char *qu
 const char *pons__question_acted_on(pons_brain *b)
 {
     const pons__react *inner = b->react_run ? pons__inner_of(b) : NULL;
-    return inner ? inner->answered : "";
+    return inner ? inner->answered.question : "";
 }
 
 const char *pons_answer_option(const pons_value *options, const char *text)
@@ -385,8 +385,8 @@ static bool inner_started(pons_store store, const char *thread, const pons__reac
     const uint32_t sent =
         ~(1U << PONS_EFFECT_INTENDED | 1U << PONS_EFFECT_REFUSED) & ((1U << 16) - 1);
     pons_autovalue effects = NULL;
-    const bool asked =
-        react && (is_or_beside(react->approval, question) || asks(&react->also, question));
+    const bool asked = react && (is_or_beside(react->asking.question, question) ||
+                                 asks(&react->asking.also, question));
     if (asked || (react && react->task && asks(&react->task->asks, question))) {
         return false;
     }
