@@ -2,6 +2,7 @@
 #include "brain/all_fields.h"
 
 #include "brain/critic/critic_check.h"
+#include "brain/kernel/task_lifecycle.h"
 #include "brain/react/decision_machine.h"
 #include "brain/records/await_fields.h"
 #include "brain/records/effect_fields.h"
@@ -16,6 +17,7 @@
 #include "brain/state/skill_registry.h"
 #include "brain/state/zones.h"
 #include "brain/status.h"
+#include "brain/tasks/questions.h"
 #include "pons/brain.h"
 
 #include <string.h>
@@ -177,5 +179,7 @@ bool pons_brain_tells(const char *type)
 
 const pons__machine *const pons__machines[] = {
     &pons__decision_machine,
+    &pons__task_machine,
+    &pons__question_machine,
     NULL,
 };

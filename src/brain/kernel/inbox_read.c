@@ -502,8 +502,7 @@ static void switch_task(pons__saying *s, const pons__outcome *o)
         s->b, s->cx, &pons__task_switched_record,
         &(pons__task_switched){.from = t->active_task_id, .to = to->id, .reason = o->reason});
     pons__set_text(&t->switch_to, to->id);
-    pons__task *from = pons__queue_active(t);
-    from->status = PONS_TASK_PAUSED;
+    pons__task_move(pons__queue_active(t), PONS_TASK_LET_GO);
     pons__set_text(&t->active_task_id, ""); // the choice is made anew, and the switch decides it
 }
 

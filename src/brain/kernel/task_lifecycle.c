@@ -13,6 +13,32 @@
 
 #define FINISHED_KEPT 50
 
+static const char *const event_words[] = {"is chosen",  "is let go of", "succeeds", "fails",
+                                          "is aborted", "is cancelled", NULL};
+
+// clang-format off
+#define END_OF(from, to) {PONS_TASK_##from, PONS_TASK_ENDS + PONS_TASK_##to - PONS_TASK_SUCCEEDED, PONS_TASK_##to, NULL}
+#define ENDS(from) END_OF(from, SUCCEEDED), END_OF(from, FAILED), END_OF(from, ABORTED), END_OF(from, CANCELLED)
+static const pons__transition rows[] = {
+    {PONS_TASK_QUEUED, PONS_TASK_CHOSEN, PONS_TASK_ACTIVE, NULL},
+    {PONS_TASK_ACTIVE, PONS_TASK_LET_GO, PONS_TASK_PAUSED, NULL}, // it keeps its place and what it has reached
+    {PONS_TASK_PAUSED, PONS_TASK_CHOSEN, PONS_TASK_ACTIVE, NULL},
+    ENDS(QUEUED), ENDS(ACTIVE), ENDS(PAUSED),
+};
+// clang-format on
+
+const pons__machine pons__task_machine = {.name = "task",
+                                          .means = "a task, from the queue to its end",
+                                          .states = pons__task_status_words,
+                                          .events = event_words,
+                                          .rows = rows,
+                                          .n = sizeof rows / sizeof rows[0]};
+
+void pons__task_move(pons__task *task, int event)
+{
+    pons__machine_move(&pons__task_machine, &task->status, event, NULL, NULL);
+}
+
 // A message may give one, as a number or in the words of the config.
 int64_t pons__task_priority(const pons__saying *s, int64_t usual)
 {
@@ -126,6 +152,8 @@ void pons__task_end(pons__saying *s, const char *id, const char *status, const c
         return;
     }
     pons__task *task = pons__list_take(&t->queue, place);
+    const int end = pons__word_find(pons__task_status_words, status, PONS_TASK_ABORTED);
+    pons__task_move(task, PONS_TASK_ENDS + end - PONS_TASK_SUCCEEDED);
     pons__questions_close(b, cx, &task->asks, "the task is over");
     pons__finished *f = pons__record_new(&pons__finished_record);
     pons__set_text(&f->id, task->id);

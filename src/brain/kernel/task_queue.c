@@ -1,13 +1,6 @@
 // task_queue.c - K5: what was said (inbox_read.c) becomes the queue, and who is active.
 //
-// At every tick: answers that come too late, deadlines, what a stop leaves, charging, and who is active. A task's life:
-//
-//     queued --> active --> succeeded, failed, aborted, cancelled
-//                 |  ^
-//                 v  |
-//                paused        another one goes first; it keeps its place and what it has reached
-//
-// One task is active at a time. Who it is follows from the mode, the priorities, and a switch that the
+// At every tick: answers that come too late, deadlines, what a stop leaves, charging, and who is active. One task is active at a time. Who it is follows from the mode, the priorities, and a switch that the
 // decision maker asked for and the priorities allow (tasks.c).
 #include "brain/kernel/task_queue.h"
 
@@ -152,12 +145,12 @@ static void choose_active(pons__saying *s)
         return;
     }
     if (active) {
-        active->status = PONS_TASK_PAUSED;
+        pons__task_move(active, PONS_TASK_LET_GO);
     }
     if (pick->status == PONS_TASK_QUEUED) {
         pons__json(&t->left_at, pons_value_ref(pons__place_now(s->b)));
     }
-    pick->status = PONS_TASK_ACTIVE;
+    pons__task_move(pick, PONS_TASK_CHOSEN);
     pons__set_text(&t->active_task_id, pick->id);
     t->changed = true;
     pons__event_emit(s->b, s->cx, &pons__task_active_record, &(pons__task_active){.task = pick});

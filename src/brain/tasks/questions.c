@@ -14,10 +14,8 @@
 //                                                            acted on, and the newest KEPT others
 //     heard    {nonce, question, verdict}                    what became of each message
 //
-//     verdict  bound      it is the answer
-//              late       another one was, and it counts
-//              overrides  a reject, while what was approved had not started: it counts instead
-//              closed     the question is not open (the kernel took over, or it is another's)
+//     verdict  of the table below: bound, late (another one was the answer), overrides (a no that counts instead) or
+//              closed (the kernel took over, or it is another's)
 //
 // said is the whole answer. Of a task that was put aside it stands at its question as well, for as long
 // as the task waits for its turn. The brain's loop thread, and whoever reads a store.
@@ -37,6 +35,44 @@
 
 #define ANSWERS_KEPT 20
 #define HEARD_KEPT   40
+
+// ---- the machine --------------------------------------------------------------------------------
+
+// What a question is, by what is stored: it is read off that for each message.
+enum { CLOSED, OPEN, APPROVED, REJECTED, BEGUN };
+enum { YES, NO };
+
+static const char *const state_words[] = {"closed", "open", "approved", "rejected", "begun", NULL};
+static const char *const event_words[] = {"yes", "no", NULL};
+
+static const pons__transition rows[] = {
+    {CLOSED, YES, CLOSED, "closed"},   {CLOSED, NO, CLOSED, "closed"},
+    {OPEN, YES, APPROVED, "bound"},    {OPEN, NO, REJECTED, "bound"},
+    {APPROVED, YES, APPROVED, "late"}, {APPROVED, NO, REJECTED, "overrides"},
+    {REJECTED, YES, REJECTED, "late"}, {REJECTED, NO, REJECTED, "late"},
+    {BEGUN, YES, BEGUN, "late"},       {BEGUN, NO, BEGUN, "late"}, // what was approved has started
+};
+
+const pons__machine pons__question_machine = {.name = "question",
+                                              .means = "a question to a person, by its answers",
+                                              .states = state_words,
+                                              .events = event_words,
+                                              .rows = rows,
+                                              .n = sizeof rows / sizeof rows[0],
+                                              .told = true};
+
+static bool is_no(const char *action)
+{
+    return strcmp(action, "reject") == 0;
+}
+
+// What becomes of an answer, and of the question by it.
+static const char *verdict_of(int *state, const char *action)
+{
+    const char *verdict = "";
+    pons__machine_move(&pons__question_machine, state, is_no(action) ? NO : YES, &verdict, NULL);
+    return verdict;
+}
 
 // ---- the channel --------------------------------------------------------------------------------
 
@@ -441,26 +477,33 @@ bool pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
     close_late(b, cx, &list, one, reply);
     const pons__answer *first = pons__answer_find(b->hci, question);
     // "Yes, at half speed" was first, and counts when the body has the pace; a no goes before it.
-    pons_autovalue waits = !first && one && strcmp(action, "reject") != 0
-                               ? pons__tempo_answer(b->tasks, question)
-                               : NULL;
+    pons_autovalue waits =
+        !first && one && !is_no(action) ? pons__tempo_answer(b->tasks, question) : NULL;
     pons__answer *paced = waits ? pons__record_read(&pons__answer_record, waits) : NULL;
     first = paced ? paced : first;
     const pons_value *react = b->react_run ? pons_run_get(b->react_run, "react") : NULL;
     const pons_value *skills = b->react_run ? pons_run_get(b->react_run, "skills") : NULL;
-    const bool back =
-        first && strcmp(action, "reject") == 0 && strcmp(first->action, "reject") != 0 &&
-        (one || !started(b->opts.store, b->opts.thread, b->tasks, react, skills, question, &none));
-    question = back || one || reply->id ? question : ""; // what that approved has begun
-    const bool again = first && *question;
-    const char *verdict = back ? "overrides" : again ? "late" : one ? "bound" : "closed";
+    int is = one ? OPEN : CLOSED;
+    if (first) {
+        is = is_no(first->action) ? REJECTED : APPROVED;
+    }
+    if (is == APPROVED && is_no(action) && !one &&
+        started(b->opts.store, b->opts.thread, b->tasks, react, skills, question, &none)) {
+        is = BEGUN;
+    }
+    if (!one && !reply->id && !(is == APPROVED && is_no(action))) { // it is to nothing that is open
+        is = CLOSED;
+        question = "";
+    }
+    const int was = is;
+    const char *verdict = verdict_of(&is, action);
     pons__heard *heard = pons__record_new(&pons__heard_record);
     pons__set_text(&heard->nonce, reply->nonce);
     pons__set_text(&heard->question, question);
     pons__set_text(&heard->verdict, verdict);
     keep(&pons__heard_record, &b->hci->heard, heard, HEARD_KEPT);
     b->hci->changed = true;
-    const bool counts = back || (!again && one);
+    const bool counts = is != was;
     if (counts) {
         bind(b, cx, &list, one, question, reply, answer);
     } else {
@@ -507,10 +550,11 @@ static const char *will_be(const pons_value *msg, const pons_value *first, bool 
     }
     pons__reply *reply = pons__reply_read(msg), *was = pons__reply_read(first);
     const bool same = *reply->nonce && strcmp(reply->nonce, was->nonce) == 0;
-    const bool back = strcmp(reply->action, "reject") == 0 && strcmp(was->action, "reject") != 0;
+    int is = is_no(was->action) ? REJECTED : started ? BEGUN : APPROVED;
+    const char *verdict = same ? "bound" : verdict_of(&is, reply->action);
     pons__record_free(&pons__reply_record, reply);
     pons__record_free(&pons__reply_record, was);
-    return same ? "bound" : back && !started ? "overrides" : "late";
+    return verdict;
 }
 
 // The inbox is read before the state: what is not in the one any more is in the other.

@@ -4,6 +4,7 @@
 
 #include "brain/records/inbox_fields.h"
 #include "brain/records/kernel_fields.h"
+#include "brain/state/transitions.h"
 #include "pons/brain.h"
 #include "pons/graph.h"
 
@@ -33,6 +34,7 @@ void pons__open_clear(pons__open *list);
 // What an answer is: a yes (an edit is one), a no, or words that are neither.
 typedef enum pons__meant { PONS_MEANT_YES, PONS_MEANT_NO, PONS_MEANT_WORDS } pons__meant;
 pons__meant pons__reply_meant(pons_brain *b, const pons__reply *reply);
+extern const pons__machine pons__question_machine;
 // Whether questions stand in the kernel's letter, and the inner loop has not taken them up.
 bool pons__questions_handed(pons_brain *b);
 // Has it a question that nobody has answered?
