@@ -13,6 +13,7 @@
 #include "brain/records/kernel_fields.h"
 #include "brain/records/observation_fields.h"
 #include "brain/records/robot_fields.h"
+#include "brain/recovery/recovery_steps.h"
 #include "brain/state/effect_history.h"
 #include "brain/state/skill_registry.h"
 #include "brain/state/zones.h"
@@ -29,7 +30,7 @@ const pons__record *const pons__state_records[] = {
     &pons__goal_record,
     &pons__meets_record,
     &pons__means_record,
-    &pons__ladder_record,
+    &pons__recovery_state_record,
     &pons__others_record,
     &pons__spent_record,
     &pons__task_plan_record,
@@ -95,7 +96,7 @@ const pons__record *const pons__state_records[] = {
     &pons__world_told_record,
     &pons__running_told_record,
     &pons__bounds_record,
-    &pons__rungs_record,
+    &pons__recovery_told_record,
     &pons__broken_record,
     &pons__effect_record,
     &pons__tag_record,
@@ -181,5 +182,6 @@ const pons__machine *const pons__machines[] = {
     &pons__decision_machine,
     &pons__task_machine,
     &pons__question_machine,
+    &pons__recovery_machine,
     NULL,
 };

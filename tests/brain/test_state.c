@@ -65,8 +65,8 @@ static void an_earlier_task_is_understood(void **state)
     assert_int_equal(task->status, PONS_TASK_ACTIVE);
     assert_int_equal(task->deadline_ms, 0);
     assert_null(task->plan);
-    assert_int_equal(task->ladder->failures, 2);
-    assert_int_equal(task->ladder->tries, 1);
+    assert_int_equal(task->recovery->failures, 2);
+    assert_int_equal(task->recovery->tries, 1);
     assert_string_equal(((pons__goal *)task->goals.at[0])->zone, "kitchen");
     pons__task *copy = pons__record_copy(&pons__task_record, task);
     pons__set_text(&copy->id, "other");
@@ -84,7 +84,7 @@ static void what_is_of_another_kind_is_named(void **state)
                 {"{\"priority\":\"high\"}", "task: /priority is of another kind"},
                 {"{\"status\":\"asleep\"}", "task: /status is of another kind"},
                 {"{\"goals\":[{\"done\":1}]}", "goal: /done is of another kind"},
-                {"{\"ladder\":{\"tries\":[]}}", "ladder: /tries is of another kind"}};
+                {"{\"ladder\":{\"tries\":[]}}", "recovery_state: /tries is of another kind"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         pons_autovalue v = parsed(rows[i].text);
         pons_error err = PONS_ERROR_INIT;

@@ -10,7 +10,7 @@
 //     place             {intent: bring,  args: {object: $object, place: $place}, step: 2}
 //
 //     a goal's members + an item --fill.c--> a way to meet it (pons__means), for the rules and the model
-//     the world        + its test ---------> whether it is met, for R1, R4, the ladder
+//     the world        + its test ---------> whether it is met, for R1, R4, recovery
 //
 // A way whose arguments need a member that the goal lacks is none. A test is one of
 //

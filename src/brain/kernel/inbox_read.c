@@ -468,7 +468,7 @@ static void keep_reached(const pons__saying *s, pons__task *task, pons__outcome 
     task->goals = o->goals;
     o->goals = (pons__list){0};
     pons__record_free(&pons__task_plan_record, task->plan);
-    pons__record_free(&pons__ladder_record, task->ladder);
+    pons__record_free(&pons__recovery_state_record, task->recovery);
     pons__record_free(&pons__spent_record, task->spent);
     pons__list_clear(&pons__question_record, &task->asks);
     task->asks = o->asks;
@@ -480,10 +480,10 @@ static void keep_reached(const pons__saying *s, pons__task *task, pons__outcome 
         }
     }
     task->plan = o->plan;
-    task->ladder = o->ladder;
+    task->recovery = o->recovery;
     task->spent = o->spent;
     o->plan = NULL;
-    o->ladder = NULL;
+    o->recovery = NULL;
     o->spent = NULL;
 }
 

@@ -21,7 +21,7 @@
 bool pons__cook_failed(const pons__cook *c)
 {
     const pons__result *last = c->skills->last_result;
-    const pons__ladder *l = c->react->task ? c->react->task->ladder : NULL;
+    const pons__recovery_state *l = c->react->task ? c->react->task->recovery : NULL;
     return (l && l->failures > 0) || (last && last->status != PONS_END_DONE);
 }
 

@@ -483,7 +483,7 @@ int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons__react *r, const pon
         // can make plans for ever. A person's plan that goes on is, whatever the wheels do.
         const bool given = strcmp(state->kind, "given") == 0;
         if (given && p.moved > 0) {
-            pons__ladder_progress(b, r);
+            pons__recovery_progress(b, r);
         }
         *ret = decision_of(&p, plan, given);
     }

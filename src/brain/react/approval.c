@@ -301,7 +301,7 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
     }
     pons_autovalue heard = pons__record_write(&pons__reply_record, reply);
     pons__task_plan_note_answer(r, reply->detached ? answers[0] : heard);
-    pons__ladder_answered(t->b, r, reply);
+    pons__recovery_answered(t->b, r, reply);
     resolve(t, id, no ? "reject" : action, reply);
     return PONS_OK;
 }

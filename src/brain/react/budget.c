@@ -1,6 +1,6 @@
 // budget.c - what asking a model costs a task: counted, kept with it, and limited (config/kernel.yaml, `model`).
 //
-// Nothing resets it; when it is used up the ladder asks a person, who grants as much again. Where the rules decide
+// Nothing resets it; when it is used up recovery asks a person, who grants as much again. Where the rules decide
 // for the task it is no matter, as long as they can.
 #include "brain/recovery/recovery.h"
 #include "brain/tasks/tasks.h"
@@ -22,7 +22,7 @@ void pons__budget_spend(pons_brain *b, pons__react *r, int64_t tokens)
 bool pons__budget_over(const pons__react *r)
 {
     const pons__spent *s = r->task ? r->task->spent : NULL;
-    const bool rules = r->task && r->task->ladder && r->task->ladder->rules_decide;
+    const bool rules = r->task && r->task->recovery && r->task->recovery->rules_decide;
     return r->model_tries > 0 && s && !(rules && pons__rules_understand(r->task)) &&
            ((s->calls_max > 0 && s->calls >= s->calls_max) ||
             (s->tokens_max > 0 && s->tokens >= s->tokens_max));

@@ -2,9 +2,9 @@
 //
 //     the kernel wants it back ........ let go of everything (and stop the base)
 //     a person has answered meanwhile . what was decided before the task was put aside (approval.c)
-//     the ladder wants something ...... it decides (recovery_steps.c)
+//     recovery wants something ...... it decides (recovery_steps.c)
 //     a plan drives ................... its engine decides (task_plan.c)
-//     a model is there ................ it is asked, unless the ladder or the budget says the rules
+//     a model is there ................ it is asked, unless recovery or the budget says the rules
 //     else ............................ the rules
 //
 // A model is asked when something has happened: a task begins, a skill has ended or gets nowhere, the
@@ -47,7 +47,7 @@ typedef enum turned { TURNED_DONE, TURNED_CUT, TURNED_BAD } turned;
 static bool only_the_model_can(const pons__turn *t, const verdict *v)
 {
     const pons__react *r = t->react;
-    return v->fallback && r->task && r->task->ladder && !pons__rules_understand(r->task) &&
+    return v->fallback && r->task && r->task->recovery && !pons__rules_understand(r->task) &&
            r->task->spent && r->task->spent->calls > v->calls;
 }
 
@@ -64,7 +64,7 @@ static bool wants_model(pons__turn *t, verdict *v)
          pons__rules_understand(r->task))) {
         return false;
     }
-    if (pons__ladder_takes_over(r) && pons__rules_understand(r->task)) {
+    if (pons__recovery_takes_over(r) && pons__rules_understand(r->task)) {
         v->fallback = json_string("the model's decisions led nowhere");
         return false;
     }
@@ -139,7 +139,7 @@ static turned take_answer(const pons__turn *t, verdict *v, const pons__model_ans
 }
 
 // A valid decision; or the reason why the rules must decide; or detached, also where the budget is used
-// up by now: the ladder has the next word.
+// up by now: recovery has the next word.
 static int model_decision(pons__turn *t, verdict *v, pons_error *err)
 {
     pons_error why = PONS_ERROR_INIT;
@@ -230,8 +230,8 @@ static int decide(pons__turn *t, verdict *v, pons_error *err)
         v->taken_up = true;
         return PONS_OK;
     }
-    if ((v->decision = pons__ladder_decide(t->b, r, t->skills))) {
-        v->source = PONS_SOURCE_LADDER;
+    if ((v->decision = pons__recovery_decide(t->b, r, t->skills))) {
+        v->source = PONS_SOURCE_RECOVERY;
         return PONS_OK;
     }
     if (pons__task_plan_drives(r->plan)) {
@@ -255,10 +255,10 @@ static int decide(pons__turn *t, verdict *v, pons_error *err)
         }
     }
     if (only_the_model_can(t, v)) {
-        pons__ladder_lost(r, json_string_value(v->fallback));
+        pons__recovery_lost(r, json_string_value(v->fallback));
         pons__json(&v->fallback, NULL);
-        v->decision = pons__ladder_decide(t->b, r, t->skills);
-        v->source = PONS_SOURCE_LADDER;
+        v->decision = pons__recovery_decide(t->b, r, t->skills);
+        v->source = PONS_SOURCE_RECOVERY;
         return PONS_OK;
     }
     if (v->fallback) {
@@ -306,13 +306,13 @@ int pons__react_decide(pons_cx *cx, void *user, pons_error *err)
         return pons__turn_end(&t, rc);
     }
     pons_autovalue said = pons__record_write(&pons__decision_record, v.decision);
-    if (v.source == PONS_SOURCE_RULES || v.source == PONS_SOURCE_LADDER) {
+    if (v.source == PONS_SOURCE_RULES || v.source == PONS_SOURCE_RECOVERY) {
         pons__door_own(t.b, cx, PONS_DOOR_DECISION, said);
     }
     const int type = v.decision->type;
     r->replans += !v.taken_up && (type == PONS_REPLAN || type == PONS_RETRY);
-    if (v.source != PONS_SOURCE_LADDER && !r->preempt && !v.taken_up) {
-        pons__ladder_decided(t.b, r, v.decision, v.source);
+    if (v.source != PONS_SOURCE_RECOVERY && !r->preempt && !v.taken_up) {
+        pons__recovery_decided(t.b, r, v.decision, v.source);
     }
     r->news = PONS_NEWS_NONE;
     show(&t, &v);

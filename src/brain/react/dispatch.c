@@ -234,7 +234,7 @@ static bool take_back(pons__turn *t)
     if (veto) {
         pons__unsent_put_back(t);
         pons__human_say(t->react, "may I do this?", "no", veto->reason);
-        pons__ladder_taken_back(t->react);
+        pons__recovery_taken_back(t->react);
     }
     return veto;
 }

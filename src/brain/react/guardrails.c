@@ -94,7 +94,7 @@ static void refuse(pons__turn *t, const pons__patched *was, const pons_value *ru
             &(pons__decision_told){.decision = &replan, .source = "guard", .iter = r->iter});
     }
     r->answered.settles = false; // the yes was to what is refused
-    pons__ladder_refused(r, json_string_value(says));
+    pons__recovery_refused(r, json_string_value(says));
     pons__json(&r->answered.edit_before, NULL);
     pons__task_plan_note_result(r, first ? first->step_id : NULL, first ? first->fallback : NULL,
                                 last, rules);

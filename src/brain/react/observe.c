@@ -126,7 +126,7 @@ int pons__build_observation(pons_cx *cx, void *user, pons_error *err)
     if (r->task) {
         mark_met(b, r->task, t.skills);
     }
-    pons__ladder_observe(b, r, t.skills);
+    pons__recovery_observe(b, r, t.skills);
     pons__task_plan_mirror(b, cx, r);
     r->iter++;
     r->iter_ms = pons__wall_ms(b);
@@ -333,7 +333,7 @@ pons_value *pons__observation_build(pons_brain *b, pons__react *react, const pon
                            .results = skills->results.n > 1 ? skills->results : (pons__list){0},
                            .failures = react->failures,
                            .limits = &limits,
-                           .ladder = pons__ladder_rungs(react->task),
+                           .recovery = pons__recovery_tell(react->task),
                            .no_progress = react->news == PONS_NEWS_NO_PROGRESS,
                            .woke = react->woke,
                            .human = react->human};
@@ -341,7 +341,7 @@ pons_value *pons__observation_build(pons_brain *b, pons__react *react, const pon
     pons__record_free(&pons__task_told_record, o.task);
     pons__record_free(&pons__robot_told_record, o.robot);
     pons__record_free(&pons__world_told_record, o.world);
-    pons__record_free(&pons__rungs_record, o.ladder);
+    pons__record_free(&pons__recovery_told_record, o.recovery);
     pons__list_clear(&pons__running_told_record, &o.running);
     pons__list_clear(&pons__waiting_record, &o.queue);
     return v;

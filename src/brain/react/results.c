@@ -1,9 +1,9 @@
 // results.c - R7: news of what runs, and what a goal's end does to the state.
 //
-// R7 parks until there is news: a skill has ended, or gets nowhere. The rules, a plan and the ladder
+// R7 parks until there is news: a skill has ended, or gets nowhere. The rules, a plan and recovery
 // also look in every check_in_s; a model is woken by news alone, or at the time that its last decision
 // set (wake_s). A goal's end settles its effect, in the same commit as what it changes: what runs, the
-// last result, the goals of the task, the counters, the ladder, the plan.
+// last result, the goals of the task, the counters, recovery, the plan.
 #include "brain/react/results.h"
 
 #include "brain/body_link/body_port.h"
@@ -254,11 +254,11 @@ static void mark_goal(pons_brain *b, pons__react *r, const pons__running *runnin
     }
     pons__goal *goal = r->task->goals.at[index];
     const double was = goal->left;
-    pons__means_ended(b, goal, running->skill, pons__ladder_meant(r, running));
+    pons__means_ended(b, goal, running->skill, pons__recovery_meant(r, running));
     // Of a person's goal there is an end to the parts, if each is more than nothing.
     const bool part = !goal->added && !goal->done && goal->left > 0.0;
     if (part && (was <= 0.0 || was - goal->left >= PART_LEAST)) {
-        pons__ladder_progress(b, r);
+        pons__recovery_progress(b, r);
     }
 }
 
@@ -280,7 +280,7 @@ static bool keep_rest(pons__turn *t, const pons__running *running, const pons__r
     const bool step = mine && r->plan && json_is_integer(running->step_id);
     pons__goal *goal =
         mine && index >= 0 && (size_t)index < r->task->goals.n ? r->task->goals.at[index] : NULL;
-    const pons_value *args = pons__ladder_meant(r, running);
+    const pons_value *args = pons__recovery_meant(r, running);
     const bool own = step || (goal && pons__means_own(t->b, goal, running->skill, args));
     if (step && isfinite(left)) {
         pons__task_plan_note_rest(t->react, running, skill->remains, fmax(left, PONS__REST_LEAST));
@@ -346,7 +346,7 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
     }
     const bool rest = done || keep_rest(t, running, last);
     count_failure(r, running->skill, done, !done && status != PONS_END_CANCELED);
-    pons__ladder_ended(t->b, r, running, last);
+    pons__recovery_ended(t->b, r, running, last);
     note_reach(t->b, last);
     r->distance_m += driven_m(t, last);
     last->recovery = go_on ? PONS_RECOVER_RETRY : recovery_for(t->b, last);

@@ -114,7 +114,7 @@ static void tell_kernel(const pons_brain *b, pons_cx *cx, const pons__react *r, 
                        .verified = verified,
                        .goals = task ? task->goals : none,
                        .asks = task ? task->asks : none,
-                       .ladder = task ? task->ladder : NULL,
+                       .recovery = task ? task->recovery : NULL,
                        .spent = task ? task->spent : NULL,
                        .plan = r->plan};
     pons_cx_post(cx, PONS_NS_KERNEL, "task_result", pons__record_write(&pons__outcome_record, &o));

@@ -71,7 +71,7 @@ typedef enum pons__source { // who decided
     PONS_SOURCE_NONE,
     PONS_SOURCE_RULES,
     PONS_SOURCE_LLM,
-    PONS_SOURCE_LADDER,
+    PONS_SOURCE_RECOVERY,
     PONS_SOURCE_PLAN,
 } pons__source;
 extern const char *const pons__source_words[];
@@ -119,8 +119,20 @@ typedef struct pons__others {
 extern const pons__record pons__others_record;
 
 // How far the task is from asking a person (recovery/recovery_count.c).
-typedef struct pons__ladder {
-    const char *step, *want, *why;
+typedef enum pons__recovery_next { // what it does next (recovery/recovery_steps.c)
+    PONS_NEXT_NOTHING,
+    PONS_NEXT_OTHER, // another approach to the place
+    PONS_NEXT_WAIT,  // a pause
+    PONS_NEXT_PAUSE, // it waits
+    PONS_NEXT_ASK,
+    PONS_NEXT_ABORT,
+} pons__recovery_next;
+extern const char *const pons__recovery_next_words[];
+
+typedef struct pons__recovery_state {
+    const char *step; // as people see it: go, another_way, wait, ask
+    const char *why;  // the last failure
+    int next;         // pons__recovery_next
     int64_t failures, tries, granted, decisions, decisions_max, met;
     double best_m;     // INFINITY: not measured yet
     bool rules_decide; // and not the model, whose decisions led nowhere
@@ -128,8 +140,8 @@ typedef struct pons__ladder {
     const pons_value *been; // [{x, y}] in the map
     int64_t swings;
     pons__others *others; // NULL: there was a way so far
-} pons__ladder;
-extern const pons__record pons__ladder_record;
+} pons__recovery_state;
+extern const pons__record pons__recovery_state_record;
 
 // What asking a model has cost the task (react/budget.c). Nothing resets it; a person grants more.
 typedef struct pons__spent {
@@ -195,7 +207,7 @@ typedef struct pons__task {
     int64_t said;    // how often it was said
     bool overdue;    // its deadline has passed, and that was told
     pons__task_plan *plan;
-    pons__ladder *ladder;
+    pons__recovery_state *recovery;
     pons__spent *spent;
     pons__list asks; // pons__question: it was put aside with them
 } pons__task;
@@ -418,7 +430,7 @@ typedef struct pons__outcome { // the inner loop: the task is over, or let go of
     pons__list goals, asks;
     const pons_value *verified; // of a success: whether anything said so
     pons__task_plan *plan;
-    pons__ladder *ladder;
+    pons__recovery_state *recovery;
     pons__spent *spent;
 } pons__outcome;
 extern const pons__record pons__outcome_record;

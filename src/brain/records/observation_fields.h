@@ -17,12 +17,12 @@ typedef struct pons__plan_brief { // of a task's plan
 } pons__plan_brief;
 extern const pons__record pons__plan_brief_record;
 
-typedef struct pons__rungs { // of a task's ladder and budget, what is left
+typedef struct pons__recovery_told { // of a task's ladder and budget, what is left
     const char *step, *why;
     int64_t failures, tries_left, decisions_left, calls_left; // calls_left < 0: there is no limit
     double best_m;                                            // INFINITY: not measured yet
-} pons__rungs;
-extern const pons__record pons__rungs_record;
+} pons__recovery_told;
+extern const pons__record pons__recovery_told_record;
 
 typedef struct pons__bounds {
     int64_t failures_max, iterations_max;
@@ -78,7 +78,7 @@ typedef struct pons__observation {
     pons__result *last_result;
     pons__list results; // pons__result
     pons__bounds *limits;
-    pons__rungs *ladder;
+    pons__recovery_told *recovery;
     bool no_progress;
     const char *woke;
     pons__human *human;

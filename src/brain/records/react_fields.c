@@ -120,7 +120,7 @@ static const pons__field outcome_fields[] = {
     {"verified",   JSON,   KEY,   offsetof(pons__outcome, verified), .means = "of a success: whether the world was asked"},
     {"goals",      LIST,   NEVER, offsetof(pons__outcome, goals), .of = &pons__goal_record, .means = "as far as they are met"},
     {"asks",       LIST,   KEY,   offsetof(pons__outcome, asks), .of = &pons__question_record, .means = "of a task that is put aside with them"},
-    {"ladder",     RECORD, NUL,   offsetof(pons__outcome, ladder), .of = &pons__ladder_record, .means = "as the task has it"},
+    {"ladder",     RECORD, NUL,   offsetof(pons__outcome, recovery), .of = &pons__recovery_state_record, .means = "as the task has it"},
     {"spent",      RECORD, KEY,   offsetof(pons__outcome, spent), .of = &pons__spent_record, .means = "as the task has it"},
     {"plan",       RECORD, NUL,   offsetof(pons__outcome, plan), .of = &pons__task_plan_record, .means = "as far as it is"},
 };
