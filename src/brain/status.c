@@ -164,7 +164,7 @@ static int read_words(void *user, const pons_inbox_row *row)
     if (pons_value_read(row->value.data, row->value.len, &value, NULL) < 0) {
         return 0;
     }
-    pons__said *said = pons__said_read(value);
+    PONS__AUTO(said) said = pons__said_read(value);
     switch (pons__word_find(pons__letter_words, row->kind, PONS_LETTER_OTHER)) {
     case PONS_LETTER_SAY:
     case PONS_LETTER_GOAL:
@@ -179,7 +179,6 @@ static int read_words(void *user, const pons_inbox_row *row)
     default:
         break;
     }
-    pons__record_free(&pons__said_record, said);
     return 0;
 }
 
@@ -269,8 +268,8 @@ static pons_value *build(const char *thread, const pons__tasks *tasks, const inn
 {
     static const pons__list none = {0};
     const pons__react *react = in->react;
-    pons__told_now *now = pons__record_read(&pons__told_now_record, telemetry);
-    pons__greeted *greeted = pons__record_read(&pons__greeted_record, hello);
+    PONS__AUTO(told_now) now = pons__record_read(&pons__told_now_record, telemetry);
+    PONS__AUTO(greeted) greeted = pons__record_read(&pons__greeted_record, hello);
     pons__list zones = {0};
     pons__list_read(&pons__zone_record, pons_get(greeted->world, "zones"), &zones);
     pons__list approvals = questions(tasks, react, false), answered = questions(tasks, react, true);
@@ -323,8 +322,6 @@ static pons_value *build(const char *thread, const pons__tasks *tasks, const inn
     questions_clear(&approvals);
     questions_clear(&answered);
     pons__list_clear(&pons__zone_record, &zones);
-    pons__record_free(&pons__greeted_record, greeted);
-    pons__record_free(&pons__told_now_record, now);
     return told;
 }
 

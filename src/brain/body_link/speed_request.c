@@ -112,10 +112,8 @@ int pons_pace_wanted(const pons_value *said, int64_t now_percent, double top_mps
                      int64_t *ret_percent, pons_error *err)
 {
     bool met = false;
-    pons__hurry *hurry = pons__record_read(&pons__hurry_record, said);
-    const int rc = wanted(hurry, now_percent, top_mps, ret_percent, &met, err);
-    pons__record_free(&pons__hurry_record, hurry);
-    return rc;
+    PONS__AUTO(hurry) hurry = pons__record_read(&pons__hurry_record, said);
+    return wanted(hurry, now_percent, top_mps, ret_percent, &met, err);
 }
 
 // Nothing of it is answered yet; sent_ms: when another one was sent that is not either.
@@ -212,12 +210,11 @@ pons_value *pons__tempo_answer(const pons__tasks *t, const char *question)
     json_t *one;
     json_array_foreach(t->tempo ? t->tempo->then : NULL, i, one)
     {
-        pons__letter *letter = pons__record_read(&pons__letter_record, one);
+        PONS__AUTO(letter) letter = pons__record_read(&pons__letter_record, one);
         if (!answer && letter->kind == PONS_LETTER_ANSWER &&
             strcmp(pons_get_str(letter->value, "id", ""), question) == 0) {
             answer = pons_value_ref(letter->value);
         }
-        pons__record_free(&pons__letter_record, letter);
     }
     return answer;
 }

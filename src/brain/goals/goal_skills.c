@@ -379,10 +379,9 @@ pons_value *pons__means_told(const pons_brain *b, const pons__task *task)
         }
     }
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
-        pons__means *m = pons__means_for(b, always[i], NULL, NULL);
+        PONS__AUTO(means) m = pons__means_for(b, always[i], NULL, NULL);
         if (m) {
             json_array_append_new(told, pons__record_write(&pons__means_record, m));
-            pons__record_free(&pons__means_record, m);
         }
     }
     return told;
@@ -395,11 +394,10 @@ pons__means *pons__means_for(const pons_brain *b, const char *intent, const char
     if (member) {
         json_object_set_new(v, member, value);
     }
-    pons__goal *goal = pons__record_read(&pons__goal_record, v);
+    PONS__AUTO(goal) goal = pons__record_read(&pons__goal_record, v);
     pons__list means = pons__means_of(b, goal, -1);
     pons__means *first = means.n ? pons__list_take(&means, 0) : NULL;
     pons__means_clear(&means);
-    pons__record_free(&pons__goal_record, goal);
     return first;
 }
 

@@ -397,7 +397,7 @@ static void handle_understood(pons__saying *s, const char *text, pons__understoo
     const char *word = u->control ? u->control : "";
     const bool wanted = u->goals.n > 0;
     const bool presumes = !person && *word && !may_say(word);
-    pons__hurry *hurry = strcmp(word, "stop") != 0 ? how_fast(b, text) : NULL;
+    PONS__AUTO(hurry) hurry = strcmp(word, "stop") != 0 ? how_fast(b, text) : NULL;
     const bool done = answered_or_kept(s, text, word, hurry, person);
     if (hurry && !done) {
         hear_pace(s, hurry, person);
@@ -405,7 +405,6 @@ static void handle_understood(pons__saying *s, const char *text, pons__understoo
             handle_words(s, hurry->rest, person);
         }
     }
-    pons__record_free(&pons__hurry_record, hurry);
     if (hurry || done) {
         return;
     }
@@ -448,9 +447,8 @@ static void handle_run(pons__saying *s)
     }
     const pons_value *plan = s->said->plan;
     if (plan) { // a task of its own: its goal is what the task says
-        pons__plan_brief *brief = pons__record_read(&pons__plan_brief_record, plan);
+        PONS__AUTO(plan_brief) brief = pons__record_read(&pons__plan_brief_record, plan);
         pons__task_push(s, brief->goal, NULL, plan, "user", s->b->rules.priority_user);
-        pons__record_free(&pons__plan_brief_record, brief);
         const pons__task *task =
             pons__queue_find(t, t->queue.n ? ((pons__task *)t->queue.at[t->queue.n - 1])->id : "");
         if (task && task->plan) {
@@ -509,9 +507,8 @@ static void switch_task(pons__saying *s, const pons__outcome *o)
 static void handle_result(pons__saying *s, const pons_value *value)
 {
     pons__tasks *t = s->t;
-    pons__outcome *o = pons__record_read(&pons__outcome_record, value);
+    PONS__AUTO(outcome) o = pons__record_read(&pons__outcome_record, value);
     if (o->activation != t->react->activation) { // of an activation that was given up
-        pons__record_free(&pons__outcome_record, o);
         return;
     }
     t->changed = true;
@@ -536,7 +533,6 @@ static void handle_result(pons__saying *s, const pons_value *value)
     } else {
         pons__questions_close(s->b, s->cx, &o->asks, "the task is over");
     }
-    pons__record_free(&pons__outcome_record, o);
 }
 
 // ---- public functions ---------------------------------------------------------------------------
@@ -562,9 +558,8 @@ static void handle_letter(pons__saying *s, const pons__letter *l)
         handle_control(s, said->word);
         break;
     case PONS_LETTER_STOPPED: {
-        pons__stopping *stop = pons__stopping_read(l->value);
+        PONS__AUTO(stopping) stop = pons__stopping_read(l->value);
         pons__stopped_hear(s->t, stop->activation, stop->reason);
-        pons__record_free(&pons__stopping_record, stop);
         break;
     }
     case PONS_LETTER_RUN:
@@ -589,10 +584,9 @@ void pons__hear(pons__saying *s, const pons_value *pending, bool results)
     json_t *msg;
     json_array_foreach(pending, i, msg)
     {
-        pons__letter *l = pons__record_read(&pons__letter_record, msg);
+        PONS__AUTO(letter) l = pons__record_read(&pons__letter_record, msg);
         if ((l->kind == PONS_LETTER_RESULT) == results) {
             handle_letter(s, l);
         }
-        pons__record_free(&pons__letter_record, l);
     }
 }

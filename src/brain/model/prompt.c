@@ -322,8 +322,8 @@ static pons_value *history(const pons_value *messages, pons__room *left)
     pons__room_take(&r, note);
     bool more = false;
     for (size_t i = json_array_size(messages); i > 1 && !more; i--) {
-        pons__message *m =
-            pons__record_read(&pons__message_record, json_array_get(messages, i - 2));
+        PONS__AUTO(message)
+        m = pons__record_read(&pons__message_record, json_array_get(messages, i - 2));
         char *text = remembered(m);
         if (text) {
             more = json_array_size(list) == MESSAGES_SENT_MAX || !pons__room_fits(r, text);
@@ -333,7 +333,6 @@ static pons_value *history(const pons_value *messages, pons__room *left)
             json_array_insert_new(list, 0, message(*m->role ? m->role : "user", text));
         }
         free(text);
-        pons__record_free(&pons__message_record, m);
     }
     if (more) {
         json_array_insert_new(list, 0, message("user", note));

@@ -238,9 +238,8 @@ static int run_named(pursuit *p, const pons_plan_call *call, const char *skill,
 {
     const int64_t id = call->step->step_id;
     if (asked(p, "unknown", id, call->is_fallback) && p->pend->answer) {
-        pons__reply *reply = pons__reply_read(p->pend->answer);
+        PONS__AUTO(reply) reply = pons__reply_read(p->pend->answer);
         out->success = !says_no(reply);
-        pons__record_free(&pons__reply_record, reply);
         snprintf(out->message, sizeof out->message, "%s",
                  out->success ? "a person says that it was done"
                               : "a person says that it was not done");
@@ -301,11 +300,9 @@ static int run_speak(void *user, const pons_plan_call *call, pons_plan_outcome *
         return PONS_OK;
     }
     pursuit *p = user;
-    pons__means *say = pons__means_for(p->b, "say", "text", json_string(text));
+    PONS__AUTO(means) say = pons__means_for(p->b, "say", "text", json_string(text));
     pons_autovalue args = pons_object("text", json_string(text), NULL);
-    const int rc = run_named(p, call, say ? say->skill : "say", say ? say->args : args, out);
-    pons__record_free(&pons__means_record, say);
-    return rc;
+    return run_named(p, call, say ? say->skill : "say", say ? say->args : args, out);
 }
 
 // The one question of a step or a plan: PONS_EPARKED until a person has answered.
@@ -377,9 +374,8 @@ static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome 
         because(p, call, "the kernel took over");
         return PONS_EPARKED;
     }
-    pons__sought_in_vain *vain = pons__record_read(&pons__sought_in_vain_record, found);
+    PONS__AUTO(sought_in_vain) vain = pons__record_read(&pons__sought_in_vain_record, found);
     pons_plan_found(call, found, vain->timeout ? "the search took too long" : vain->error, out);
-    pons__record_free(&pons__sought_in_vain_record, vain);
     return PONS_OK;
 }
 
@@ -431,7 +427,7 @@ int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons__react *r, const pon
     pons_plan *plan = NULL;
     pons_plan_cursor cursor;
     pons_autovalue facts = facts_of(b);
-    pons__observation *seen = pons__observation_read(r->observation);
+    PONS__AUTO(observation) seen = pons__observation_read(r->observation);
     pons_autovalue ops = json_array();
     pursuit p = {.b = b,
                  .cx = cx,
@@ -455,7 +451,6 @@ int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons__react *r, const pon
                                   .result = result,
                                   .now_s = now_s,
                                   .user = &p};
-    pons__record_free(&pons__observation_record, seen);
     pons_value *next = NULL;
     int rc = pons_plan_from_value(state->plan, 0, &plan, err);
     if (rc >= 0) {

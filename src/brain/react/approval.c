@@ -126,9 +126,8 @@ static bool any_other_no(const pons__turn *t, const pons_value *const *answers)
 {
     bool no = false;
     for (size_t i = 1; i <= t->react->asking.also.n; i++) {
-        pons__reply *reply = pons__reply_read(answers[i]);
+        PONS__AUTO(reply) reply = pons__reply_read(answers[i]);
         no = holds_up(t, reply) || no;
-        pons__record_free(&pons__reply_record, reply);
     }
     return no;
 }
@@ -162,14 +161,13 @@ static bool hear_also(pons__turn *t, const pons_value *const *answers)
     bool any_no = false;
     for (size_t i = 1; i <= r->asking.also.n; i++) {
         const pons__question *q = question(r, i);
-        pons__reply *reply = pons__reply_read(answers[i]);
+        PONS__AUTO(reply) reply = pons__reply_read(answers[i]);
         const bool no = edits(reply) || pons__reply_meant(t->b, reply) == PONS_MEANT_NO;
         any_no = holds_up(t, reply) || any_no;
         json_array_append_new(also, pons_object("question", json_string(q->question), "answer",
                                                 json_string(word_of(reply, no)), "reason",
                                                 json_string(reply->reason), NULL));
         resolve(t, q->id, no ? "reject" : reply->action, reply);
-        pons__record_free(&pons__reply_record, reply);
     }
     pons__json(&r->human->also, json_array_size(also) > 0 ? also : NULL);
     if (json_array_size(also) == 0) {
@@ -334,13 +332,12 @@ static bool read_words(const pons__turn *t, pons__reply *reply)
 static int act(pons__turn *t, const pons_value *const *answers)
 {
     int rc = PONS_OK;
-    pons__reply *reply = pons__reply_read(answers[0]);
+    PONS__AUTO(reply) reply = pons__reply_read(answers[0]);
     if (!read_words(t, reply) && !any_other_no(t, answers)) {
         ask_again(t, answers, reply, "these words are neither a yes nor a no");
     } else {
         rc = act_on(t, answers, reply);
     }
-    pons__record_free(&pons__reply_record, reply);
     return rc;
 }
 
@@ -355,9 +352,8 @@ int pons__human_approval_interrupt(pons_cx *cx, void *user, pons_error *err)
     bool aside = false;
     int rc = hear_all(&t, answers, err);
     for (size_t i = 0; rc >= 0 && i <= t.react->asking.also.n; i++) {
-        pons__reply *reply = pons__reply_read(answers[i]);
+        PONS__AUTO(reply) reply = pons__reply_read(answers[i]);
         aside = aside || reply->aside;
-        pons__record_free(&pons__reply_record, reply);
     }
     if (rc >= 0 && aside && t.react->task && t.react->asking.question) {
         put_aside(&t, answers);
@@ -487,9 +483,8 @@ bool pons__approval_no(const pons__react *react)
 {
     for (size_t i = 0; react->asking.question && i <= react->asking.also.n; i++) {
         const pons_value *answer = question(react, i)->answer;
-        pons__reply *reply = answer ? pons__reply_read(answer) : NULL;
+        PONS__AUTO(reply) reply = answer ? pons__reply_read(answer) : NULL;
         const bool no = reply && strcmp(reply->action, "reject") == 0;
-        pons__record_free(&pons__reply_record, reply);
         if (no) {
             return true;
         }

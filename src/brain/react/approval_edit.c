@@ -33,10 +33,9 @@ const char *pons__edit_ops(const pons__reply *reply, const pons__list *old, pons
             // plan's step.
             pons__op *next = i < old->n ? pons__record_copy(&pons__op_record, old->at[i])
                                         : pons__record_new(&pons__op_record);
-            pons__op *said = pons__record_read(&pons__op_record, op);
+            PONS__AUTO(op) said = pons__record_read(&pons__op_record, op);
             pons__set_text(&next->skill, said->skill);
             pons__json(&next->args, said->args ? pons_value_ref(said->args) : json_object());
-            pons__record_free(&pons__op_record, said);
             pons__list_add(ret, next);
         }
         return NULL;
@@ -164,7 +163,7 @@ void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react)
     if (!react->answered.edit_before) {
         return;
     }
-    pons__react *before = pons__record_read(&pons__react_record, react->answered.edit_before);
+    PONS__AUTO(react) before = pons__record_read(&pons__react_record, react->answered.edit_before);
     const pons__list *old = before->proposed_ops ? &before->proposed_ops->to_dispatch : NULL;
     const pons__list *ops = &react->proposed_ops->to_dispatch;
     for (size_t i = 0; old && react->task && i < ops->n && i < old->n; i++) {
@@ -194,6 +193,5 @@ void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react)
                          &(pons__goal_replaced){.goal_index = at, .from = from, .to = goal});
         pons__record_free(&pons__goal_record, from);
     }
-    pons__record_free(&pons__react_record, before);
     pons__json(&react->answered.edit_before, NULL);
 }

@@ -100,11 +100,10 @@ static void compile_words(const pons_brain *b, pons__proposed *p)
     json_array_foreach(p->to_speak, i, text)
     {
         pons__op *send = pons__record_new(&pons__op_record);
-        pons__means *say = pons__means_for(b, "say", "text", pons_value_ref(text));
+        PONS__AUTO(means) say = pons__means_for(b, "say", "text", pons_value_ref(text));
         pons__set_text(&send->skill, say ? say->skill : "say");
         pons__json(&send->args, say ? pons_value_ref(say->args)
                                     : pons_object("text", pons_value_ref(text), NULL));
-        pons__record_free(&pons__means_record, say);
         pons__list_add(&p->to_dispatch, send);
     }
 }
@@ -151,11 +150,10 @@ int pons__compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
     pons__record_free(&pons__proposed_record, r->proposed_ops);
     r->proposed_ops = p;
     const pons_value *said = r->decision ? r->decision->plan_patch : NULL;
-    pons__patch *patch = pons__record_read(&pons__patch_record, said);
+    PONS__AUTO(patch) patch = pons__record_read(&pons__patch_record, said);
     if (json_is_array(patch->steps)) {
         propose_plan(&t, said);
     }
-    pons__record_free(&pons__patch_record, patch);
     pons__decision_move(&t, PONS_ON_COMPILES);
     return pons__turn_end(&t, PONS_OK);
 }

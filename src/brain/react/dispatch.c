@@ -71,8 +71,8 @@ static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pon
 {
     (void)err;
     pons_brain *b = user;
-    pons__rearbitrate *q = pons__record_read(&pons__rearbitrate_record, args);
-    pons__linked *linked = pons__record_read(&pons__linked_record, q->link);
+    PONS__AUTO(rearbitrate) q = pons__record_read(&pons__rearbitrate_record, args);
+    PONS__AUTO(linked) linked = pons__record_read(&pons__linked_record, q->link);
     pons_autovalue broken = NULL;
     pons_autovalue why = NULL;
     pons_autovalue ended = pons__unsettled_ended(b, q->op->skill);
@@ -93,8 +93,6 @@ static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pon
     }
     *ret = pons__record_write(&pons__rearbitrated_record,
                               &(pons__rearbitrated){.refused = json_string_value(why), .ok = !why});
-    pons__record_free(&pons__linked_record, linked);
-    pons__record_free(&pons__rearbitrate_record, q);
     return PONS_OK;
 }
 
@@ -152,9 +150,8 @@ static int send(pons__turn *t, const pons__op *op, const pons_value **ret_outcom
     if (rc < 0) {
         return rc;
     }
-    pons__rearbitrated *said = pons__record_read(&pons__rearbitrated_record, verdict);
+    PONS__AUTO(rearbitrated) said = pons__record_read(&pons__rearbitrated_record, verdict);
     *ret_outcome = said->refused ? pons__word_rejected(PONS__REARBITRATED, said->refused) : NULL;
-    pons__record_free(&pons__rearbitrated_record, said);
     if (*ret_outcome) {
         return PONS_OK;
     }
@@ -207,7 +204,7 @@ static int dispatch_one(pons__turn *t, const pons__op *op, pons_error *err)
     if (rc < 0) {
         return rc;
     }
-    pons__word *word = pons__record_read(&pons__word_record, outcome);
+    PONS__AUTO(word) word = pons__record_read(&pons__word_record, outcome);
     if (word->rejected) {
         rc = rejected(t, op, word, outcome, err);
     } else {
@@ -219,7 +216,6 @@ static int dispatch_one(pons__turn *t, const pons__op *op, pons_error *err)
             rc = pons__settle(t->cx, op->goal_id, PONS_EFFECT_ACCEPTED, NULL, err);
         }
     }
-    pons__record_free(&pons__word_record, word);
     pons_value_unref(outcome);
     return rc;
 }
@@ -265,9 +261,8 @@ static int cancel_all(pons__turn *t, bool *ret_clear, pons_error *err)
         if (rc < 0) {
             return rc;
         }
-        pons__ended *told = pons__record_read(&pons__ended_record, end);
+        PONS__AUTO(ended) told = pons__record_read(&pons__ended_record, end);
         const bool known = told->status != NULL;
-        pons__record_free(&pons__ended_record, told);
         if (!known) { // detached, or the body is silent: it stays where it is
             *ret_clear = false;
             continue;

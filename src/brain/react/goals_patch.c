@@ -134,7 +134,7 @@ pons__patched pons__goals_patch(pons__turn *t)
 {
     pons__task *task = t->react->task;
     const pons__decision *d = t->react->decision;
-    pons__patch *patch = pons__record_read(&pons__patch_record, d ? d->plan_patch : NULL);
+    PONS__AUTO(patch) patch = pons__record_read(&pons__patch_record, d ? d->plan_patch : NULL);
     pons__patched was = {.any = task && json_is_array(patch->goals)};
     if (was.any) {
         was.goals = task->goals;
@@ -148,7 +148,6 @@ pons__patched pons__goals_patch(pons__turn *t)
             }
         }
     }
-    pons__record_free(&pons__patch_record, patch);
     return was;
 }
 

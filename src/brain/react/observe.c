@@ -65,16 +65,15 @@ static void take_inbox(pons__turn *t, pons_error *err)
     json_t *msg;
     json_array_foreach(pons_cx_inbox(t->cx, err), i, msg)
     {
-        pons__mail *letter = pons__record_read(&pons__mail_record, msg);
+        PONS__AUTO(mail) letter = pons__record_read(&pons__mail_record, msg);
         if (letter->kind == PONS_MAIL_ACTIVATE) {
-            pons__activate *mail = pons__record_read(&pons__activate_record, letter->value);
+            PONS__AUTO(activate) mail = pons__record_read(&pons__activate_record, letter->value);
             pons__react *fresh = activated(mail);
             hear_again(t->b, fresh->task);
             fresh->pace = t->react->pace; // a new activation is no new patience
             fresh->model_retry_ms = t->react->model_retry_ms;
             t->react->pace = NULL;
             pons__record_free(&pons__react_record, t->react);
-            pons__record_free(&pons__activate_record, mail);
             t->react = fresh;
             begun = true;
             // results of an earlier activation are not this one's
@@ -90,7 +89,6 @@ static void take_inbox(pons__turn *t, pons_error *err)
                 pons__record_free(&pons__preempt_record, mail);
             }
         }
-        pons__record_free(&pons__mail_record, letter);
     }
     if (!begun) {
         pons__activate none = {.mode = PONS_MODE_EXEC, .reason = ""};
@@ -184,9 +182,8 @@ static pons_value *skill_names(const pons_brain *b)
     json_t *item;
     json_array_foreach(b->port.greeting.as.hello.skills, i, item)
     {
-        pons__registered *skill = pons__record_read(&pons__registered_record, item);
+        PONS__AUTO(registered) skill = pons__record_read(&pons__registered_record, item);
         json_array_append_new(names, json_string(skill->name));
-        pons__record_free(&pons__registered_record, skill);
     }
     return names;
 }

@@ -131,8 +131,8 @@ pons_value *pons__unsettled_ended(pons_brain *b, const char *skill)
 {
     const pons__react *react = pons__inner_of(b);
     const char *task_id = react && react->task ? react->task->id : "";
-    pons__skills *now =
-        pons__record_read(&pons__skills_record, pons_run_get(b->react_run, "skills"));
+    PONS__AUTO(skills)
+    now = pons__record_read(&pons__skills_record, pons_run_get(b->react_run, "skills"));
     pons_value *found = NULL;
     for (size_t i = 0; react && !passes(b, react, skill) && i < now->running.n; i++) {
         const pons__running *r = now->running.at[i];
@@ -150,7 +150,6 @@ pons_value *pons__unsettled_ended(pons_brain *b, const char *skill)
         }
         pons__record_free(&pons__ended_record, end);
     }
-    pons__record_free(&pons__skills_record, now);
     return found;
 }
 

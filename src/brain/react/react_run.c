@@ -29,7 +29,7 @@ static int ask_confirmation(pons_brain *b, const pons__waits *human, pons_error 
         return PONS_OK;
     }
     memcpy(b->confirm_id, b->approval_id, sizeof b->confirm_id);
-    pons__confirming *what = pons__record_read(&pons__confirming_record, human->request);
+    PONS__AUTO(confirming) what = pons__record_read(&pons__confirming_record, human->request);
     const char *skill = *what->skill ? what->skill : "this";
     pons_value *asks = json_pack("[{s:s, s:s}]", "rule", "fork", "message",
                                  "each effect of a fork's first run asks");
@@ -43,7 +43,6 @@ static int ask_confirmation(pons_brain *b, const pons__waits *human, pons_error 
         zh ? "这个线程是一个分叉；可以执行 %s 吗？" : "this thread is a fork; may I %s?", skill);
     const int rc = pons__event_now(b, PONS_NS_REACT, &pons__approval_requested_record, &q, err);
     pons__set_text(&q.question, NULL);
-    pons__record_free(&pons__confirming_record, what);
     return rc;
 }
 
@@ -208,7 +207,7 @@ static int give_one(pons_brain *b, bool own, const char *human, const pons_value
     pons_value *answer = pons_value_ref(response);
     if (!own) {
         // The engine's own question: yes or no, in words too; what is neither is no yes.
-        pons__reply *reply = pons__reply_read(response);
+        PONS__AUTO(reply) reply = pons__reply_read(response);
         const bool yes =
             strcmp(reply->action, "approve") == 0 && pons__reply_meant(b, reply) == PONS_MEANT_YES;
         pons_value_unref(answer);
@@ -221,7 +220,6 @@ static int give_one(pons_brain *b, bool own, const char *human, const pons_value
                                                    .at_ms = reply->at_ms,
                                                    .answer = reply->answer},
                         err);
-        pons__record_free(&pons__reply_record, reply);
     }
     const int rc = pons_run_answer(b->react_run, human, answer, err);
     waits_no_more(b);
@@ -240,12 +238,10 @@ static int give_answer(pons_brain *b, pons_error *err)
     int did = 0;
     for (size_t i = 0; did >= 0 && i < people.n; i++) {
         const pons__waits *human = people.at[i];
-        pons__question *asked = pons__record_read(&pons__question_record, human->request);
+        PONS__AUTO(question) asked = pons__record_read(&pons__question_record, human->request);
         const pons_value *response = pons__question_answer(b->hci, own ? asked->id : human->id);
-        pons__record_free(&pons__question_record, asked);
-        pons__reply *reply = pons__reply_read(response);
+        PONS__AUTO(reply) reply = pons__reply_read(response);
         const bool no = strcmp(reply->action, "reject") == 0;
-        pons__record_free(&pons__reply_record, reply);
         if (response && !(b->tasks->stopped && !no)) { // a stop that came before it started wins
             did = give_one(b, own, human->id, response, err);
         }

@@ -374,8 +374,6 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
 
 int pons__settle_result(pons__turn *t, const pons_value *told, pons_error *err)
 {
-    pons__ended *word = pons__record_read(&pons__ended_record, told);
-    const int rc = settle_word(t, told, word, err);
-    pons__record_free(&pons__ended_record, word);
-    return rc;
+    PONS__AUTO(ended) word = pons__record_read(&pons__ended_record, told);
+    return settle_word(t, told, word, err);
 }

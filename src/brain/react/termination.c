@@ -163,10 +163,9 @@ void pons__say_message(pons_cx *cx, const char *role, const pons_value *content)
     const size_t n = json_array_size(old);
     pons_value *update = json_array();
     for (size_t i = 0; n > MESSAGES_KEPT && i < n / 2; i++) {
-        pons__message *gone = pons__record_read(&pons__message_record, json_array_get(old, i));
+        PONS__AUTO(message) gone = pons__record_read(&pons__message_record, json_array_get(old, i));
         json_array_append_new(
             update, pons_object("type", json_string("remove"), "id", json_string(gone->id), NULL));
-        pons__record_free(&pons__message_record, gone);
     }
     char id[PONS_ID_MAX];
     pons_cx_id(cx, id);
@@ -180,7 +179,7 @@ void pons__say_message(pons_cx *cx, const char *role, const pons_value *content)
 void pons__effect_event(pons_brain *b, pons_cx *cx, const char *id, const char *skill,
                         const pons_value *args, const char *state, const char *why)
 {
-    pons__react *react = pons__react_read(cx);
+    PONS__AUTO(react) react = pons__react_read(cx);
     pons_autovalue empty = json_object();
     const pons__effect_told told = {.goal_id = id,
                                     .task_id = react->task ? react->task->id : NULL,
@@ -191,5 +190,4 @@ void pons__effect_event(pons_brain *b, pons_cx *cx, const char *id, const char *
     pons_autovalue shown = pons__record_write(&pons__effect_told_record, &told);
     pons_cx_custom(cx, pons__with(shown, "node", json_string("effect")));
     pons__event_emit(b, cx, &pons__effect_told_record, &told);
-    pons__record_free(&pons__react_record, react);
 }

@@ -65,6 +65,18 @@ int pons__record_check(const pons__record *r, const pons_value *v, pons_error *e
 // The table, for a document.
 int pons__record_describe(const pons__record *r, pons_buf *out);
 
+// Declares the table of a struct pons__NOUN, and what ends one that is of a scope:
+//
+//     PONS__AUTO(reply) reply = pons__reply_read(answer);
+#define PONS__RECORD_OF(noun)                                                                      \
+    extern const pons__record pons__##noun##_record;                                               \
+    static inline void pons__##noun##_drop(pons__##noun **at)                                      \
+    {                                                                                              \
+        pons__record_free(&pons__##noun##_record, *at);                                            \
+    }                                                                                              \
+    struct pons__##noun
+#define PONS__AUTO(noun) __attribute__((cleanup(pons__##noun##_drop))) pons__##noun *
+
 // The place of a word, or fallback.
 int pons__word_find(const char *const *words, const char *word, int fallback);
 

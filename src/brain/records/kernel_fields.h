@@ -97,7 +97,7 @@ typedef struct pons__goal {
     bool reached; // of a pose: a motion to it has ended well
     bool added;   // a model's own, by a plan_patch
 } pons__goal;
-extern const pons__record pons__goal_record;
+PONS__RECORD_OF(goal);
 
 // A way to meet a goal: the registry's (skill_registry.h), filled with its members (goals/goal_skills.c).
 typedef struct pons__means {
@@ -107,7 +107,7 @@ typedef struct pons__means {
     bool each;
     int64_t order; // not stored: in the registry
 } pons__means;
-extern const pons__record pons__means_record;
+PONS__RECORD_OF(means);
 
 // Calls that take the place of one that found no way (goals/alternate_places.c): those before `next` were tried.
 typedef struct pons__others {
@@ -116,7 +116,7 @@ typedef struct pons__others {
     const pons_value *from; // the arguments that found no way
     const pons_value *args; // a list
 } pons__others;
-extern const pons__record pons__others_record;
+PONS__RECORD_OF(others);
 
 // How far the task is from asking a person (recovery/recovery_count.c).
 typedef enum pons__recovery_next { // what it does next (recovery/recovery_steps.c)
@@ -141,7 +141,7 @@ typedef struct pons__recovery_state {
     int64_t swings;
     pons__others *others; // NULL: there was a way so far
 } pons__recovery_state;
-extern const pons__record pons__recovery_state_record;
+PONS__RECORD_OF(recovery_state);
 
 // What asking a model has cost the task (react/budget.c). Nothing resets it; a person grants more.
 typedef struct pons__spent {
@@ -149,7 +149,7 @@ typedef struct pons__spent {
     bool over;  // the rules decide, or a person is asked
     bool asked; // and was
 } pons__spent;
-extern const pons__record pons__spent_record;
+PONS__RECORD_OF(spent);
 
 // What a plan's step in hand was last asked for, and what came of it.
 typedef struct pons__pend {
@@ -159,7 +159,7 @@ typedef struct pons__pend {
     struct pons__result *result; // NULL: none yet
     const pons_value *answer;    // as R5 has it; NULL: none yet
 } pons__pend;
-extern const pons__record pons__pend_record;
+PONS__RECORD_OF(pend);
 
 // The call that does what is left of a step, as a person may have edited it, where one was cut short.
 typedef struct pons__step_rest {
@@ -168,7 +168,7 @@ typedef struct pons__step_rest {
     const char *skill;
     const pons_value *args;
 } pons__step_rest;
-extern const pons__record pons__step_rest_record;
+PONS__RECORD_OF(step_rest);
 
 typedef struct pons__task_plan {
     const char *kind; // given, patch, goals
@@ -176,7 +176,7 @@ typedef struct pons__task_plan {
     pons__pend *pend;
     pons__step_rest *rest; // NULL: none
 } pons__task_plan;
-extern const pons__record pons__task_plan_record;
+PONS__RECORD_OF(task_plan);
 
 // A question to a person (react/approval.c).
 typedef struct pons__question {
@@ -193,7 +193,7 @@ typedef struct pons__question {
     int source;          // pons__source
     const char *task_id; // as it is told: whose it is
 } pons__question;
-extern const pons__record pons__question_record;
+PONS__RECORD_OF(question);
 
 typedef struct pons__task {
     const char *id, *text, *source;
@@ -211,7 +211,7 @@ typedef struct pons__task {
     pons__spent *spent;
     pons__list asks; // pons__question: it was put aside with them
 } pons__task;
-extern const pons__record pons__task_record;
+PONS__RECORD_OF(task);
 
 extern const pons__record
     pons__waiting_record; // the same struct, as who decides sees one that waits
@@ -220,7 +220,7 @@ typedef struct pons__finished {
     const char *id, *text, *status, *reason, *source;
     const pons_value *verified; // false where nothing could be checked; else lacking
 } pons__finished;
-extern const pons__record pons__finished_record;
+PONS__RECORD_OF(finished);
 
 // What a protective stop leaves (stop_state.c).
 typedef struct pons__stopped {
@@ -231,7 +231,7 @@ typedef struct pons__stopped {
     int64_t reset_number; // with this number; "": none
     int64_t released_ms;
 } pons__stopped;
-extern const pons__record pons__stopped_record;
+PONS__RECORD_OF(stopped);
 
 // How fast a person wants it, until the body has it (speed_request.c).
 typedef struct pons__tempo {
@@ -242,7 +242,7 @@ typedef struct pons__tempo {
     // Letters, of words that were said with it and are heard when it is in force; NULL: none.
     const pons_value *then;
 } pons__tempo;
-extern const pons__record pons__tempo_record;
+PONS__RECORD_OF(tempo);
 
 typedef struct pons__told { // the inner loop, as the kernel knows it
     int state;              // pons__inner
@@ -251,13 +251,13 @@ typedef struct pons__told { // the inner loop, as the kernel knows it
     int mode;
     pons__list asks; // pons__question: of that task, until the inner loop has taken them up
 } pons__told;
-extern const pons__record pons__told_record;
+PONS__RECORD_OF(told);
 
 typedef struct pons__totals {
     int64_t iterations, replans;
     double distance_m;
 } pons__totals;
-extern const pons__record pons__totals_record;
+PONS__RECORD_OF(totals);
 
 typedef struct pons__tasks {
     const pons_value *inbox;
@@ -281,7 +281,7 @@ typedef struct pons__tasks {
     bool changed;            // not stored: there is something to write
     char asking[40]; // not stored: the task whose question the inner loop waits with; "": none
 } pons__tasks;
-extern const pons__record pons__tasks_record;
+PONS__RECORD_OF(tasks);
 
 // ---- people -------------------------------------------------------------------------------------
 
@@ -297,19 +297,19 @@ typedef struct pons__interrupt { // what the newest words are
     int type;                    // pons__interrupt_type
     const char *payload;
 } pons__interrupt;
-extern const pons__record pons__interrupt_record;
+PONS__RECORD_OF(interrupt);
 
 typedef struct pons__answer { // the one that counts (questions.c)
     const char *question, *action, *reason, *by;
     int64_t at_ms;
     const pons_value *said; // the whole of it; NULL: of an earlier program
 } pons__answer;
-extern const pons__record pons__answer_record;
+PONS__RECORD_OF(answer);
 
 typedef struct pons__heard { // what became of a message
     const char *nonce, *question, *verdict;
 } pons__heard;
-extern const pons__record pons__heard_record;
+PONS__RECORD_OF(heard);
 
 typedef struct pons__hci {
     const char *user_utterance;
@@ -319,7 +319,7 @@ typedef struct pons__hci {
     const pons_value *pending;           // messages that K1 has taken and K5 has not heard
     bool changed;                        // not stored: there is something to write
 } pons__hci;
-extern const pons__record pons__hci_record;
+PONS__RECORD_OF(hci);
 
 // ---- the inner loop -----------------------------------------------------------------------------
 
@@ -331,7 +331,7 @@ typedef struct pons__running {
     double timeout_s;
     const pons_value *step_id, *fallback;
 } pons__running;
-extern const pons__record pons__running_record;
+PONS__RECORD_OF(running);
 
 #define PONS__STOPPED 9902 // an error_code: a protective stop has ended it (docs/link.md)
 
@@ -343,13 +343,13 @@ typedef struct pons__result {
     int recovery;            // pons__recovery
     const pons_value *rules; // of a plan's step that was refused: pons__broken; NULL: none are told
 } pons__result;
-extern const pons__record pons__result_record;
+PONS__RECORD_OF(result);
 
 typedef struct pons__unsettled { // an end of which nobody but a person knows what came of it
     const char *task_id, *skill, *why;
     const char *goal_id; // the newest one's; NULL: of an earlier program
 } pons__unsettled;
-extern const pons__record pons__unsettled_record;
+PONS__RECORD_OF(unsettled);
 
 typedef struct pons__skills {
     const pons_value *registry;
@@ -360,13 +360,13 @@ typedef struct pons__skills {
     const pons_value *to_cancel; // ids
     pons__list to_dispatch;      // pons__op
 } pons__skills;
-extern const pons__record pons__skills_record;
+PONS__RECORD_OF(skills);
 
 typedef struct pons__payload { // what a decision asks a person
     const char *question;
     const pons_value *options; // what a person may choose
 } pons__payload;
-extern const pons__record pons__payload_record;
+PONS__RECORD_OF(payload);
 
 typedef struct pons__proposed {
     const pons_value *to_cancel, *to_speak; // ids; texts
@@ -377,18 +377,18 @@ typedef struct pons__proposed {
     pons__task_plan *plan;
     const char *plan_fault;
 } pons__proposed;
-extern const pons__record pons__proposed_record;
+PONS__RECORD_OF(proposed);
 
 typedef struct pons__claim {       // one of `claims`: what a model says is true now
     const char *in_zone, *holding; // NULL: it does not say
     double battery;                // at least, in per cent; NAN: it does not say
 } pons__claim;
-extern const pons__record pons__claim_record;
+PONS__RECORD_OF(claim);
 
 typedef struct pons__patch { // plan_patch: one of them; lists as they were said
     const pons_value *goals, *steps;
 } pons__patch;
-extern const pons__record pons__patch_record;
+PONS__RECORD_OF(patch);
 
 // A decision, as it passed the door. What it says to do stays as it was said until R3.
 typedef struct pons__decision {
@@ -397,7 +397,7 @@ typedef struct pons__decision {
     const pons_value *plan_patch, *ops, *claims;
     double wake_s;
 } pons__decision;
-extern const pons__record pons__decision_record;
+PONS__RECORD_OF(decision);
 
 // ---- mail between the two graphs ----------------------------------------------------------------
 
@@ -412,7 +412,7 @@ typedef struct pons__mail { // what the inner loop's inbox brings
     int kind;               // pons__mail_kind
     const pons_value *value;
 } pons__mail;
-extern const pons__record pons__mail_record;
+PONS__RECORD_OF(mail);
 
 typedef struct pons__activate { // the kernel: start on this task
     int64_t activation;
@@ -420,7 +420,7 @@ typedef struct pons__activate { // the kernel: start on this task
     const char *reason;
     pons__task *task; // NULL: none, stop the base
 } pons__activate;
-extern const pons__record pons__activate_record;
+PONS__RECORD_OF(activate);
 
 typedef struct pons__outcome { // the inner loop: the task is over, or let go of
     int64_t activation, iterations, replans;
@@ -433,7 +433,7 @@ typedef struct pons__outcome { // the inner loop: the task is over, or let go of
     pons__recovery_state *recovery;
     pons__spent *spent;
 } pons__outcome;
-extern const pons__record pons__outcome_record;
+PONS__RECORD_OF(outcome);
 
 // ---- the state of the inner loop ----------------------------------------------------------------
 
@@ -443,23 +443,23 @@ typedef struct pons__preempt { // the kernel: let go of it
     const char *reason;
     bool stop_base;
 } pons__preempt;
-extern const pons__record pons__preempt_record;
+PONS__RECORD_OF(preempt);
 
 typedef struct pons__pace {
     int64_t ms, debt_ms;
 } pons__pace;
-extern const pons__record pons__pace_record;
+PONS__RECORD_OF(pace);
 
 typedef struct pons__human { // what a person said last
     const char *question, *answer, *reason;
     const pons_value *also; // [{question, answer, reason}] to the other questions of that decision
 } pons__human;
-extern const pons__record pons__human_record;
+PONS__RECORD_OF(human);
 
 typedef struct pons__message { // an item of the channel `messages`
     const char *id, *role, *content;
 } pons__message;
-extern const pons__record pons__message_record;
+PONS__RECORD_OF(message);
 
 typedef enum pons__stage { // of a decision (react/decision_machine.c)
     PONS_STAGE_NONE,       // there is none yet
@@ -534,7 +534,7 @@ typedef struct pons__react {
     pons__asking asking;
     pons__answered answered;
 } pons__react;
-extern const pons__record pons__react_record;
+PONS__RECORD_OF(react);
 
 // ---- what the body tells, as a prompt tells it --------------------------------------------------
 
@@ -542,7 +542,7 @@ typedef struct pons__place { // a zone, as K3 has it
     const char *id, *state;
     const pons_value *target; // {x, y, yaw?}
 } pons__place;
-extern const pons__record pons__place_record;
+PONS__RECORD_OF(place);
 
 // ---- what is done often -------------------------------------------------------------------------
 

@@ -146,7 +146,8 @@ static pons__decision *pause_decision(pons_brain *b, pons__react *r, const pons_
     pons__recovery_state *l = pons__recovery_of(r);
     char reason[REASON_MAX];
     const bool paused = l->next == PONS_NEXT_PAUSE;
-    pons__means *wait = pons__means_for(b, "wait", "seconds", json_real(b->rules.recovery_wait_s));
+    PONS__AUTO(means)
+    wait = pons__means_for(b, "wait", "seconds", json_real(b->rules.recovery_wait_s));
     pons__decision *d = NULL;
     // A goal that is a wait itself must not be met by this one.
     const pons__goal *goal = pons__recovery_goal(r->task);
@@ -161,7 +162,6 @@ static pons__decision *pause_decision(pons_brain *b, pons__react *r, const pons_
     } else {
         pons__recovery_move(l, PONS_RECOVERY_TRIES);
     }
-    pons__record_free(&pons__means_record, wait);
     return d;
 }
 

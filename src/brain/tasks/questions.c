@@ -175,9 +175,9 @@ bool pons__questions_handed(pons_brain *b)
         return told->asks.n > 0 && !pons__told_taken(told, pons__inner_of(b));
     }
     // between two runs of one activation there is none
-    pons__react *stored = pons__record_read(&pons__react_record, pons__inner_channel(b, "react"));
+    PONS__AUTO(react)
+    stored = pons__record_read(&pons__react_record, pons__inner_channel(b, "react"));
     const bool taken = pons__told_taken(told, stored);
-    pons__record_free(&pons__react_record, stored);
     return !taken;
 }
 
@@ -215,13 +215,13 @@ const char *pons__question_asking(pons_brain *b)
 bool pons__under_way(pons_brain *b)
 {
     bool any = false;
-    pons__skills *s = pons__record_read(&pons__skills_record, pons_run_get(b->react_run, "skills"));
+    PONS__AUTO(skills)
+    s = pons__record_read(&pons__skills_record, pons_run_get(b->react_run, "skills"));
     for (size_t i = 0; i < s->running.n; i++) {
         const pons__running *r = s->running.at[i];
         const pons__body_goal *g = pons__port_goal(&b->port, r->goal_id);
         any = any || (g && !g->result);
     }
-    pons__record_free(&pons__skills_record, s);
     return any;
 }
 
@@ -453,14 +453,11 @@ static bool started(pons_store store, const char *thread, const pons__tasks *tas
             return false;
         }
     }
-    pons__react *r = react ? pons__record_read(&pons__react_record, react) : NULL;
-    pons__skills *s = skills ? pons__record_read(&pons__skills_record, skills) : NULL;
+    PONS__AUTO(react) r = react ? pons__record_read(&pons__react_record, react) : NULL;
+    PONS__AUTO(skills) s = skills ? pons__record_read(&pons__skills_record, skills) : NULL;
     const bool waits = tasks && tasks->react && !pons__told_taken(tasks->react, r) &&
                        asks(&tasks->react->asks, question);
-    const bool yes = !waits && inner_started(store, thread, r, s, question, err);
-    pons__record_free(&pons__react_record, r);
-    pons__record_free(&pons__skills_record, s);
-    return yes;
+    return !waits && inner_started(store, thread, r, s, question, err);
 }
 
 // K5: a message is heard.
@@ -468,7 +465,7 @@ bool pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
 {
     pons_error none = PONS_ERROR_INIT;
     PONS__AUTO_OPEN list = pons__questions_open(b);
-    pons__reply *reply = pons__reply_read(answer);
+    PONS__AUTO(reply) reply = pons__reply_read(answer);
     const struct pons__open_one *one = meant(&list, reply->id);
     const char *acted_on = pons__question_acted_on(b);
     one = !reply->id && one && one->answered && *acted_on ? NULL : one; // the newest yes
@@ -479,7 +476,7 @@ bool pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
     // "Yes, at half speed" was first, and counts when the body has the pace; a no goes before it.
     pons_autovalue waits =
         !first && one && !is_no(action) ? pons__tempo_answer(b->tasks, question) : NULL;
-    pons__answer *paced = waits ? pons__record_read(&pons__answer_record, waits) : NULL;
+    PONS__AUTO(answer) paced = waits ? pons__record_read(&pons__answer_record, waits) : NULL;
     first = paced ? paced : first;
     const pons_value *react = b->react_run ? pons_run_get(b->react_run, "react") : NULL;
     const pons_value *skills = b->react_run ? pons_run_get(b->react_run, "skills") : NULL;
@@ -511,8 +508,6 @@ bool pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
                          &(pons__approval_late){
                              .id = question, .action = action, .verdict = verdict, .first = first});
     }
-    pons__record_free(&pons__answer_record, paced);
-    pons__record_free(&pons__reply_record, reply);
     return counts;
 }
 
@@ -525,11 +520,10 @@ typedef struct letters {
 
 static void add_answer(letters *l, const pons_value *value)
 {
-    pons__reply *reply = pons__reply_read(value);
+    PONS__AUTO(reply) reply = pons__reply_read(value);
     if (strcmp(reply->id ? reply->id : "", l->question) == 0) {
         json_array_append(l->list, (json_t *)value);
     }
-    pons__record_free(&pons__reply_record, reply);
 }
 
 static int read_letter(void *user, const pons_inbox_row *row)
@@ -548,13 +542,10 @@ static const char *will_be(const pons_value *msg, const pons_value *first, bool 
     if (!first) {
         return "bound";
     }
-    pons__reply *reply = pons__reply_read(msg), *was = pons__reply_read(first);
+    PONS__AUTO(reply) reply = pons__reply_read(msg), *was = pons__reply_read(first);
     const bool same = *reply->nonce && strcmp(reply->nonce, was->nonce) == 0;
     int is = is_no(was->action) ? REJECTED : started ? BEGUN : APPROVED;
-    const char *verdict = same ? "bound" : verdict_of(&is, reply->action);
-    pons__record_free(&pons__reply_record, reply);
-    pons__record_free(&pons__reply_record, was);
-    return verdict;
+    return same ? "bound" : verdict_of(&is, reply->action);
 }
 
 // The inbox is read before the state: what is not in the one any more is in the other.
@@ -574,7 +565,7 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
         return rc;
     }
     pons_state_read(store, thread, PONS_NS_REACT, &inner, &none); // none yet is no fault
-    pons__hci *hci = pons__record_read(&pons__hci_record, pons_get(kernel, "hci"));
+    PONS__AUTO(hci) hci = pons__record_read(&pons__hci_record, pons_get(kernel, "hci"));
     const pons__answer *bound = pons__answer_find(hci, question);
     pons_autovalue first = bound ? pons__record_write(&pons__answer_record, bound) : NULL;
     const char *verdict = NULL;
@@ -589,14 +580,13 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
     json_t *msg;
     json_array_foreach(hci->pending, i, msg)
     {
-        pons__letter *taken = pons__record_read(&pons__letter_record, msg);
+        PONS__AUTO(letter) taken = pons__record_read(&pons__letter_record, msg);
         if (taken->kind == PONS_LETTER_ANSWER) {
             add_answer(&earlier, taken->value);
         }
-        pons__record_free(&pons__letter_record, taken);
     }
     json_array_extend(all, waiting);
-    pons__tasks *tasks = pons__record_read(&pons__tasks_record, pons_get(kernel, "tasks"));
+    PONS__AUTO(tasks) tasks = pons__record_read(&pons__tasks_record, pons_get(kernel, "tasks"));
     first = first ? first : pons__tempo_answer(tasks, question);
     const bool late = started(store, thread, tasks, pons_get(inner, "react"),
                               pons_get(inner, "skills"), question, &none);
@@ -615,7 +605,6 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
             first = pons_value_ref(msg);
         }
     }
-    pons__record_free(&pons__tasks_record, tasks);
     verdict = verdict ? verdict : became;
     if (before) {
         pons_value_unref(first);
@@ -623,6 +612,5 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
     }
     *ret = pons_object("verdict", json_string(verdict), "heard", json_boolean(heard), "first",
                        first ? pons_value_ref(first) : json_null(), NULL);
-    pons__record_free(&pons__hci_record, hci);
     return PONS_OK;
 }
