@@ -4,6 +4,7 @@
 #include "brain/records/inbox_fields.h"
 #include "brain/records/observation_fields.h"
 #include "brain/state/skill_registry.h"
+#include "pons/buf.h"
 #include "unit.h"
 
 #include <stdarg.h>
@@ -23,13 +24,11 @@ static pons_value *parsed(const char *text)
 
 static void is_read_as_it_is_written(const pons__record *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     void *fresh = pons__record_new(r);
     pons_autovalue written = pons__record_write(r, fresh);
     void *again = pons__record_read(r, written);
     pons_autovalue twice = pons__record_write(r, again);
     assert_true(json_equal(written, twice));
-    assert_int_equal(pons__record_check(r, written, &err), PONS_OK);
     pons__record_free(r, fresh);
     pons__record_free(r, again);
 }
@@ -75,23 +74,24 @@ static void an_earlier_task_is_understood(void **state)
     pons__record_free(&pons__task_record, task);
 }
 
-static void what_is_of_another_kind_is_named(void **state)
+static void what_is_of_another_kind_has_its_preset(void **state)
 {
     (void)state;
     static const struct {
-        const char *text, *says;
-    } rows[] = {{"[]", "task is not an object"},
-                {"{\"priority\":\"high\"}", "task: /priority is of another kind"},
-                {"{\"status\":\"asleep\"}", "task: /status is of another kind"},
-                {"{\"goals\":[{\"done\":1}]}", "goal: /done is of another kind"},
-                {"{\"ladder\":{\"tries\":[]}}", "recovery_state: /tries is of another kind"}};
+        const char *text, *as;
+    } rows[] = {{"[]", "{}"},
+                {"{\"priority\":\"high\"}", "{}"},
+                {"{\"status\":\"asleep\"}", "{}"},
+                {"{\"goals\":[{\"done\":1}]}", "{\"goals\":[{}]}"},
+                {"{\"ladder\":{\"tries\":[]}}", "{\"ladder\":{}}"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        pons_autovalue v = parsed(rows[i].text);
-        pons_error err = PONS_ERROR_INIT;
-        assert_int_equal(pons__record_check(&pons__task_record, v, &err), PONS_EINVAL);
-        assert_string_equal(err.message, rows[i].says);
-        void *lenient = pons__record_read(&pons__task_record, v); // and what is read has its preset
-        pons__record_free(&pons__task_record, lenient);
+        pons_autovalue text = parsed(rows[i].text);
+        pons_autovalue as = parsed(rows[i].as);
+        PONS__AUTO(task) a = pons__record_read(&pons__task_record, text);
+        PONS__AUTO(task) b = pons__record_read(&pons__task_record, as);
+        pons_autovalue x = pons__record_write(&pons__task_record, a);
+        pons_autovalue y = pons__record_write(&pons__task_record, b);
+        assert_true(json_equal(x, y));
     }
 }
 
@@ -151,10 +151,50 @@ static void the_document_has(const pons_buf *doc, const char *what, const char *
     }
 }
 
+static void describe(const pons__record *r, pons_buf *out)
+{
+    static const char *const kinds[] = {"text",    "text",  "word",   "integer", "number",
+                                        "boolean", "value", "record", "list"};
+    static const char *const lacks[] = {"", " or null", ", may be absent"};
+    pons_buf_printf(out, "| `%s` | kind | meaning |\n|---|---|---|\n", r->name);
+    for (size_t i = 0; i < r->n; i++) {
+        const pons__field *f = &r->fields[i];
+        pons_buf_printf(out, "| `%s` | %s%s%s%s | %s |\n", f->name, kinds[f->kind],
+                        f->of ? " " : "", f->of ? f->of->name : "", lacks[f->lacks],
+                        f->means ? f->means : "");
+    }
+}
+
+// As a diagram of Mermaid. A question's answers are told what became of them, also where it stays as it is.
+static void draw(const pons__machine *m, pons_buf *out)
+{
+    const bool told = strcmp(m->name, "question") == 0;
+    pons_buf_printf(out, "```mermaid\nstateDiagram-v2\n    %%%% %s: %s\n", m->name, m->means);
+    for (size_t i = 0; i < m->n; i++) {
+        const pons__transition *row = &m->rows[i];
+        const char *from = m->states[row->from], *to = m->states[row->to];
+        if (told || row->from != row->to) {
+            pons_buf_printf(out, "    %s --> %s: %s%s%s\n", *from ? from : "[*]", *to ? to : "[*]",
+                            m->events[row->event], told ? " / " : "", told ? row->next : "");
+        }
+    }
+    pons_buf_printf(out, "```\n");
+}
+
+static const pons__transition *row_of(const pons__machine *m, int state, int event)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        if (m->rows[i].from == state && m->rows[i].event == event) {
+            return &m->rows[i];
+        }
+    }
+    return NULL;
+}
+
 static void the_document_has_table(const pons_buf *doc, const pons__record *r)
 {
     pons_autobuf table = PONS_BUF_INIT;
-    assert_true(pons__record_describe(r, &table) >= 0);
+    describe(r, &table);
     the_document_has(doc, r->name, table.data);
 }
 
@@ -168,7 +208,7 @@ static void what_is_in_no_row_cannot_happen(void **state)
         bool there[64] = {false}, used[64] = {false};
         for (int from = 0; m->states[from]; from++) {
             for (int event = 0; m->events[event]; event++) {
-                const pons__transition *row = pons__transition_find(m, from, event);
+                const pons__transition *row = row_of(m, from, event);
                 const char *next = "?";
                 pons_error err = PONS_ERROR_INIT;
                 int now = from;
@@ -217,7 +257,7 @@ static void the_document_has_the_tables(void **state)
     }
     for (size_t i = 0; pons__machines[i]; i++) {
         pons_autobuf drawing = PONS_BUF_INIT;
-        assert_true(pons__machine_draw(pons__machines[i], &drawing) >= 0);
+        draw(pons__machines[i], &drawing);
         the_document_has(&doc, pons__machines[i]->name, drawing.data);
     }
 }
@@ -271,7 +311,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(an_earlier_task_is_understood),
-        cmocka_unit_test(what_is_of_another_kind_is_named),
+        cmocka_unit_test(what_is_of_another_kind_has_its_preset),
         cmocka_unit_test(what_is_lacking_is_not_what_is_empty),
         cmocka_unit_test(a_cut_text_ends_with_a_whole_character),
         cmocka_unit_test(what_is_in_no_row_cannot_happen),

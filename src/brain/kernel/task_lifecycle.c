@@ -27,12 +27,7 @@ static const pons__transition rows[] = {
 };
 // clang-format on
 
-const pons__machine pons__task_machine = {.name = "task",
-                                          .means = "a task, from the queue to its end",
-                                          .states = pons__task_status_words,
-                                          .events = event_words,
-                                          .rows = rows,
-                                          .n = sizeof rows / sizeof rows[0]};
+PONS__MACHINE(task, "a task, from the queue to its end", pons__task_status_words);
 
 void pons__task_move(pons__task *task, int event)
 {

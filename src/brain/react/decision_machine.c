@@ -58,12 +58,7 @@ static const pons__transition rows[] = {
 };
 // clang-format on
 
-const pons__machine pons__decision_machine = {.name = "decision",
-                                              .means = "a decision, from R2 to R8",
-                                              .states = pons__stage_words,
-                                              .events = event_words,
-                                              .rows = rows,
-                                              .n = sizeof rows / sizeof rows[0]};
+PONS__MACHINE(decision, "a decision, from R2 to R8", pons__stage_words);
 
 // ---- what belongs to a stage --------------------------------------------------------------------
 

@@ -6,7 +6,6 @@
 #ifndef PONS_BRAIN_RECORDS_FIELD_RECORDS_H
 #define PONS_BRAIN_RECORDS_FIELD_RECORDS_H
 
-#include "pons/buf.h"
 #include "pons/value.h"
 
 typedef enum pons__kind {
@@ -60,10 +59,6 @@ void *pons__record_read(const pons__record *r, const pons_value *v);
 void *pons__record_copy(const pons__record *r, const void *s);
 void pons__record_free(const pons__record *r, void *s);               // NULL-safe
 pons_value *pons__record_write(const pons__record *r, const void *s); // new; null for NULL
-// PONS_EINVAL with the pointer to the first member of another kind than the table has.
-int pons__record_check(const pons__record *r, const pons_value *v, pons_error *err);
-// The table, for a document.
-int pons__record_describe(const pons__record *r, pons_buf *out);
 
 // Declares the table of a struct pons__NOUN, and what ends one that is of a scope:
 //

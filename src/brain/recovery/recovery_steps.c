@@ -52,13 +52,7 @@ static const pons__transition rows[] = {
 };
 // clang-format on
 
-const pons__machine pons__recovery_machine = {.name = "recovery",
-                                              .means =
-                                                  "what it does next, when a task gets nowhere",
-                                              .states = pons__recovery_next_words,
-                                              .events = event_words,
-                                              .rows = rows,
-                                              .n = sizeof rows / sizeof rows[0]};
+PONS__MACHINE(recovery, "what it does next, when a task gets nowhere", pons__recovery_next_words);
 
 void pons__recovery_move(pons__recovery_state *s, pons__recovery_event event)
 {

@@ -7,10 +7,8 @@
 #ifndef PONS_BRAIN_STATE_TRANSITIONS_H
 #define PONS_BRAIN_STATE_TRANSITIONS_H
 
-#include "pons/buf.h"
 #include "pons/error.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct pons__transition {
@@ -24,15 +22,19 @@ typedef struct pons__machine {
     const char *const *events;
     const pons__transition *rows;
     size_t n;
-    bool told; // `next` is drawn, and so are rows that stay where they are
 } pons__machine;
 
-// The row; NULL: there is none.
-const pons__transition *pons__transition_find(const pons__machine *m, int state, int event);
+// Of a file with `rows` and `event_words`.
+#define PONS__MACHINE(noun, words, names)                                                          \
+    const pons__machine pons__##noun##_machine = {.name = #noun,                                   \
+                                                  .means = (words),                                \
+                                                  .states = (names),                               \
+                                                  .events = event_words,                           \
+                                                  .rows = rows,                                    \
+                                                  .n = sizeof rows / sizeof rows[0]}
+
 // Moves *state by it. PONS_EPROTOCOL names the pair that is in no row; with err NULL it goes to the log.
 int pons__machine_move(const pons__machine *m, int *state, int event, const char **ret_next,
                        pons_error *err);
-// As a diagram of Mermaid.
-int pons__machine_draw(const pons__machine *m, pons_buf *out);
 
 #endif

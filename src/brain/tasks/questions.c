@@ -53,13 +53,7 @@ static const pons__transition rows[] = {
     {BEGUN, YES, BEGUN, "late"},       {BEGUN, NO, BEGUN, "late"}, // what was approved has started
 };
 
-const pons__machine pons__question_machine = {.name = "question",
-                                              .means = "a question to a person, by its answers",
-                                              .states = state_words,
-                                              .events = event_words,
-                                              .rows = rows,
-                                              .n = sizeof rows / sizeof rows[0],
-                                              .told = true};
+PONS__MACHINE(question, "a question to a person, by its answers", state_words);
 
 static bool is_no(const char *action)
 {
