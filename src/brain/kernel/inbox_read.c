@@ -119,11 +119,10 @@ static bool answers_question(pons__saying *s, const char *text, const char *cont
     PONS__AUTO_OPEN list = pons__questions_open(s->b);
     const char *option = NULL;
     const pons__question *q = NULL;
-    size_t n = 0, open = 0;
+    size_t n = 0;
     for (size_t i = 0; i < list.n; i++) {
         const pons__question *about = list.at[i].answered ? NULL : list.at[i].about;
         const char *named = about ? pons_answer_option(about->options, text) : NULL;
-        open += !list.at[i].answered;
         if (!about || (option && !named) || !(named || (about->words && !*control))) {
             continue; // its option is meant before any words
         }
@@ -131,7 +130,7 @@ static bool answers_question(pons__saying *s, const char *text, const char *cont
         option = named;
         q = about;
     }
-    if (n == 0 || (*control && open > 1)) { // yes and no are any question's
+    if (n == 0 || (*control && list.unanswered > 1)) { // yes and no are any question's
         return false;
     }
     if (n > 1) {
@@ -168,13 +167,8 @@ static bool answered_or_kept(pons__saying *s, const char *text, const char *word
 // Words after which something may move that did not before.
 static bool sets_free(const char *word)
 {
-    static const char *const words[] = {"yes", "continue", "resume", "reset"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(word, words[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
+    static const char *const words[] = {"yes", "continue", "resume", "reset", NULL};
+    return pons__word_find(words, word, -1) >= 0;
 }
 
 void pons__hear_tempo(pons__saying *s)
@@ -195,18 +189,12 @@ static pons_value *to_hear_then(pons__saying *s, const char *text, const char *c
     pons__letter letter = {.kind = PONS_LETTER_SAY};
     if (strcmp(control, "yes") == 0) {
         PONS__AUTO_OPEN list = pons__questions_open(s->b);
-        const char *id = NULL;
-        size_t open = 0;
-        for (size_t i = 0; i < list.n; i++) {
-            id = list.at[i].answered ? id : list.at[i].id;
-            open += !list.at[i].answered;
-        }
-        if (open != 1) {
+        if (list.unanswered != 1) {
             return NULL; // it is none, and that is told
         }
         letter.kind = PONS_LETTER_ANSWER;
         letter.value =
-            pons__record_write(&pons__reply_record, &(pons__reply){.id = id,
+            pons__record_write(&pons__reply_record, &(pons__reply){.id = list.next,
                                                                    .action = "approve",
                                                                    .reason = control,
                                                                    .at_ms = s->said->at_ms,
@@ -261,45 +249,38 @@ static void hear_pace(pons__saying *s, const pons__hurry *hurry, bool person)
 static bool asked_again(pons__saying *s, const char *text)
 {
     PONS__AUTO_OPEN list = pons__questions_open(s->b);
-    bool open = false;
     for (size_t i = 0; i < list.n && !s->b->opts.llm; i++) {
-        const pons__question *about = list.at[i].about;
-        open = open || (!list.at[i].answered && !(about && about->words));
-    }
-    if (open) {
-        ignored(s, "answer",
-                pons_language_chinese(text) ? "这既不是“是”，也不是“否”：问题还在等回答"
-                                            : "that is neither yes nor no: the question is open");
-    }
-    return open;
-}
-
-// A goal of a time whose last one is not over yet: one is enough.
-static bool still_at(pons__saying *s)
-{
-    const char *schedule = pons__schedule_of(s->said->by);
-    for (size_t i = 0; schedule && i < s->t->queue.n; i++) {
-        const pons__task *task = s->t->queue.at[i];
-        if (task->schedule && strcmp(task->schedule, schedule) == 0) {
-            pons__event_emit(s->b, s->cx, &pons__schedule_skipped_record,
-                             &(pons__schedule_skipped){.schedule_id = schedule,
-                                                       .text = s->said->text,
-                                                       .task_id = task->id});
+        const struct pons__open_one *one = &list.at[i];
+        if (!one->answered && !(one->about && one->about->words)) {
+            ignored(s, "answer",
+                    pons_language_chinese(text)
+                        ? "这既不是“是”，也不是“否”：问题还在等回答"
+                        : "that is neither yes nor no: the question is open");
             return true;
         }
     }
     return false;
 }
 
+// A goal of a time whose last one is not over yet: one is enough.
+static bool still_at(pons__saying *s)
+{
+    const char *schedule = pons__schedule_of(s->said->by);
+    const pons__task *task =
+        schedule ? pons__list_find(&s->t->queue, offsetof(pons__task, schedule), schedule) : NULL;
+    if (task) {
+        pons__event_emit(s->b, s->cx, &pons__schedule_skipped_record,
+                         &(pons__schedule_skipped){
+                             .schedule_id = schedule, .text = s->said->text, .task_id = task->id});
+    }
+    return task;
+}
+
 // Yes and no are to the one question that is open.
 static bool several_open(pons_brain *b)
 {
     PONS__AUTO_OPEN list = pons__questions_open(b);
-    size_t n = 0;
-    for (size_t i = 0; i < list.n; i++) {
-        n += !list.at[i].answered;
-    }
-    return n > 1;
+    return list.unanswered > 1;
 }
 
 // Ends the task of this id, or (NULL) all that people have asked for so far; what is still moving is

@@ -123,12 +123,9 @@ static void charge(pons__saying *s)
     }
     const bool works = t->mode == PONS_MODE_EXEC || t->mode == PONS_MODE_IDLE;
     const bool low = pons__charge_wanted(&s->b->rules, s->b->seen, false);
-    for (size_t i = 0; works && !t->stopped && !(low && charges) && i < t->queue.n; i++) {
-        const pons__task *task = t->queue.at[i];
-        if (strcmp(task->source, "battery") == 0) {
-            end_charge(s, task->id, charges);
-            break;
-        }
+    const pons__task *task = pons__list_find(&t->queue, offsetof(pons__task, source), "battery");
+    if (task && works && !t->stopped && !(low && charges)) {
+        end_charge(s, task->id, charges);
     }
 }
 

@@ -39,14 +39,10 @@ static void rule(pons_value *rules, const char *name, pons_value *message)
 static bool lasts(const pons__broken *broken)
 {
     // Of the body, its map and the policy, which stay as they are while it is tried again.
-    static const char *const rules[] = {"known_skill", "args_schema", "supported_action",
-                                        "zone",        "object",      "map_bounds",
-                                        "keep_out",    "speed_limit", "joint_limit"};
-    bool of_body = false;
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        of_body = of_body || strcmp(broken->rule, rules[i]) == 0;
-    }
-    return broken->lasts || of_body;
+    static const char *const rules[] = {
+        "known_skill", "args_schema", "supported_action", "zone",        "object",
+        "map_bounds",  "keep_out",    "speed_limit",      "joint_limit", NULL};
+    return broken->lasts || pons__word_find(rules, broken->rule, -1) >= 0;
 }
 
 // Arguments that fit no schema, or lead off the map, do so however often they are tried, and what a judge says

@@ -22,13 +22,12 @@
 static void settle(pons__turn *t)
 {
     pons__list *all = &t->skills->unsettled;
-    const pons__unsettled *u = pons__unsettled_of(t->react, t->skills);
-    for (size_t i = 0; u && i < all->n; i++) {
-        if (all->at[i] == u) {
-            pons__record_free(&pons__unsettled_record, pons__list_take(all, i));
-            t->skills_changed = true;
-            return; // there is one a task
-        }
+    const pons__task *task = t->react->task;
+    const size_t i =
+        task ? pons__list_place(all, offsetof(pons__unsettled, task_id), task->id) : all->n;
+    if (i < all->n) { // there is one a task
+        pons__record_free(&pons__unsettled_record, pons__list_take(all, i));
+        t->skills_changed = true;
     }
 }
 
@@ -60,13 +59,9 @@ void pons__unsettled_note(pons__turn *t, const pons__running *running, const pon
 
 const pons__unsettled *pons__unsettled_of(const pons__react *react, const pons__skills *skills)
 {
-    for (size_t i = 0; react->task && i < skills->unsettled.n; i++) {
-        const pons__unsettled *u = skills->unsettled.at[i];
-        if (strcmp(u->task_id, react->task->id) == 0) {
-            return u;
-        }
-    }
-    return NULL;
+    return react->task ? pons__list_find(&skills->unsettled, offsetof(pons__unsettled, task_id),
+                                         react->task->id)
+                       : NULL;
 }
 
 const pons__unsettled *pons__unsettled_bars(const pons__react *react, const pons__skills *skills)

@@ -165,17 +165,6 @@ void pons__result_note(pons__turn *t, pons__result *last)
     t->skills_changed = true;
 }
 
-// Out of the list of what runs, the caller's; NULL: it is not there.
-static pons__running *take_running(pons__skills *s, const char *goal_id)
-{
-    for (size_t i = 0; i < s->running.n; i++) {
-        if (strcmp(((const pons__running *)s->running.at[i])->goal_id, goal_id) == 0) {
-            return pons__list_take(&s->running, i);
-        }
-    }
-    return NULL;
-}
-
 static pons__result *result_of(const pons__running *running, const pons__ended *told, int status)
 {
     pons__result *last = pons__record_new(&pons__result_record);
@@ -317,7 +306,9 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
                                                [PONS_END_UNKNOWN] = PONS_EFFECT_OUTCOME_UNKNOWN};
     const char *id = word->goal_id ? word->goal_id : "";
     int status = pons__word_find(pons__end_words, word->status, 0);
-    if (!pons__running_find(t->skills, id)) {
+    pons__list *all = &t->skills->running;
+    const size_t place = pons__list_place(all, offsetof(pons__running, goal_id), id);
+    if (place == all->n) {
         return PONS_OK;
     }
     if (status < PONS_END_DONE || status > PONS_END_UNKNOWN) {
@@ -326,7 +317,7 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
     const bool unknown = pons__unsettled_end(status, word->error_code);
     if (unknown) {
         t->lost = t->lost ? t->lost : json_array();
-        json_array_append_new(t->lost, json_string(pons__running_find(t->skills, id)->skill));
+        json_array_append_new(t->lost, json_string(((pons__running *)all->at[place])->skill));
     }
     const int rc = pons__settle(t->cx, id, states[unknown ? PONS_END_UNKNOWN : status],
                                 pons_value_ref(told), err);
@@ -334,7 +325,7 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
         return rc;
     }
     pons__react *r = t->react;
-    pons__running *running = take_running(t->skills, id);
+    PONS__AUTO(running) running = pons__list_take(all, place);
     pons__result *last = result_of(running, word, status);
     pons__effect_event(t->b, t->cx, id, running->skill, running->args,
                        pons__end_words[unknown ? PONS_END_UNKNOWN : status], last->error_msg);
@@ -368,7 +359,6 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
                                   .status = pons__end_words[unknown ? PONS_END_UNKNOWN : status],
                                   .error_code = last->error_code,
                                   .took_ms = same_clock ? now_ms - running->started_robot_ms : 0});
-    pons__record_free(&pons__running_record, running);
     return PONS_OK;
 }
 

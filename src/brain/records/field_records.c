@@ -315,6 +315,24 @@ void *pons__list_take(pons__list *l, size_t i)
     return record;
 }
 
+size_t pons__list_place(const pons__list *l, size_t at, const char *text)
+{
+    size_t i = 0;
+    for (; i < l->n; i++) {
+        const char *has = *(const char *const *)(const void *)((const char *)l->at[i] + at);
+        if (has && strcmp(has, text) == 0) {
+            break;
+        }
+    }
+    return i;
+}
+
+void *pons__list_find(const pons__list *l, size_t at, const char *text)
+{
+    const size_t i = pons__list_place(l, at, text);
+    return i < l->n ? l->at[i] : NULL;
+}
+
 void pons__list_clear(const pons__record *r, pons__list *l)
 {
     for (size_t i = 0; i < l->n; i++) {

@@ -83,6 +83,9 @@ void pons__json(const pons_value **at, const pons_value *value);
 
 void pons__list_add(pons__list *l, void *record); // takes it
 void *pons__list_take(pons__list *l, size_t i);   // out of the list, the caller's
+// The first one with this text in the member at this offset; its place: the list's length where there is none.
+void *pons__list_find(const pons__list *l, size_t at, const char *text);
+size_t pons__list_place(const pons__list *l, size_t at, const char *text);
 void pons__list_clear(const pons__record *r, pons__list *l);
 void pons__list_copy(const pons__record *r, pons__list *to,
                      const pons__list *from); // to is cleared

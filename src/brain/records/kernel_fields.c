@@ -301,13 +301,7 @@ TABLE(tasks, "the kernel's channel `tasks`");
 
 pons__task *pons__queue_find(const pons__tasks *t, const char *id)
 {
-    for (size_t i = 0; *id && i < t->queue.n; i++) {
-        pons__task *task = t->queue.at[i];
-        if (strcmp(task->id, id) == 0) {
-            return task;
-        }
-    }
-    return NULL;
+    return *id ? pons__list_find(&t->queue, offsetof(pons__task, id), id) : NULL;
 }
 
 pons__task *pons__queue_active(const pons__tasks *t)

@@ -198,13 +198,7 @@ TABLE(react, "the inner loop's channel `react`");
 
 const pons__running *pons__running_find(const pons__skills *s, const char *goal_id)
 {
-    for (size_t i = 0; i < s->running.n; i++) {
-        const pons__running *r = s->running.at[i];
-        if (strcmp(r->goal_id, goal_id) == 0) {
-            return r;
-        }
-    }
-    return NULL;
+    return pons__list_find(&s->running, offsetof(pons__running, goal_id), goal_id);
 }
 
 pons__decision_type pons__decided(const pons__react *r)

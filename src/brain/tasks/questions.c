@@ -119,6 +119,9 @@ static void stands(pons__open *list, const char *id, const pons__question *about
     const bool bound = pons__answer_find(hci, id);
     list->at[list->n++] = (struct pons__open_one){
         .id = id, .about = about, .task = task, .answered = bound || (about && about->answer)};
+    if (!list->at[list->n - 1].answered) {
+        list->next = list->unanswered++ ? list->next : id;
+    }
 }
 
 void pons__open_clear(pons__open *list)
@@ -299,7 +302,7 @@ static void words_control(pons_brain *b, const char *text, char *ret, size_t cap
 
 pons__meant pons__reply_meant(pons_brain *b, const pons__reply *reply)
 {
-    static const char *const noes[] = {"no", "stop", "cancel"};
+    static const char *const noes[] = {"no", "stop", "cancel", NULL};
     char word[32];
     const bool edit = strcmp(reply->action, "edit") == 0;
     if (strcmp(reply->action, "approve") != 0 && !edit) {
@@ -309,10 +312,8 @@ pons__meant pons__reply_meant(pons_brain *b, const pons__reply *reply)
         return PONS_MEANT_YES;
     }
     words_control(b, reply->answer, word, sizeof word);
-    for (size_t i = 0; i < sizeof noes / sizeof noes[0]; i++) {
-        if (strcmp(word, noes[i]) == 0) {
-            return PONS_MEANT_NO;
-        }
+    if (pons__word_find(noes, word, -1) >= 0) {
+        return PONS_MEANT_NO;
     }
     return strcmp(word, "yes") == 0 ? PONS_MEANT_YES : PONS_MEANT_WORDS;
 }

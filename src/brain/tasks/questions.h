@@ -19,7 +19,8 @@ typedef struct pons__open { // borrowed, until a channel changes
         pons__task *task; // that was put aside with it; NULL: the inner loop is parked with it
         bool answered;    // and nobody has acted on it yet
     } *at;
-    size_t n;
+    size_t n, unanswered;
+    const char *next; // the first that nobody has answered; NULL: there is none
 } pons__open;
 
 // The kernel's channel `hci` as a struct that stays in step with it (tasks.c says how). A node that changes
