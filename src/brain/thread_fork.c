@@ -214,10 +214,8 @@ static int say_started(pons_store store, pons_thread *t, const char *from, const
     PONS__AUTO(run_started) again = pons__record_read(&pons__run_started_record, was);
     pons_autovalue none = json_array();
     const pons__fork_point point = {.thread = from, .checkpoint_id = checkpoint};
-    pons_value *said = pons__record_write(
-        &pons__run_started_record, &(pons__run_started){.goal = again->goal ? again->goal : none,
-                                                        .options = again->options,
-                                                        .forked = &point});
+    pons_value *said = PONS__WRITE(run_started, .goal = again->goal ? again->goal : none,
+                                   .options = again->options, .forked = &point);
     json_object_set_new(said, "robot_ms", robot ? pons_value_ref(robot) : json_integer(0));
     return pons_thread_emit(t, PONS_NS_KERNEL, pons__run_started_record.name, said, err);
 }

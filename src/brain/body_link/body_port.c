@@ -54,8 +54,7 @@ static void on_accepted(pons__body_goal *g, int state)
     g->accepted = true;
     g->recovering = false;
     if (!g->accept) {
-        g->accept =
-            pons__record_write(&pons__word_record, &(pons__word){.state = pons_goal_states[state]});
+        g->accept = PONS__WRITE(word, .state = pons_goal_states[state]);
     }
 }
 

@@ -52,7 +52,7 @@ static int64_t in_force(const pons_brain *b)
 
 static void refused(pons_brain *b, pons_cx *cx, const char *reason)
 {
-    pons__event_emit(b, cx, &pons__tempo_refused_record, &(pons__tempo_refused){.reason = reason});
+    PONS__EMIT(b, cx, tempo_refused, .reason = reason);
 }
 
 // *ret_met: it is so already, where that is why nothing is to be done.
@@ -129,11 +129,8 @@ void pons__tempo_drop_words(pons_brain *b, pons_cx *cx, pons__tasks *t)
     if (t->tempo && t->tempo->then) {
         pons__json(&t->tempo->then, NULL);
         t->changed = true;
-        pons__event_emit(
-            b, cx, &pons__control_told_record,
-            &(pons__control_told){
-                .word = "pace",
-                .ignored = "what was said since goes before what was said with the pace"});
+        PONS__EMIT(b, cx, control_told, .word = "pace",
+                   .ignored = "what was said since goes before what was said with the pace");
     }
 }
 
@@ -190,8 +187,7 @@ pons_value *pons__tempo_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool *r
     }
     *ret_taken = b->tempo.answer == PONS__TEMPO_TAKEN;
     if (*ret_taken) {
-        pons__event_emit(b, cx, &pons__tempo_set_record,
-                         &(pons__tempo_set){.percent = t->tempo->percent, .by = t->tempo->by});
+        PONS__EMIT(b, cx, tempo_set, .percent = t->tempo->percent, .by = t->tempo->by);
     } else {
         refused(b, cx, b->tempo.why);
     }

@@ -55,8 +55,7 @@ static pons_value *zone_of(const pons__named *p)
     pons_autovalue names = bare(p->name) == p->name ? json_pack("[s]", p->name)
                                                     : json_pack("[ss]", p->name, bare(p->name));
     pons_autovalue target = pons__pose_write(&(pons__pose){true, p->x, p->y, p->yaw});
-    return pons__record_write(&pons__zone_record,
-                              &(pons__zone){.id = id, .names = names, .target = target});
+    return PONS__WRITE(zone, .id = id, .names = names, .target = target);
 }
 
 // ---- going there --------------------------------------------------------------------------------
@@ -308,7 +307,7 @@ static void remember(pons_brain *b, pons_cx *cx, const char *name, const char *b
         refused(b, cx, name, why);
         return;
     }
-    pons__event_emit(b, cx, &pons__place_kept_record, &(pons__place_kept){.place = &place});
+    PONS__EMIT(b, cx, place_kept, .place = &place);
 }
 
 static void forget(pons_brain *b, pons_cx *cx, const char *name)

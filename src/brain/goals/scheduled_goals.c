@@ -377,13 +377,11 @@ bool pons__schedules_hear(pons_brain *b, pons_cx *cx, const char *text, const ch
         snprintf(fault, sizeof fault, "%s", err.message);
     }
     if (*fault) {
-        pons__event_emit(b, cx, &pons__schedule_refused_record,
-                         &(pons__schedule_refused){.text = text, .reason = fault});
+        PONS__EMIT(b, cx, schedule_refused, .text = text, .reason = fault);
         return true;
     }
     pons__scheduled *kept = pons__record_read(&pons__scheduled_record, item);
-    pons__event_emit(b, cx, &pons__schedule_added_record,
-                     &(pons__schedule_added){.schedule = kept});
+    PONS__EMIT(b, cx, schedule_added, .schedule = kept);
     pons__record_free(&pons__scheduled_record, kept);
     return true;
 }

@@ -105,8 +105,7 @@ static bool halts(const char *word)
 
 static void ignored(pons__saying *s, const char *word, const char *reason)
 {
-    pons__event_emit(s->b, s->cx, &pons__control_told_record,
-                     &(pons__control_told){.word = word, .ignored = reason});
+    PONS__EMIT(s->b, s->cx, control_told, .word = word, .ignored = reason);
 }
 
 // Words that are said while questions are open answer the one that asks for words, or has that option; where several
@@ -193,12 +192,8 @@ static pons_value *to_hear_then(pons__saying *s, const char *text, const char *c
             return NULL; // it is none, and that is told
         }
         letter.kind = PONS_LETTER_ANSWER;
-        letter.value =
-            pons__record_write(&pons__reply_record, &(pons__reply){.id = list.next,
-                                                                   .action = "approve",
-                                                                   .reason = control,
-                                                                   .at_ms = s->said->at_ms,
-                                                                   .by = s->said->by});
+        letter.value = PONS__WRITE(reply, .id = list.next, .action = "approve", .reason = control,
+                                   .at_ms = s->said->at_ms, .by = s->said->by);
     } else {
         pons__said with = *s->said;
         with.text = text;
@@ -269,9 +264,8 @@ static bool still_at(pons__saying *s)
     const pons__task *task =
         schedule ? pons__list_find(&s->t->queue, offsetof(pons__task, schedule), schedule) : NULL;
     if (task) {
-        pons__event_emit(s->b, s->cx, &pons__schedule_skipped_record,
-                         &(pons__schedule_skipped){
-                             .schedule_id = schedule, .text = s->said->text, .task_id = task->id});
+        PONS__EMIT(s->b, s->cx, schedule_skipped, .schedule_id = schedule, .text = s->said->text,
+                   .task_id = task->id);
     }
     return task;
 }
@@ -321,8 +315,7 @@ static void raise_task(pons__saying *s, const char *id)
     top = pons__task_priority(s, top);
     task->priority = top > most ? most : top < 0 ? 0 : top;
     s->t->changed = true;
-    pons__event_emit(s->b, s->cx, &pons__task_raised_record,
-                     &(pons__task_raised){.task_id = task->id, .priority = task->priority});
+    PONS__EMIT(s->b, s->cx, task_raised, .task_id = task->id, .priority = task->priority);
 }
 
 // control: {word, task? (cancel, raise), priority? (raise), and what the body said when it was said (continue, reset)}
@@ -477,9 +470,8 @@ static void switch_task(pons__saying *s, const pons__outcome *o)
         ignored(s, "switch", refused);
         return;
     }
-    pons__event_emit(
-        s->b, s->cx, &pons__task_switched_record,
-        &(pons__task_switched){.from = t->active_task_id, .to = to->id, .reason = o->reason});
+    PONS__EMIT(s->b, s->cx, task_switched, .from = t->active_task_id, .to = to->id,
+               .reason = o->reason);
     pons__set_text(&t->switch_to, to->id);
     pons__task_move(pons__queue_active(t), PONS_TASK_LET_GO);
     pons__set_text(&t->active_task_id, ""); // the choice is made anew, and the switch decides it

@@ -180,8 +180,7 @@ static int event_detect_and_mode_arbitrate(pons_cx *cx, void *user, pons_error *
                                          : mode == PONS_MODE_CHARGE ? "BATTERY"
                                                                     : "");
         const char *from = pons__mode_words[before], *to = pons__mode_words[mode];
-        pons__event_emit(b, cx, &pons__mode_told_record,
-                         &(pons__mode_told){.mode = to, .reason = reason, .from = from});
+        PONS__EMIT(b, cx, mode_told, .mode = to, .reason = reason, .from = from);
         pons_autovalue change = json_sprintf("%s → %s: %s", from, to, reason);
         pons__trace_put(b, cx, (pons__entry){.arbitration = json_string_value(change)});
     }

@@ -85,8 +85,7 @@ static bool said_again(pons__saying *s, const pons__task *task)
     }
     last->said++;
     t->changed = true;
-    pons__event_emit(s->b, s->cx, &pons__task_merged_record,
-                     &(pons__task_merged){.task_id = last->id, .said = last->said});
+    PONS__EMIT(s->b, s->cx, task_merged, .task_id = last->id, .said = last->said);
     return true;
 }
 
@@ -128,7 +127,7 @@ void pons__task_push(pons__saying *s, const char *text, pons__list *goals, const
     t->next++;
     t->changed = true;
     pons_autovalue v = pons__record_write(&pons__task_record, task);
-    pons__event_emit(s->b, s->cx, &pons__task_queued_record, &(pons__task_queued){.task = task});
+    PONS__EMIT(s->b, s->cx, task_queued, .task = task);
     // What a person said may be more than a task can be: it is never lost, and ends at once.
     pons_error why = PONS_ERROR_INIT;
     if (pons__door_check(s->b, PONS_DOOR_TASK, v, &why) < 0) {
@@ -172,11 +171,7 @@ void pons__task_end(pons__saying *s, const char *id, const char *status, const c
         t->charge_again_ms = vain ? pons_cx_wall_ms(cx) + PONS__CHARGE_AGAIN_MS : 0;
     }
     t->changed = true;
-    pons__event_emit(b, cx, &pons__task_done_record,
-                     &(pons__task_done){.task_id = f->id,
-                                        .status = f->status,
-                                        .reason = f->reason,
-                                        .text = f->text,
-                                        .verified = verified});
+    PONS__EMIT(b, cx, task_done, .task_id = f->id, .status = f->status, .reason = f->reason,
+               .text = f->text, .verified = verified);
     pons__record_free(&pons__task_record, task);
 }

@@ -72,9 +72,8 @@ static void keep_deadlines(pons__saying *s)
             i++;
             continue;
         }
-        pons__event_emit(
-            s->b, s->cx, &pons__task_overdue_record,
-            &(pons__task_overdue){.task_id = task->id, .deadline_ms = task->deadline_ms});
+        PONS__EMIT(s->b, s->cx, task_overdue, .task_id = task->id,
+                   .deadline_ms = task->deadline_ms);
         if (s->b->rules.overdue_goes_on) {
             task->overdue = true;
             s->t->changed = true;
@@ -150,7 +149,7 @@ static void choose_active(pons__saying *s)
     pons__task_move(pick, PONS_TASK_CHOSEN);
     pons__set_text(&t->active_task_id, pick->id);
     t->changed = true;
-    pons__event_emit(s->b, s->cx, &pons__task_active_record, &(pons__task_active){.task = pick});
+    PONS__EMIT(s->b, s->cx, task_active, .task = pick);
 }
 
 // ---- public functions ---------------------------------------------------------------------------

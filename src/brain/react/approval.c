@@ -139,14 +139,9 @@ static const char *word_of(const pons__reply *reply, bool no)
 
 static void resolve(pons__turn *t, const char *id, const char *action, const pons__reply *reply)
 {
-    pons__event_emit(
-        t->b, t->cx, &pons__approval_resolved_record,
-        &(pons__approval_resolved){.id = id,
-                                   .action = action,
-                                   .reason = reply->reason,
-                                   .by = reply->detached ? "the kernel" : reply->by,
-                                   .at_ms = reply->at_ms ? reply->at_ms : pons__wall_ms(t->b),
-                                   .answer = reply->answer});
+    PONS__EMIT(t->b, t->cx, approval_resolved, .id = id, .action = action, .reason = reply->reason,
+               .by = reply->detached ? "the kernel" : reply->by,
+               .at_ms = reply->at_ms ? reply->at_ms : pons__wall_ms(t->b), .answer = reply->answer);
 }
 
 // What was said to the questions beside the first; whether one of the answers holds up what waits.

@@ -189,8 +189,7 @@ void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react)
         } else {
             replace_call(goal, op);
         }
-        pons__event_emit(b, cx, &pons__goal_replaced_record,
-                         &(pons__goal_replaced){.goal_index = at, .from = from, .to = goal});
+        PONS__EMIT(b, cx, goal_replaced, .goal_index = at, .from = from, .to = goal);
         pons__record_free(&pons__goal_record, from);
     }
     pons__json(&react->answered.edit_before, NULL);

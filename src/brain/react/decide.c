@@ -274,12 +274,9 @@ static void show(pons__turn *t, verdict *v)
 {
     const char *source = pons__source_words[v->source];
     const pons__model_cost cost = {.calls = v->calls, .tokens = v->tokens};
-    pons__event_emit(t->b, t->cx, &pons__decision_told_record,
-                     &(pons__decision_told){.decision = v->decision,
-                                            .source = source,
-                                            .iter = t->react->iter,
-                                            .fallback = json_string_value(v->fallback),
-                                            .model = v->calls ? &cost : NULL});
+    PONS__EMIT(t->b, t->cx, decision_told, .decision = v->decision, .source = source,
+               .iter = t->react->iter, .fallback = json_string_value(v->fallback),
+               .model = v->calls ? &cost : NULL);
     pons_cx_custom(t->cx, pons_object("node", json_string("react_decide"), "decision",
                                       json_string(pons__decision_words[v->decision->type]),
                                       "reason", json_string(v->decision->reason), "source",

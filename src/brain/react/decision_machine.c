@@ -3,7 +3,7 @@
 // The table below is all that there is; docs/brain.md has it as a drawing. What belongs to a stage is in the inner
 // loop's state for as long as it lasts: `asking` while a person is asked, `answered` from an answer until R6 has
 // acted on it.
-#include "brain/react/decision_machine.h"
+#include "brain/react/nodes.h"
 
 const char *const pons__node_names[] = {PONS_NODE_R1, PONS_NODE_R2, PONS_NODE_R3,
                                         PONS_NODE_R4, PONS_NODE_R5, PONS_NODE_R6,

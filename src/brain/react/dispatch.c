@@ -57,12 +57,9 @@ static pons_value *dispatch_details(pons_brain *b)
 {
     const pons_report_hello *hello = &b->port.greeting.as.hello;
     const int64_t boot_ms = b->opts.clock.boot_ns(b->opts.clock.ctx) / PONS_NS_PER_MS;
-    return pons__record_write(
-        &pons__sent_record,
-        &(pons__sent){.epoch = hello->epoch,
-                      .boot_id = hello->boot_id,
-                      .robot_id = hello->robot_id,
-                      .expires_ms = boot_ms + (int64_t)b->rules.goal_expires_ms});
+    return PONS__WRITE(sent, .epoch = hello->epoch, .boot_id = hello->boot_id,
+                       .robot_id = hello->robot_id,
+                       .expires_ms = boot_ms + (int64_t)b->rules.goal_expires_ms);
 }
 
 // A recorded task: {refused: why} or {ok}. Approvals are bound to the arguments that R4
@@ -91,8 +88,7 @@ static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pon
     if (json_array_size(broken) > 0) {
         why = pons__guard_says(broken);
     }
-    *ret = pons__record_write(&pons__rearbitrated_record,
-                              &(pons__rearbitrated){.refused = json_string_value(why), .ok = !why});
+    *ret = PONS__WRITE(rearbitrated, .refused = json_string_value(why), .ok = !why);
     return PONS_OK;
 }
 
@@ -133,19 +129,16 @@ static int send(pons__turn *t, const pons__op *op, const pons_value **ret_outcom
     pons_brain *b = t->b;
     const char *id = op->goal_id;
     const pons_value *link = NULL, *verdict = NULL, *word = NULL;
-    int rc = pons_await(
-        cx, "body",
-        pons__record_write(&pons__wait_record,
-                           &(pons__wait){.wait = PONS_WAIT_LINK, .for_id = id, .look_s = NAN}),
-        (int64_t)b->rules.link_wait_ms, &link, err);
+    int rc = pons_await(cx, "body",
+                        PONS__WRITE(wait, .wait = PONS_WAIT_LINK, .for_id = id, .look_s = NAN),
+                        (int64_t)b->rules.link_wait_ms, &link, err);
     if (rc < 0) {
         return rc;
     }
     // Much may have happened since R4: the verdict is taken once, and recorded.
     const int mode = t->react->preempt ? t->react->preempt->mode : t->react->mode;
-    pons_autovalue question = pons__record_write(
-        &pons__rearbitrate_record,
-        &(pons__rearbitrate){.link = link, .op = op, .mode = mode, .lost = t->lost});
+    pons_autovalue question =
+        PONS__WRITE(rearbitrate, .link = link, .op = op, .mode = mode, .lost = t->lost);
     rc = pons_task(cx, "rearbitrate", question, rearbitrate, b, &verdict, err);
     if (rc < 0) {
         return rc;
@@ -164,11 +157,9 @@ static int send(pons__turn *t, const pons__op *op, const pons_value **ret_outcom
         *ret_outcome = pons__word_rejected("not_confirmed", "a person did not confirm it");
         return PONS_OK;
     }
-    rc = pons_await(
-        cx, "body",
-        pons__record_write(&pons__wait_record,
-                           &(pons__wait){.wait = PONS_WAIT_ACCEPT, .goal_id = id, .look_s = NAN}),
-        0, &word, err);
+    rc = pons_await(cx, "body",
+                    PONS__WRITE(wait, .wait = PONS_WAIT_ACCEPT, .goal_id = id, .look_s = NAN), 0,
+                    &word, err);
     if (rc >= 0) {
         pons__effect_event(b, cx, id, op->skill, op->args, "dispatched", NULL);
         *ret_outcome = pons_value_ref(word);
@@ -252,12 +243,10 @@ static int cancel_all(pons__turn *t, bool *ret_clear, pons_error *err)
             continue;
         }
         const pons_value *end = NULL;
-        const int rc = pons_await(
-            t->cx, "body",
-            pons__record_write(&pons__wait_record, &(pons__wait){.wait = PONS_WAIT_END,
-                                                                 .goal_id = json_string_value(id),
-                                                                 .look_s = NAN}),
-            CANCEL_WAIT_MS, &end, err);
+        const int rc = pons_await(t->cx, "body",
+                                  PONS__WRITE(wait, .wait = PONS_WAIT_END,
+                                              .goal_id = json_string_value(id), .look_s = NAN),
+                                  CANCEL_WAIT_MS, &end, err);
         if (rc < 0) {
             return rc;
         }

@@ -21,16 +21,10 @@
 //     v
 //   END
 //
-// R2 awaits a model (or asks the rules, which answer at once), R5 awaits a person, R6 awaits the
-// body's word on each goal, R7 awaits news of running skills. Everything else is a function of the
-// state. Only R6 sends anything that moves, through the effect ledger:
-//
-//   R4 intends (in its own commit) → R6 re-arbitrates, commits DISPATCHED synced, sends, settles
-//   what the body said → R7 settles what became of it.
-//
-// A kernel's preempt arrives in the inbox; the loop detaches whatever R2, R6 or R7 waited for, R1
-// reads the message, and R2's decision is then the kernel's: let go of everything, and stop the
-// base if asked.
+// R2 awaits a model (or asks the rules, which answer at once), R5 a person, R6 the body's word on each goal, R7 news of
+// running skills. Everything else is a function of the state. Only R6 sends anything that moves, through the effect
+// ledger. Which way a decision goes is in the table of decision_machine.c. A kernel's preempt arrives in the inbox; the
+// loop detaches whatever R2, R6 or R7 waited for, R1 reads the message, and R2's decision is then the kernel's.
 #include "brain/react/nodes.h"
 #include "brain/state/effect_history.h"
 #include "brain/state/graphs.h"

@@ -76,8 +76,7 @@ static void refuse(pons__turn *t, const pons__patched *was, const pons_value *ru
     last->recovery = never ? PONS_RECOVER_ABORT : PONS_RECOVER_REPLAN;
     pons__set_text(&last->error_msg, json_string_value(says));
     pons__result_note(t, last);
-    pons__event_emit(t->b, t->cx, &pons__guard_refused_record,
-                     &(pons__guard_refused){.rules = rules});
+    PONS__EMIT(t->b, t->cx, guard_refused, .rules = rules);
     pons_cx_custom(t->cx, pons_object("node", json_string("guardrails_and_resource_check"), "rules",
                                       pons_value_ref(rules), NULL));
     if (r->decision) {
@@ -85,9 +84,8 @@ static void refuse(pons__turn *t, const pons__patched *was, const pons_value *ru
         r->replans++;
         const pons__decision replan = {
             .type = PONS_REPLAN, .reason = json_string_value(says), .task_id = ""};
-        pons__event_emit(
-            t->b, t->cx, &pons__decision_told_record,
-            &(pons__decision_told){.decision = &replan, .source = "guard", .iter = r->iter});
+        PONS__EMIT(t->b, t->cx, decision_told, .decision = &replan, .source = "guard",
+                   .iter = r->iter);
     }
     r->answered.settles = false; // the yes was to what is refused
     pons__recovery_refused(r, json_string_value(says));
@@ -116,8 +114,7 @@ static void judge_edit(pons__turn *t)
         json_array_extend(rules, broken);
     }
     if (json_array_size(rules) > 0) {
-        pons__event_emit(t->b, t->cx, &pons__guard_refused_record,
-                         &(pons__guard_refused){.rules = rules});
+        PONS__EMIT(t->b, t->cx, guard_refused, .rules = rules);
         pons__edit_undo(t, rules);
     }
 }
@@ -203,7 +200,7 @@ static void judge_added(const pons__turn *t, pons_value *rules)
     const bool patched = task && t->react->decision && t->react->decision->plan_patch;
     for (size_t i = 0; patched && i < task->goals.n; i++) {
         const pons__goal *goal = task->goals.at[i];
-        pons__list ways = {0};
+        PONS__AUTO_MEANS ways = {0};
         if (goal->added && !goal->done) {
             ways = pons__means_of(t->b, goal, (int64_t)i);
         }
@@ -217,7 +214,6 @@ static void judge_added(const pons__turn *t, pons_value *rules)
                 break;
             }
         }
-        pons__means_clear(&ways);
     }
 }
 
@@ -399,10 +395,8 @@ static int intend(pons__turn *t, pons__op *op, pons_error *err)
 {
     char id[40];
     const pons__task *task = t->react->task;
-    pons_value *tag =
-        pons__record_write(&pons__tag_record, &(pons__tag){.task_id = task ? task->id : "",
-                                                           .goal_index = op->goal_index,
-                                                           .step_id = op->step_id});
+    pons_value *tag = PONS__WRITE(tag, .task_id = task ? task->id : "",
+                                  .goal_index = op->goal_index, .step_id = op->step_id);
     const int rc = pons_effect_intend(t->cx, op->skill, pons_value_ref(op->args),
                                       task ? (int)task->attempt : 1, tag, id, err);
     if (rc >= 0) {

@@ -23,7 +23,34 @@
 #define QUEUE_TOLD    8 // tasks beside the one at hand
 #define PONS_MS_PER_S 1e3
 
-// ---- R1 build_observation -----------------------------------------------------------------------
+// ---- goals --------------------------------------------------------------------------------------
+
+// Goals about what can be seen are judged by the world; the others by their skill's own result, which R7
+// has written into `done`.
+bool pons__goal_met(const pons_brain *b, const pons__goal *goal, bool running)
+{
+    return !running && pons__means_met(b, goal);
+}
+
+bool pons__goal_running(const pons__skills *skills, size_t index)
+{
+    for (size_t i = 0; i < skills->running.n; i++) {
+        if (((const pons__running *)skills->running.at[i])->goal_index == (int64_t)index) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static pons__skills *skills_initial(void)
+{
+    pons__skills *s = pons__record_new(&pons__skills_record);
+    pons__json(&s->registry, json_array());
+    pons__json(&s->to_cancel, json_array());
+    return s;
+}
+
+// ---- the inbox ----------------------------------------------------------------------------------
 
 // What people have said to its questions since the kernel wrote the letter.
 static void hear_again(const pons_brain *b, pons__task *task)
@@ -108,69 +135,6 @@ static void mark_met(pons_brain *b, pons__task *task, const pons__skills *skills
             return;
         }
     }
-}
-
-int pons__build_observation(pons_cx *cx, void *user, pons_error *err)
-{
-    pons__turn t;
-    pons__turn_begin(&t, cx, user, PONS_R1, err);
-    pons_brain *b = t.b;
-    if (!pons_cx_get(cx, "skills")) {
-        pons__record_free(&pons__skills_record, t.skills);
-        t.skills = pons__skills_initial();
-    }
-    take_inbox(&t, err);
-    pons__react *r = t.react;
-    if (r->task) {
-        mark_met(b, r->task, t.skills);
-    }
-    pons__recovery_observe(b, r, t.skills);
-    pons__task_plan_mirror(b, cx, r);
-    r->iter++;
-    r->iter_ms = pons__wall_ms(b);
-    r->model_tries = b->opts.llm ? b->rules.model_attempts : 0;
-    r->check_in_s = b->rules.check_in_s;
-    pons_value *observation = pons__observation_build(b, r, t.skills);
-    pons__list_clear(&pons__result_record, &t.skills->results); // they are told
-    pons__json(&r->observation, pons_value_ref(observation));
-    r->news = r->news == PONS_NEWS_NO_PROGRESS ? PONS_NEWS_NONE : r->news; // it is told
-    pons__json(&t.skills->registry, pons_value_ref(pons_get(observation, "skills")));
-    t.skills_changed = true;
-    pons__door_own(b, cx, PONS_DOOR_OBSERVATION, observation);
-    pons_autovalue told =
-        json_copy(observation); // whoever is asked now has them; the past needs none
-    json_object_del(told, "means");
-    pons__say_message(cx, "user", told);
-    pons__event_emit(b, cx, &pons__observed_record, &(pons__observed){.observation = observation});
-    pons_value_unref(observation);
-    return pons__turn_end(&t, PONS_OK);
-}
-
-// ---- goals --------------------------------------------------------------------------------------
-
-// Goals about what can be seen are judged by the world; the others by their skill's own result, which R7
-// has written into `done`.
-bool pons__goal_met(const pons_brain *b, const pons__goal *goal, bool running)
-{
-    return !running && pons__means_met(b, goal);
-}
-
-bool pons__goal_running(const pons__skills *skills, size_t index)
-{
-    for (size_t i = 0; i < skills->running.n; i++) {
-        if (((const pons__running *)skills->running.at[i])->goal_index == (int64_t)index) {
-            return true;
-        }
-    }
-    return false;
-}
-
-pons__skills *pons__skills_initial(void)
-{
-    pons__skills *s = pons__record_new(&pons__skills_record);
-    pons__json(&s->registry, json_array());
-    pons__json(&s->to_cancel, json_array());
-    return s;
 }
 
 // ---- the observation ----------------------------------------------------------------------------
@@ -310,7 +274,8 @@ static pons__list told_running(pons_brain *b, const pons__skills *skills)
 }
 
 // Structs of the stack: what they point to is borrowed, but for what is made here.
-pons_value *pons__observation_build(pons_brain *b, pons__react *react, const pons__skills *skills)
+// The structured view of everything for R2 (schemas/observation.json).
+static pons_value *observation_of(pons_brain *b, pons__react *react, const pons__skills *skills)
 {
     pons__bounds limits = {.failures_max = b->rules.failures_max,
                            .iterations_max = b->rules.iterations_max,
@@ -342,4 +307,42 @@ pons_value *pons__observation_build(pons_brain *b, pons__react *react, const pon
     pons__list_clear(&pons__running_told_record, &o.running);
     pons__list_clear(&pons__waiting_record, &o.queue);
     return v;
+}
+
+// ---- the node -----------------------------------------------------------------------------------
+
+int pons__build_observation(pons_cx *cx, void *user, pons_error *err)
+{
+    pons__turn t;
+    pons__turn_begin(&t, cx, user, PONS_R1, err);
+    pons_brain *b = t.b;
+    if (!pons_cx_get(cx, "skills")) {
+        pons__record_free(&pons__skills_record, t.skills);
+        t.skills = skills_initial();
+    }
+    take_inbox(&t, err);
+    pons__react *r = t.react;
+    if (r->task) {
+        mark_met(b, r->task, t.skills);
+    }
+    pons__recovery_observe(b, r, t.skills);
+    pons__task_plan_mirror(b, cx, r);
+    r->iter++;
+    r->iter_ms = pons__wall_ms(b);
+    r->model_tries = b->opts.llm ? b->rules.model_attempts : 0;
+    r->check_in_s = b->rules.check_in_s;
+    pons_value *observation = observation_of(b, r, t.skills);
+    pons__list_clear(&pons__result_record, &t.skills->results); // they are told
+    pons__json(&r->observation, pons_value_ref(observation));
+    r->news = r->news == PONS_NEWS_NO_PROGRESS ? PONS_NEWS_NONE : r->news; // it is told
+    pons__json(&t.skills->registry, pons_value_ref(pons_get(observation, "skills")));
+    t.skills_changed = true;
+    pons__door_own(b, cx, PONS_DOOR_OBSERVATION, observation);
+    pons_autovalue told =
+        json_copy(observation); // whoever is asked now has them; the past needs none
+    json_object_del(told, "means");
+    pons__say_message(cx, "user", told);
+    PONS__EMIT(b, cx, observed, .observation = observation);
+    pons_value_unref(observation);
+    return pons__turn_end(&t, PONS_OK);
 }

@@ -64,9 +64,7 @@ static double look_again_s(const pons__turn *t)
 static pons_value *await_of(const pons__turn *t)
 {
     if (t->skills->running.n == 0) { // refused at once: rest, so that trying again is no busy loop
-        return pons__record_write(
-            &pons__wait_record,
-            &(pons__wait){.wait = PONS_WAIT_REST, .ms = REST_MS, .look_s = NAN});
+        return PONS__WRITE(wait, .wait = PONS_WAIT_REST, .ms = REST_MS, .look_s = NAN);
     }
     pons_autovalue ids = json_array();
     for (size_t i = 0; i < t->skills->running.n; i++) {
@@ -76,10 +74,8 @@ static pons_value *await_of(const pons__turn *t)
     // An earlier program, whose observations had no queue, waited without a time, and its wait is still
     // open: it is waited for in its words, as what is asked again must be what was asked.
     const bool timed = pons__observation_has_queue(t->react->observation);
-    return pons__record_write(&pons__wait_record,
-                              &(pons__wait){.wait = PONS_WAIT_SKILL,
-                                            .goals = ids,
-                                            .look_s = timed ? look_again_s(t) : NAN});
+    return PONS__WRITE(wait, .wait = PONS_WAIT_SKILL, .goals = ids,
+                       .look_s = timed ? look_again_s(t) : NAN);
 }
 
 // One piece of news.

@@ -169,9 +169,7 @@ void pons__say_message(pons_cx *cx, const char *role, const pons_value *content)
     }
     char id[PONS_ID_MAX];
     pons_cx_id(cx, id);
-    json_array_append_new(
-        update, pons__record_write(&pons__message_record,
-                                   &(pons__message){.id = id, .role = role, .content = text}));
+    json_array_append_new(update, PONS__WRITE(message, .id = id, .role = role, .content = text));
     free(text);
     pons_cx_put(cx, "messages", update);
 }

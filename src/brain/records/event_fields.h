@@ -236,4 +236,7 @@ PONS__RECORD_OF(run_done);
 
 extern const pons__record pons__approval_requested_record; // pons__question
 
+extern const pons__record
+    *const pons__event_records[]; // all of them, each named as its event; NULL at the end
+
 #endif

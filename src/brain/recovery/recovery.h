@@ -27,7 +27,7 @@ struct pons__recovery_told;
 struct pons__recovery_told *
 pons__recovery_tell(const pons__task *task); // new; NULL: it has not begun
 
-// What asking a model costs the task (react/budget.c).
+// What asking a model costs the task.
 void pons__budget_spend(pons_brain *b, pons__react *r, int64_t tokens);
 bool pons__budget_over(const pons__react *r);
 

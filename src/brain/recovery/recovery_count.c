@@ -1,30 +1,16 @@
 // recovery_count.c - what becomes of a task that gets nowhere: a bounded series that ends at a person.
 //
-// The navigator has recoveries of its own and they come first. What reaches the brain is a motion
-// that has ended without its goal, and each such end is a step of recovery:
+// The navigator has recoveries of its own and they come first. What reaches the brain is a motion that has ended
+// without its goal: failed, outcome_unknown, or canceled by the policy, as who starts and cancels for ever gets nowhere
+// either. A protective stop, the kernel's preemption and a cancel that ends the task are nobody's failure. The first
+// ones go another way (the body's planner avoids for some minutes the place where the motion failed), then comes a
+// pause, then a person (recovery_steps.c has the machine, docs/safety.md the numbers). Other approaches to a place to
+// which there was no way are tried before that, each once (goals/alternate_places.c).
 //
-//     go --failed--> another_way --failed--> wait, then again --failed--> ask a person
-//      ^   `other_ways` of them     `waits` of them, wait_s each                 |
-//      |                                                                         | yes: one more
-//      `-------------------- real progress, from any step ---------.             | no:  ABORT
+// Decisions are counted beside the motions, but for a look at a motion under way that says "go on"; and so are motions
+// that end well where one has ended before: there and back, and there again.
 //
-// A motion that found no way to its place, where the registry and the world name other approaches to it
-// (goals/alternate_places.c), is no step yet: those are tried first, each once, and the last one's failure is the
-// step.
-//
-// (another way: the body's planner avoids for some minutes the place where the motion failed.)
-//
-// A motion has failed when it ended as failed or outcome_unknown, and when the policy canceled it:
-// who starts and cancels for ever climbs too. A protective stop, the kernel's preemption and a
-// cancel that ends the task are nobody's failure. Decisions are counted beside the motions: after
-// `decisions` of them without progress a person is asked at once, whatever else was tried. Only a
-// look at a motion under way that says "go on" is not counted, because motions end by themselves.
-//
-// Motions that end well lead nowhere too, when they end where one has ended before: there and back, and
-// there again. `swings` of those without progress, and the rules decide where they understand the
-// goal; `swings` more, and a person is asked.
-//
-// Progress is what cannot be repeated for ever:
+// Progress begins all of it anew, and is what cannot be repeated for ever:
 //
 //   - one of the goals that a person gave is met (not one that a model has added);
 //   - the rest of the way to the goal at hand is shorter than it ever was, by progress_m. Swaying
@@ -32,18 +18,9 @@
 //   - a step of a plan that a person gave has ended;
 //   - the battery fills, by a percent, where charging is the goal.
 //
-// The state is `ladder` in the task: committed with every step of the inner loop, handed back to
-// the kernel with the goals when the task is let go of, and given out again with the next
-// activation. No restart, change of mode or new activation begins it anew, and no answer of a model
-// changes it. Recovery decides in R2 (recovery_steps.c), before a plan, a model or the rules are asked, with the
-// source "ladder":
-//
-//   {step, failures, tries, granted, decisions, decisions_max, best_m, met, battery_pct, want, why,
-//    been, swings, rules_decide, others}
-//
-//   tries: failures at which a person is asked; granted: more of them, by people; want: what the
-//   recovery does next (the machine of recovery_steps.c); met: the goals that were; been:
-//   where motions have ended well since the last progress.
+// The state is the task's (`ladder`): committed with every step of the inner loop, handed back to the kernel when the
+// task is let go of, and given out again. No restart, change of mode or new activation begins it anew, and no answer of
+// a model changes it.
 #include "brain/body_link/body_port.h"
 #include "brain/goals/alternate_places.h"
 #include "brain/goals/argument_slots.h"
@@ -51,6 +28,7 @@
 #include "brain/records/await_fields.h"
 #include "brain/records/observation_fields.h"
 #include "brain/recovery/recovery_steps.h"
+#include "brain/tasks/tasks.h"
 
 #include <math.h>
 #include <string.h>
@@ -342,4 +320,31 @@ void pons__recovery_refused(pons__react *r, const char *why)
         l->next == PONS_NEXT_NOTHING) {
         other_is_next(l);
     }
+}
+
+// ---- the budget ---------------------------------------------------------------------------------
+
+// What asking a model costs a task (config/kernel.yaml, `model`). Nothing resets it; when it is used up a person is
+// asked, who grants as much again. Where the rules decide for the task it is no matter, as long as they can.
+void pons__budget_spend(pons_brain *b, pons__react *r, int64_t tokens)
+{
+    if (!r->task) {
+        return;
+    }
+    if (!r->task->spent) {
+        r->task->spent = pons__record_new(&pons__spent_record);
+        r->task->spent->calls_max = b->rules.model_calls_max;
+        r->task->spent->tokens_max = b->rules.model_tokens_max;
+    }
+    r->task->spent->calls++;
+    r->task->spent->tokens += tokens;
+}
+
+bool pons__budget_over(const pons__react *r)
+{
+    const pons__spent *s = r->task ? r->task->spent : NULL;
+    const bool rules = r->task && r->task->recovery && r->task->recovery->rules_decide;
+    return r->model_tries > 0 && s && !(rules && pons__rules_understand(r->task)) &&
+           ((s->calls_max > 0 && s->calls >= s->calls_max) ||
+            (s->tokens_max > 0 && s->tokens >= s->tokens_max));
 }

@@ -226,12 +226,8 @@ void pons__questions_close(pons_brain *b, pons_cx *cx, pons__list *asks, const c
 {
     for (size_t i = 0; i < asks->n; i++) {
         const pons__question *q = asks->at[i];
-        pons__event_emit(b, cx, &pons__approval_resolved_record,
-                         &(pons__approval_resolved){.id = q->id,
-                                                    .action = "reject",
-                                                    .reason = why,
-                                                    .by = "the kernel",
-                                                    .at_ms = pons_cx_wall_ms(cx)});
+        PONS__EMIT(b, cx, approval_resolved, .id = q->id, .action = "reject", .reason = why,
+                   .by = "the kernel", .at_ms = pons_cx_wall_ms(cx));
     }
     b->tasks->changed = b->tasks->changed || asks->n > 0;
     pons__list_clear(&pons__question_record, asks);
@@ -499,9 +495,8 @@ bool pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
     if (counts) {
         bind(b, cx, &list, one, question, reply, answer);
     } else {
-        pons__event_emit(b, cx, &pons__approval_late_record,
-                         &(pons__approval_late){
-                             .id = question, .action = action, .verdict = verdict, .first = first});
+        PONS__EMIT(b, cx, approval_late, .id = question, .action = action, .verdict = verdict,
+                   .first = first);
     }
     return counts;
 }
