@@ -327,8 +327,6 @@ void pons__port_heard(pons__port *p)
     }
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 void pons__port_init(pons__port *p, pons_brain *b)
 {
     *p = (pons__port){.brain = b};

@@ -95,8 +95,6 @@ static pons_value *wait_answer(pons__port *p, const port_wait *w)
     }
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 static void wait_free(port_wait *w)
 {
     pons__record_free(&pons__wait_record, w->request);

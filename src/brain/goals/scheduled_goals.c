@@ -380,8 +380,7 @@ bool pons__schedules_hear(pons_brain *b, pons_cx *cx, const char *text, const ch
         PONS__EMIT(b, cx, schedule_refused, .text = text, .reason = fault);
         return true;
     }
-    pons__scheduled *kept = pons__record_read(&pons__scheduled_record, item);
+    PONS__AUTO(scheduled) kept = pons__record_read(&pons__scheduled_record, item);
     PONS__EMIT(b, cx, schedule_added, .schedule = kept);
-    pons__record_free(&pons__scheduled_record, kept);
     return true;
 }

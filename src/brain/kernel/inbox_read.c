@@ -508,8 +508,6 @@ static void handle_result(pons__saying *s, const pons_value *value)
     }
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 bool pons__reply_hear(pons__saying *s, const pons__reply *reply)
 {
     pons_autovalue value = pons__record_write(&pons__reply_record, reply);

@@ -152,8 +152,6 @@ static void choose_active(pons__saying *s)
     PONS__EMIT(s->b, s->cx, task_active, .task = pick);
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
 {
     (void)err;

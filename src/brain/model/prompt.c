@@ -428,8 +428,6 @@ static pons_value *answer_form(const ask *a, pons__room *left)
     return form;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 pons_value *pons__decision_request(pons_brain *b, const pons_value *messages,
                                    const pons__react *react, const pons__skills *skills,
                                    const char *complaint, const char *previous)

@@ -137,14 +137,14 @@ static bool transient(const pons_value *rules)
 {
     static const char *const words[] = {"telemetry_age", "stop_latched", "mode",
                                         "resource",      "battery",      NULL};
-    pons__list list = {0};
-    pons__list_read(&pons__broken_record, rules, &list);
-    bool all = list.n > 0;
-    for (size_t i = 0; i < list.n; i++) {
-        const pons__broken *broken = list.at[i];
+    bool all = json_array_size(rules) > 0;
+    size_t i;
+    json_t *rule;
+    json_array_foreach(rules, i, rule)
+    {
+        PONS__AUTO(broken) broken = pons__record_read(&pons__broken_record, rule);
         all = all && pons__word_find(words, broken->rule, -1) >= 0;
     }
-    pons__list_clear(&pons__broken_record, &list);
     return all;
 }
 

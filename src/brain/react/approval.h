@@ -1,10 +1,14 @@
-// approval.h - what a decision asks a person (react/approval.c).
+// approval.h - what a decision asks a person (approval_question.c), and what comes of the answers (approval.c).
 #ifndef PONS_BRAIN_REACT_APPROVAL_H
 #define PONS_BRAIN_REACT_APPROVAL_H
 
 #include "brain/react/nodes.h"
 #include "brain/records/inbox_fields.h"
 
+// Of those that are asked the first, which has the operations, then the others.
+pons__question *pons__approval_question(const pons__react *r, size_t i);
+void pons__approval_resolve(pons__turn *t, const char *id, const char *action,
+                            const pons__reply *reply); // tells that it is answered
 // R4: asks, with a question for the operations and one for whatever the decision asks beside.
 void pons__approval_ask(pons_brain *b, pons_cx *cx, pons__react *react, const pons__skills *skills);
 // R4: the questions that the task was put aside with, and their answers, are the ones at hand. False:

@@ -119,8 +119,6 @@ static void propose_plan(pons__turn *t, const pons_value *patch)
     }
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 int pons__compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
 {
     pons__turn t;

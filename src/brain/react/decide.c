@@ -185,7 +185,47 @@ static int model_decision(pons__turn *t, verdict *v, pons_error *err)
     return PONS_OK;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
+// ---- the rules ----------------------------------------------------------------------------------
+
+// A sub-goal that a model added and the rules find impossible is dropped; it costs a person
+// nothing that the person asked for.
+static void spare_task(const pons__task *task, pons__decision *d)
+{
+    const int at = pons__goal_open(task);
+    const pons__goal *goal = at >= 0 ? task->goals.at[at] : NULL;
+    if (d->type == PONS_ABORT && goal && goal->added) {
+        d->type = PONS_REPLAN;
+        pons__set_textf(&d->reason, "The model's sub-goals are dropped: %s", d->reason);
+        pons__json(&d->plan_patch, pons_object("goals", json_array(), NULL));
+        pons__json(&d->ops, NULL);
+    }
+}
+
+static int rules_decision(pons__turn *t, verdict *v, pons_error *err)
+{
+    const pons__react *r = t->react;
+    if (!pons__rules_understand(r->task)) {
+        v->decision = pons__record_new(&pons__decision_record);
+        v->decision->type = PONS_ABORT;
+        pons__set_text(&v->decision->reason,
+                       "the rules do not understand this task and no model answers");
+        return PONS_OK;
+    }
+    if (!pons_get(r->observation, "means")) { // an earlier program looked, before it asked a model
+        v->detached = true;
+        return PONS_OK;
+    }
+    pons_autovalue said = NULL;
+    const int rc =
+        t->b->opts.policy.ops->decide(t->b->opts.policy.self, r->observation, &said, err);
+    if (rc >= 0) {
+        v->decision = pons__record_read(&pons__decision_record, said);
+        spare_task(r->task, v->decision);
+    }
+    return rc;
+}
+
+// ---- who decides --------------------------------------------------------------------------------
 
 // The kernel's: let go of everything that runs, and stop the base where it asked for it.
 static pons__decision *kernel_decision(const pons__turn *t)
@@ -212,8 +252,6 @@ static pons__decision *kernel_decision(const pons__turn *t)
     pons__json(&d->ops, ops);
     return d;
 }
-
-static int rules_decision(pons__turn *t, verdict *v, pons_error *err);
 
 static int decide(pons__turn *t, verdict *v, pons_error *err)
 {
@@ -321,44 +359,4 @@ int pons__react_decide(pons_cx *cx, void *user, pons_error *err)
     pons_value_unref(v.fallback);
     pons__decision_move(&t, PONS_ON_DECIDES);
     return pons__turn_end(&t, PONS_OK);
-}
-
-// ---- the rules ----------------------------------------------------------------------------------
-
-// A sub-goal that a model added and the rules find impossible is dropped; it costs a person
-// nothing that the person asked for.
-static void spare_task(const pons__task *task, pons__decision *d)
-{
-    const int at = pons__goal_open(task);
-    const pons__goal *goal = at >= 0 ? task->goals.at[at] : NULL;
-    if (d->type == PONS_ABORT && goal && goal->added) {
-        d->type = PONS_REPLAN;
-        pons__set_textf(&d->reason, "The model's sub-goals are dropped: %s", d->reason);
-        pons__json(&d->plan_patch, pons_object("goals", json_array(), NULL));
-        pons__json(&d->ops, NULL);
-    }
-}
-
-static int rules_decision(pons__turn *t, verdict *v, pons_error *err)
-{
-    const pons__react *r = t->react;
-    if (!pons__rules_understand(r->task)) {
-        v->decision = pons__record_new(&pons__decision_record);
-        v->decision->type = PONS_ABORT;
-        pons__set_text(&v->decision->reason,
-                       "the rules do not understand this task and no model answers");
-        return PONS_OK;
-    }
-    if (!pons_get(r->observation, "means")) { // an earlier program looked, before it asked a model
-        v->detached = true;
-        return PONS_OK;
-    }
-    pons_autovalue said = NULL;
-    const int rc =
-        t->b->opts.policy.ops->decide(t->b->opts.policy.self, r->observation, &said, err);
-    if (rc >= 0) {
-        v->decision = pons__record_read(&pons__decision_record, said);
-        spare_task(r->task, v->decision);
-    }
-    return rc;
 }

@@ -211,8 +211,6 @@ static int dispatch_one(pons__turn *t, const pons__op *op, pons_error *err)
     return rc;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 // It was approved, and that was taken back: nothing of the decision is left, nor its end.
 static bool take_back(pons__turn *t)
 {

@@ -63,10 +63,9 @@ typedef struct pons__turn {
     pons__react *react;   // owned
     pons__skills *skills; // owned
     bool skills_changed;
-    bool held_back; // R6: of an operation that was not sent
-    bool unsettled; // an end of this very step is a person's to settle (outcome_unknown.c)
-    pons_value *
-        lost; // skills of which nobody knows what came of them, by ends of this very step; NULL: none
+    bool held_back;   // R6: of an operation that was not sent
+    bool unsettled;   // an end of this very step is a person's to settle (outcome_unknown.c)
+    pons_value *lost; // skills of which nobody knows what came of them, in this step; NULL: none
     const char *next; // the node that the stage leads to; NULL: it was not moved
     int fault;        // of a move that cannot be
 } pons__turn;

@@ -81,15 +81,16 @@ static ending ending_of(const pons__react *r, const pons__skills *skills)
 // is a claim of nothing.
 static bool claims_something(const pons_brain *b, const pons_value *claims)
 {
-    pons__list list = {0};
-    bool any = false;
-    pons__list_read(&pons__claim_record, claims, &list);
-    for (size_t i = 0; i < list.n; i++) {
-        const pons__claim *claim = list.at[i];
-        any = any || claim->in_zone || claim->holding || claim->battery > b->rules.battery_safe_pct;
+    size_t i;
+    json_t *said;
+    json_array_foreach(claims, i, said)
+    {
+        PONS__AUTO(claim) claim = pons__record_read(&pons__claim_record, said);
+        if (claim->in_zone || claim->holding || claim->battery > b->rules.battery_safe_pct) {
+            return true;
+        }
     }
-    pons__list_clear(&pons__claim_record, &list);
-    return any;
+    return false;
 }
 
 static void tell_kernel(const pons_brain *b, pons_cx *cx, const pons__react *r, const char *status)

@@ -31,9 +31,8 @@ PONS__RECORD_OF(effect);
 typedef struct pons__rearbitrate {
     const pons_value *link; // pons__linked
     const struct pons__op *op;
-    int mode; // pons__mode
-    const pons_value
-        *lost; // skills that were let go of for it, and nobody knows what came of that; NULL: none
+    int mode;               // pons__mode
+    const pons_value *lost; // skills let go of for it, and nobody knows how they ended; NULL: none
 } pons__rearbitrate;
 PONS__RECORD_OF(rearbitrate);
 

@@ -28,12 +28,11 @@ typedef struct pons__said { // of say, goal, wish, run, control
     const char *task; // NULL: none is named
     const pons_value *goals, *plan, *priority;
     int64_t deadline_ms;
-    const char
-        *stop_boot; // the stop of the body when it was said: of this boot, "": nobody could look;
-    int64_t stop_number; // with this number,
-    bool stop_latched;   // in force
-    bool stop_sent;      // of stop: whoever posted it has stopped the body first
-    int64_t at_ms;       // wall: when it was said; 0: not told
+    const char *stop_boot; // the stop of the body by then: of this boot, "": nobody could look;
+    int64_t stop_number;   // with this number,
+    bool stop_latched;     // in force
+    bool stop_sent;        // of stop: whoever posted it has stopped the body first
+    int64_t at_ms;         // wall: when it was said; 0: not told
 } pons__said;
 PONS__RECORD_OF(said);
 

@@ -90,8 +90,7 @@ extern const char *const pons__inner_words[];
 typedef struct pons__goal {
     const char *intent, *zone, *object, *place, *text, *skill;
     double seconds;
-    double
-        left; // of what its call is to do, since one was cut short, in the unit of its `remains`; 0: all of it
+    double left; // of what its call is to do, in the unit of its `remains`; 0: all of it
     const pons_value *pose, *zones, *visited, *args;
     bool done;
     bool reached; // of a pose: a motion to it has ended well
@@ -182,12 +181,11 @@ PONS__RECORD_OF(task_plan);
 typedef struct pons__question {
     const char *id, *question, *reason, *refused;
     const pons_value *ops, *cancels, *options;
-    bool words;            // any words answer it
-    const char *unsettled; // it shows that nobody knows what came of this goal; NULL: of none
-    int64_t deadline_ms;   // wall; then it is refused. 0: none
-    int64_t asked_ms;      // wall; with a deadline
-    const pons_value
-        *beside; // ids of those that were asked beside it before it was asked again; NULL: none
+    bool words;               // any words answer it
+    const char *unsettled;    // it shows that nobody knows what came of this goal; NULL: of none
+    int64_t deadline_ms;      // wall; then it is refused. 0: none
+    int64_t asked_ms;         // wall; with a deadline
+    const pons_value *beside; // ids of those that were asked beside it before; NULL: none
     // Of one that its task was put aside with: what was decided, and what a person has said since.
     const pons_value *decision, *answer;
     int source;          // pons__source
@@ -235,9 +233,8 @@ PONS__RECORD_OF(stopped);
 
 // How fast a person wants it, until the body has it (speed_request.c).
 typedef struct pons__tempo {
-    int64_t
-        percent; // of every speed limit; 0: no body was heard yet, that `said` could be held against
-    int64_t from; // in force when it was said
+    int64_t percent; // of every speed limit; 0: no body was heard yet, to hold `said` against
+    int64_t from;    // in force when it was said
     const char *by;
     // Letters, of words that were said with it and are heard when it is in force; NULL: none.
     const pons_value *then;
@@ -498,8 +495,7 @@ typedef struct pons__answered { // from an answer until R6 has acted on it
     const pons_value *also;     // ids of those beside it; NULL: none
     const char *again; // why an answer was none, and the question is asked again; "": it was one
     const pons_value *edit_before; // the inner loop when it asked
-    const pons_value
-        *unsent;  // {goals | edited, plan}: before the decision that a person has approved
+    const pons_value *unsent;      // {goals | edited, plan}: before the decision that was approved
     bool settles; // R6: a person's yes settles what nobody knows (react/outcome_unknown.c)
 } pons__answered;
 
@@ -527,10 +523,9 @@ typedef struct pons__react {
     pons__task_plan *plan;
     pons__preempt *preempt;
     pons__pace *pace;
-    int stage; // pons__stage: of the decision; what belongs to it follows
-    int news;  // pons__news_kind
-    const char
-        *woke; // why R7 let the next decision be made: result, no_progress, time_out, check_in
+    int stage;        // pons__stage: of the decision; what belongs to it follows
+    int news;         // pons__news_kind
+    const char *woke; // why R7 woke: result, no_progress, time_out, check_in
     pons__asking asking;
     pons__answered answered;
 } pons__react;

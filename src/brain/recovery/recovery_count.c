@@ -39,8 +39,6 @@
 #define LOST_MAX     200 // and of why the model is lost
 #define BEEN_MAX     32  // places that are remembered; who goes to more has been everywhere
 
-// ---- small things -------------------------------------------------------------------------------
-
 // Real progress: everything but what a model has cost begins anew.
 static void begin_anew(const pons_brain *b, pons__react *r, double best_m, int64_t met,
                        double battery_pct)

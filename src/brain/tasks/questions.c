@@ -233,8 +233,6 @@ void pons__questions_close(pons_brain *b, pons_cx *cx, pons__list *asks, const c
     pons__list_clear(&pons__question_record, asks);
 }
 
-// ---- small things -------------------------------------------------------------------------------
-
 // Appends to a list, and drops the oldest beyond so many. Takes the entry.
 static void keep(const pons__record *r, pons__list *list, void *entry, size_t most)
 {
