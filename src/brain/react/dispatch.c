@@ -25,13 +25,6 @@
 
 // ---- one operation ------------------------------------------------------------------------------
 
-static const pons_value *or_empty(const pons_value *v, json_t *empty)
-{
-    const pons_value *ret = v ? pons_value_ref(v) : pons_value_ref(empty);
-    pons_value_unref(empty);
-    return ret;
-}
-
 static void now_running(pons__turn *t, const pons__op *op)
 {
     const pons__registered *skill = pons__skill(t->b, op->skill);
@@ -40,7 +33,8 @@ static void now_running(pons__turn *t, const pons__op *op)
     pons__set_text(&r->skill, op->skill);
     pons__set_text(&r->task_id, t->react->task ? t->react->task->id : NULL);
     pons__json(&r->args, pons_value_ref(op->args));
-    pons__json(&r->resources, or_empty(skill ? skill->resources : NULL, json_array()));
+    pons__json(&r->resources,
+               skill && skill->resources ? pons_value_ref(skill->resources) : json_array());
     pons__json(&r->step_id, pons_value_ref(op->step_id));
     pons__json(&r->fallback, pons_value_ref(op->fallback));
     r->goal_index = op->goal_index;

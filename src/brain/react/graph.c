@@ -2,22 +2,22 @@
 //
 //   START
 //     v
-//   build_observation <--------------------------+        R1  observe.c    the state as an observation
+//   build_observation <--------------------------+    R1  observe.c      the state as an observation
 //     v                                          |
-//   react_decide  --detached--> build_observation         R2  decide.c     a model or the rules decide
+//   react_decide  --interrupted--> R1            |    R2  decide.c       a model or the rules decide
 //     v                                          |
-//   compile_ops_from_decision                    |        R3  compile.c    the decision as operations
+//   compile_ops_from_decision                    |    R3  compile.c      the decision as operations
 //     v                                          |
-//   guardrails_and_resource_check                |        R4  guardrails.c      the critic; effects are intended
-//     |         ^ edited                         |
+//   guardrails_and_resource_check                |    R4  guardrails.c   judged; effects are intended
+//     |         ^ answered                       |
 //     | asks    |                                |
-//     +--> human_approval_interrupt --rejected---+        R5  approval.c    a person answers
-//     v         v approved                       |
-//   dispatch_skills                              |        R6  dispatch.c   the one node that sends
+//     +--> human_approval_interrupt --no--> R8   |    R5  approval.c     a person answers
 //     v                                          |
-//   observe_execution_result                     |        R7  results.c     news of running skills
+//   dispatch_skills                              |    R6  dispatch.c     the one node that sends
 //     v                                          |
-//   react_stop_or_loop --more--------------------+        R8  termination.c
+//   observe_execution_result                     |    R7  results.c      news of running skills
+//     v                                          |
+//   react_stop_or_loop --more--------------------+    R8  termination.c
 //     v
 //   END
 //

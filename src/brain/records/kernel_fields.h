@@ -142,7 +142,7 @@ typedef struct pons__recovery_state {
 } pons__recovery_state;
 PONS__RECORD_OF(recovery_state);
 
-// What asking a model has cost the task (recovery/recovery_count.c). Nothing resets it; a person grants more.
+// What asking a model has cost the task (recovery/recovery_steps.c). Nothing resets it; a person grants more.
 typedef struct pons__spent {
     int64_t calls, tokens, calls_max, tokens_max;
     bool over;  // the rules decide, or a person is asked
