@@ -109,7 +109,7 @@ static const pons__field status_fields[] = {
     {"last_failure", RECORD, NUL,  offsetof(pons__status, last_failure), .of = &pons__status_failure_record, .means = "where the newest end was one"},
     {"approvals",   LIST,   NEVER, offsetof(pons__status, approvals), .of = &pons__status_question_record, .means = "questions that are open"},
     {"answered",    LIST,   KEY,   offsetof(pons__status, answered), .of = &pons__status_answered_record, .means = "with a yes, while their task waits for its turn: a no takes it back"},
-    {"ladder",      RECORD, NUL,   offsetof(pons__status, recovery), .of = &pons__recovery_told_record, .means = "how far the task is from asking a person"},
+    {"ladder",      RECORD, NUL,   offsetof(pons__status, recovery), .of = &pons__recovery_brief_record, .means = "how far the task is from asking a person"},
     {"plan",        RECORD, NUL,   offsetof(pons__status, plan), .of = &pons__plan_brief_record, .means = "of the task"},
     {"body",        RECORD, NUL,   offsetof(pons__status, body), .of = &pons__status_body_record, .means = "the robot's"},
     {"unheard",     JSON,   KEY,   offsetof(pons__status, unheard), .means = "what was said and no tick has taken; of a store that is read"},
@@ -236,7 +236,7 @@ static void questions_clear(pons__list *list)
 }
 
 // The inner loop's own is newer than the queue's.
-static pons__recovery_told *recovery_of(const pons__tasks *tasks, const pons__react *react)
+static pons__recovery_brief *recovery_of(const pons__tasks *tasks, const pons__react *react)
 {
     const pons__task *active = tasks ? pons__queue_active(tasks) : NULL;
     const pons__task *own = react ? react->task : NULL;
@@ -273,7 +273,7 @@ static pons_value *build(const char *thread, const pons__tasks *tasks, const inn
     pons__list zones = {0};
     pons__list_read(&pons__zone_record, pons_get(greeted->world, "zones"), &zones);
     pons__list approvals = questions(tasks, react, false), answered = questions(tasks, react, true);
-    pons__recovery_told *recovery = recovery_of(tasks, react);
+    pons__recovery_brief *recovery = recovery_of(tasks, react);
     pons__plan_brief *plan = pons__plan_brief_of(react ? react->plan : NULL);
     pons_autovalue no_body = json_pack("{s:n, s:s}", "latched", "reason", "no body");
     pons_autovalue finished =
@@ -318,7 +318,7 @@ static pons_value *build(const char *thread, const pons__tasks *tasks, const inn
     };
     pons_value *told = pons__record_write(&pons__status_record, &status);
     pons__record_free(&pons__plan_brief_record, plan);
-    pons__record_free(&pons__recovery_told_record, recovery);
+    pons__record_free(&pons__recovery_brief_record, recovery);
     questions_clear(&approvals);
     questions_clear(&answered);
     pons__list_clear(&pons__zone_record, &zones);

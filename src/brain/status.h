@@ -25,7 +25,7 @@ typedef struct pons__status {
     const pons__result *last_failure;
     pons__list approvals; // pons__question
     pons__list answered;  // pons__question
-    const pons__recovery_told *recovery;
+    const pons__recovery_brief *recovery;
     const pons__plan_brief *plan;
     const pons__status_body *body;
     const pons_value *unheard;

@@ -102,7 +102,7 @@ static const pons__record *const state_records[] = {
     &pons__world_told_record,
     &pons__running_told_record,
     &pons__bounds_record,
-    &pons__recovery_told_record,
+    &pons__recovery_brief_record,
     &pons__broken_record,
     &pons__effect_record,
     &pons__tag_record,

@@ -249,7 +249,8 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
         }
     }
     r->proposed_ops->need_approval = false;
-    pons__decision_move(t, no ? PONS_ON_NO : edit ? PONS_ON_EDITS : PONS_ON_YES);
+    const pons__decision_event yes = edit ? PONS_ON_EDITS : PONS_ON_YES;
+    pons__decision_move(t, no ? PONS_ON_NO : yes);
     if (no) {
         const bool nobody = strcmp(reply->by, PONS__DEADLINE) == 0;
         reject(t, reply,

@@ -349,7 +349,7 @@ int pons__react_decide(pons_cx *cx, void *user, pons_error *err)
     if (v.source != PONS_SOURCE_RECOVERY && !r->preempt && !v.taken_up) {
         pons__recovery_decided(t.b, r, v.decision, v.source);
     }
-    r->news = PONS_NEWS_NONE;
+    r->wake = PONS_WAKE_NONE;
     show(&t, &v);
     pons__say_message(cx, "assistant", said);
     pons__record_free(&pons__decision_record, r->decision);

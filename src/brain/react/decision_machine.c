@@ -102,7 +102,7 @@ void pons__decision_move(pons__turn *t, pons__decision_event event)
 
 // ---- a node's turn ------------------------------------------------------------------------------
 
-// An earlier program stored no stage: which one it was follows from the node and from what was stored instead.
+// An earlier program stored no stage: it follows from the node, and from what was stored instead.
 static int stage_of(const pons__react *r, const pons_value *was, pons__node_id node)
 {
     const bool refused = pons_get_bool(was, "refused", false);
@@ -111,16 +111,22 @@ static int stage_of(const pons__react *r, const pons_value *was, pons__node_id n
     case PONS_R3:
         return PONS_STAGE_DECIDED;
     case PONS_R4:
-        return r->answered.edit_before ? PONS_STAGE_EDITED
-               : *r->answered.question ? PONS_STAGE_APPROVED
-               : *r->answered.again    ? PONS_STAGE_UNCLEAR
-                                       : PONS_STAGE_PROPOSED;
+        if (r->answered.edit_before) {
+            return PONS_STAGE_EDITED;
+        }
+        if (*r->answered.question) {
+            return PONS_STAGE_APPROVED;
+        }
+        return *r->answered.again ? PONS_STAGE_UNCLEAR : PONS_STAGE_PROPOSED;
     case PONS_R5:
         return PONS_STAGE_ASKING;
     case PONS_R6:
         return refused ? PONS_STAGE_REFUSED : PONS_STAGE_INTENDED;
     case PONS_R7:
-        return rejected ? PONS_STAGE_TAKEN_BACK : refused ? PONS_STAGE_HELD_BACK : PONS_STAGE_SENT;
+        if (rejected) {
+            return PONS_STAGE_TAKEN_BACK;
+        }
+        return refused ? PONS_STAGE_HELD_BACK : PONS_STAGE_SENT;
     case PONS_R8:
         return rejected ? PONS_STAGE_REJECTED : PONS_STAGE_SETTLED;
     default:
@@ -130,11 +136,10 @@ static int stage_of(const pons__react *r, const pons_value *was, pons__node_id n
 
 static void read_earlier(pons__react *r, const pons_value *was, pons__node_id node)
 {
-    if (was && !pons_get(was, "stage")) {
+    if (was && r->stage == PONS_STAGE_NONE) {
         r->stage = stage_of(r, was, node);
-        r->news = pons_get_bool(was, "no_progress", false)  ? PONS_NEWS_NO_PROGRESS
-                  : pons_get_bool(was, "checked_in", false) ? PONS_NEWS_LOOK
-                                                            : PONS_NEWS_NONE;
+        r->wake = pons_get_bool(was, "checked_in", false) ? PONS_WAKE_LOOK : PONS_WAKE_NONE;
+        r->wake = pons_get_bool(was, "no_progress", false) ? PONS_WAKE_NO_PROGRESS : r->wake;
     }
 }
 

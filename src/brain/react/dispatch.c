@@ -284,9 +284,8 @@ int pons__dispatch_skills(pons_cx *cx, void *user, pons_error *err)
     pons__json(&t.react->approved, json_array()); // an approval is for one dispatch
     if (rc >= 0) {
         const bool held_back = t.held_back || t.react->stage == PONS_STAGE_REFUSED;
-        pons__decision_move(&t, take_back(&t) ? PONS_ON_TAKES_BACK
-                                : held_back   ? PONS_ON_HOLDS_BACK
-                                              : PONS_ON_SENDS);
+        const pons__decision_event on = held_back ? PONS_ON_HOLDS_BACK : PONS_ON_SENDS;
+        pons__decision_move(&t, take_back(&t) ? PONS_ON_TAKES_BACK : on);
     }
     return pons__turn_end(&t, rc);
 }

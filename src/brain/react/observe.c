@@ -296,14 +296,14 @@ static pons_value *observation_of(pons_brain *b, pons__react *react, const pons_
                            .failures = react->failures,
                            .limits = &limits,
                            .recovery = pons__recovery_tell(react->task),
-                           .no_progress = react->news == PONS_NEWS_NO_PROGRESS,
+                           .no_progress = react->wake == PONS_WAKE_NO_PROGRESS,
                            .woke = react->woke,
                            .human = react->human};
     pons_value *v = pons__record_write(&pons__observation_record, &o);
     pons__record_free(&pons__task_told_record, o.task);
     pons__record_free(&pons__robot_told_record, o.robot);
     pons__record_free(&pons__world_told_record, o.world);
-    pons__record_free(&pons__recovery_told_record, o.recovery);
+    pons__record_free(&pons__recovery_brief_record, o.recovery);
     pons__list_clear(&pons__running_told_record, &o.running);
     pons__list_clear(&pons__waiting_record, &o.queue);
     return v;
@@ -334,7 +334,7 @@ int pons__build_observation(pons_cx *cx, void *user, pons_error *err)
     pons_value *observation = observation_of(b, r, t.skills);
     pons__list_clear(&pons__result_record, &t.skills->results); // they are told
     pons__json(&r->observation, pons_value_ref(observation));
-    r->news = r->news == PONS_NEWS_NO_PROGRESS ? PONS_NEWS_NONE : r->news; // it is told
+    r->wake = r->wake == PONS_WAKE_NO_PROGRESS ? PONS_WAKE_NONE : r->wake; // it is told
     pons__json(&t.skills->registry, pons_value_ref(pons_get(observation, "skills")));
     t.skills_changed = true;
     pons__door_own(b, cx, PONS_DOOR_OBSERVATION, observation);

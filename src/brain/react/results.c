@@ -113,9 +113,8 @@ int pons__observe_execution_result(pons_cx *cx, void *user, pons_error *err)
     const bool look = strcmp(event, "check_in") == 0;
     const bool own =
         look && r->decision && r->decision->wake_s > 0.0 && r->source == PONS_SOURCE_LLM;
-    r->news = strcmp(event, "no_progress") == 0 ? PONS_NEWS_NO_PROGRESS
-              : look && !refused                ? PONS_NEWS_LOOK
-                                                : PONS_NEWS_NONE;
+    r->wake = look && !refused ? PONS_WAKE_LOOK : PONS_WAKE_NONE;
+    r->wake = strcmp(event, "no_progress") == 0 ? PONS_WAKE_NO_PROGRESS : r->wake;
     pons__set_text(&r->woke, refused && look ? "refused" : own ? "time_out" : event);
     for (size_t i = before; rc >= 0 && i < t.skills->results.n; i++) {
         pons_autovalue one = pons__record_write(&pons__result_record, t.skills->results.at[i]);

@@ -141,9 +141,8 @@ int pons__react_stop_or_loop(pons_cx *cx, void *user, pons_error *err)
         tell_kernel(t.b, cx, t.react, end.status);
         pons__set_text(&t.react->stop_reason, end.stop);
     }
-    pons__decision_move(&t, end.status ? PONS_ON_ENDS
-                            : is_long  ? PONS_ON_RUN_IS_LONG
-                                       : PONS_ON_GOES_ON);
+    const pons__decision_event on = is_long ? PONS_ON_RUN_IS_LONG : PONS_ON_GOES_ON;
+    pons__decision_move(&t, end.status ? PONS_ON_ENDS : on);
     return pons__turn_end(&t, PONS_OK);
 }
 

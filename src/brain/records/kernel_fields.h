@@ -478,12 +478,12 @@ typedef enum pons__stage { // of a decision (react/decision_machine.c)
 } pons__stage;
 extern const char *const pons__stage_words[];
 
-typedef enum pons__news_kind { // what R7 has heard of what runs, until that is looked at
-    PONS_NEWS_NONE,
-    PONS_NEWS_LOOK, // nothing: it was time for a look
-    PONS_NEWS_NO_PROGRESS,
-} pons__news_kind;
-extern const char *const pons__news_words[];
+typedef enum pons__wake_kind { // what R7 has heard of what runs, until that is looked at
+    PONS_WAKE_NONE,
+    PONS_WAKE_LOOK, // nothing: it was time for a look
+    PONS_WAKE_NO_PROGRESS,
+} pons__wake_kind;
+extern const char *const pons__wake_words[];
 
 typedef struct pons__asking { // of the stage `asking`
     pons__question *question; // NULL: nobody is asked
@@ -524,7 +524,7 @@ typedef struct pons__react {
     pons__preempt *preempt;
     pons__pace *pace;
     int stage;        // pons__stage: of the decision; what belongs to it follows
-    int news;         // pons__news_kind
+    int wake;         // pons__wake_kind
     const char *woke; // why R7 woke: result, no_progress, time_out, check_in
     pons__asking asking;
     pons__answered answered;

@@ -17,12 +17,12 @@ typedef struct pons__plan_brief { // of a task's plan
 } pons__plan_brief;
 PONS__RECORD_OF(plan_brief);
 
-typedef struct pons__recovery_told { // of a task's ladder and budget, what is left
+typedef struct pons__recovery_brief { // of a task's ladder and budget, what is left
     const char *step, *why;
     int64_t failures, tries_left, decisions_left, calls_left; // calls_left < 0: there is no limit
     double best_m;                                            // INFINITY: not measured yet
-} pons__recovery_told;
-PONS__RECORD_OF(recovery_told);
+} pons__recovery_brief;
+PONS__RECORD_OF(recovery_brief);
 
 typedef struct pons__bounds {
     int64_t failures_max, iterations_max;
@@ -78,7 +78,7 @@ typedef struct pons__observation {
     pons__result *last_result;
     pons__list results; // pons__result
     pons__bounds *limits;
-    pons__recovery_told *recovery;
+    pons__recovery_brief *recovery;
     bool no_progress;
     const char *woke;
     pons__human *human;

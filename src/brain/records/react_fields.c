@@ -14,7 +14,7 @@ const char *const pons__stage_words[] = {
     "",          "decided",    "proposed", "refused",   "asking",   "unclear",
     "edited",    "approved",   "rejected", "put_aside", "intended", "sent",
     "held_back", "taken_back", "settled",  "ended",     NULL};
-const char *const pons__news_words[] = {"", "look", "no_progress", NULL};
+const char *const pons__wake_words[] = {"", "look", "no_progress", NULL};
 
 // clang-format off
 static const pons__field running_fields[] = {
@@ -180,7 +180,7 @@ static const pons__field react_fields[] = {
     {"pace",              RECORD, KEY,   offsetof(pons__react, pace), .of = &pons__pace_record, .means = "of the model"},
     {"failed_skill",      TEXT,   KEY,   offsetof(pons__react, failed_skill), .means = "whose failures are counted"},
     {"stage",             WORD,   KEY,   offsetof(pons__react, stage), .words = pons__stage_words, .means = "of the decision; absent: there is none yet"},
-    {"news",              WORD,   KEY,   offsetof(pons__react, news), .words = pons__news_words, .means = "what R7 heard of what runs: `look` (nothing), `no_progress`"},
+    {"wake",              WORD,   KEY,   offsetof(pons__react, wake), .words = pons__wake_words, .means = "what R7 heard of what runs: `look` (nothing new), `no_progress`"},
     {"woke",              TEXT,   KEY,   offsetof(pons__react, woke), .means = "why R7 woke: `result`, `no_progress`, `time_out`, `check_in`"},
     {"approval",          RECORD, NUL,   offsetof(pons__react, asking.question), .of = &pons__question_record, .means = "the question that is open"},
     {"also",              LIST,   KEY,   offsetof(pons__react, asking.also), .of = &pons__question_record, .means = "what the same decision asks beside"},

@@ -23,8 +23,8 @@ void pons__recovery_ended(pons_brain *b, pons__react *r, const pons__running *ru
 // What a call was for: the arguments that found no way, where it takes their place; else its own.
 const pons_value *pons__recovery_meant(const pons__react *r, const pons__running *running);
 // {step, failures, tries_left, decisions_left, best_m, why}, or null.
-struct pons__recovery_told;
-struct pons__recovery_told *
+struct pons__recovery_brief;
+struct pons__recovery_brief *
 pons__recovery_tell(const pons__task *task); // new; NULL: it has not begun
 
 // What asking a model costs the task.

@@ -148,9 +148,10 @@ static void climb(const pons_brain *b, pons__recovery_state *l, const char *why)
     const int64_t n = ++l->failures;
     const bool asks = n >= l->tries + l->granted;
     pons__set_text(&l->why, why);
-    pons__recovery_move(l, asks                            ? PONS_RECOVERY_FAILED_AND_ASKS
-                           : n > ways && n <= ways + waits ? PONS_RECOVERY_FAILED_AND_WAITS
-                                                           : PONS_RECOVERY_FAILED);
+    const bool pauses = n > ways && n <= ways + waits;
+    const pons__recovery_event next =
+        pauses ? PONS_RECOVERY_FAILED_AND_WAITS : PONS_RECOVERY_FAILED;
+    pons__recovery_move(l, asks ? PONS_RECOVERY_FAILED_AND_ASKS : next);
 }
 
 static bool other_is_next(pons__recovery_state *l)
@@ -262,7 +263,7 @@ void pons__recovery_ended(pons_brain *b, pons__react *r, const pons__running *ru
 void pons__recovery_decided(pons_brain *b, pons__react *r, const pons__decision *d, int source)
 {
     pons__recovery_state *l = pons__recovery_of(r);
-    const bool goes_on = r->news == PONS_NEWS_LOOK && d->type == PONS_CONTINUE &&
+    const bool goes_on = r->wake == PONS_WAKE_LOOK && d->type == PONS_CONTINUE &&
                          json_array_size(d->ops) == 0 && !d->plan_patch;
     if (!l || goes_on) {
         return;

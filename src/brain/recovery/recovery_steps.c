@@ -258,14 +258,14 @@ static int64_t none_below(int64_t n)
     return n > 0 ? n : 0;
 }
 
-pons__recovery_told *pons__recovery_tell(const pons__task *task)
+pons__recovery_brief *pons__recovery_tell(const pons__task *task)
 {
     const pons__recovery_state *l = task ? task->recovery : NULL;
     const pons__spent *s = task ? task->spent : NULL;
     if (!l) {
         return NULL;
     }
-    pons__recovery_told *r = pons__record_new(&pons__recovery_told_record);
+    pons__recovery_brief *r = pons__record_new(&pons__recovery_brief_record);
     pons__set_text(&r->step, l->step);
     pons__set_text(&r->why, l->why);
     r->failures = l->failures;

@@ -449,10 +449,28 @@ static bool started(pons_store store, const char *thread, const pons__tasks *tas
     return !waits && inner_started(store, thread, r, s, question, err);
 }
 
+// What the question is for an answer of this kind. one: where it is open; first: what counts so far.
+static int state_of(pons_brain *b, const struct pons__open_one *one, const pons__answer *first,
+                    const char *question, const char *action)
+{
+    const pons_value *react = b->react_run ? pons_run_get(b->react_run, "react") : NULL;
+    const pons_value *skills = b->react_run ? pons_run_get(b->react_run, "skills") : NULL;
+    pons_error none = PONS_ERROR_INIT;
+    if (!first) {
+        return one ? OPEN : CLOSED;
+    }
+    if (is_no(first->action)) {
+        return REJECTED;
+    }
+    const bool begun =
+        is_no(action) && !one &&
+        started(b->opts.store, b->opts.thread, b->tasks, react, skills, question, &none);
+    return begun ? BEGUN : APPROVED;
+}
+
 // K5: a message is heard.
 bool pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
 {
-    pons_error none = PONS_ERROR_INIT;
     PONS__AUTO_OPEN list = pons__questions_open(b);
     PONS__AUTO(reply) reply = pons__reply_read(answer);
     const struct pons__open_one *one = meant(&list, reply->id);
@@ -467,16 +485,7 @@ bool pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
         !first && one && !is_no(action) ? pons__tempo_answer(b->tasks, question) : NULL;
     PONS__AUTO(answer) paced = waits ? pons__record_read(&pons__answer_record, waits) : NULL;
     first = paced ? paced : first;
-    const pons_value *react = b->react_run ? pons_run_get(b->react_run, "react") : NULL;
-    const pons_value *skills = b->react_run ? pons_run_get(b->react_run, "skills") : NULL;
-    int is = one ? OPEN : CLOSED;
-    if (first) {
-        is = is_no(first->action) ? REJECTED : APPROVED;
-    }
-    if (is == APPROVED && is_no(action) && !one &&
-        started(b->opts.store, b->opts.thread, b->tasks, react, skills, question, &none)) {
-        is = BEGUN;
-    }
+    int is = state_of(b, one, first, question, action);
     if (!one && !reply->id && !(is == APPROVED && is_no(action))) { // it is to nothing that is open
         is = CLOSED;
         question = "";
