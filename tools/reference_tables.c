@@ -4,7 +4,6 @@
 //
 // A line "%% NAME" begins each part. The tables are those by which the program reads and writes.
 #include "body/skills/skills.h"
-#include "brain/all_fields.h"
 #include "pons/buf.h"
 #include "pons/error.h"
 #include "pons/ledger_format.h"
@@ -14,16 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int records(const pons__record *const *list, const char *quote, pons_buf *out)
-{
-    int rc = PONS_OK;
-    for (size_t i = 0; rc >= 0 && list[i]; i++) {
-        rc = pons_buf_printf(out, "\n## %s%s%s\n\n%s.\n\n", quote, list[i]->name, quote,
-                             list[i]->means ? list[i]->means : "");
-        rc = rc < 0 ? rc : pons__record_describe(list[i], out);
-    }
-    return rc;
-}
+// reference_brain.c: the brain has types of the same names as the body.
+int pons__reference_brain(pons_buf *out);
 
 static int statuses(pons_buf *out)
 {
@@ -68,10 +59,7 @@ int main(void)
     rc = rc < 0 ? rc : pons_report_describe(&b);
     rc = rc < 0 ? rc : pons_buf_str(&b, "%% ledger\n");
     rc = rc < 0 ? rc : pons_ledger_describe(&b);
-    rc = rc < 0 ? rc : pons_buf_str(&b, "%% state\n");
-    rc = rc < 0 ? rc : records(pons__state_records, "", &b);
-    rc = rc < 0 ? rc : pons_buf_str(&b, "%% events\n");
-    rc = rc < 0 ? rc : records(pons__event_records, "`", &b);
+    rc = rc < 0 ? rc : pons__reference_brain(&b);
     rc = rc < 0 ? rc : pons_buf_str(&b, "%% statuses\n");
     rc = rc < 0 ? rc : statuses(&b);
     rc = rc < 0 ? rc : pons_buf_str(&b, "%% skills\n");

@@ -28,8 +28,8 @@
 #include "brain/goals/scheduled_goals.h"
 #include "brain/kernel/run_end.h"
 #include "brain/kernel/stop_state.h"
+#include "brain/model/knowledge_query.h"
 #include "brain/model/model_await.h"
-#include "brain/react/knowledge_query.h"
 #include "brain/react/react_run.h"
 #include "brain/records/await_fields.h"
 #include "brain/records/inbox_fields.h"
@@ -80,14 +80,13 @@ static int load(pons_brain *b, pons_error *err)
     // An answer may be in the inbox already: the first tick must know to which question.
     if (b->react_run) {
         const pons__react *react = pons__inner_of(b);
-        const pons__question *approval = react ? react->approval : NULL;
+        const pons__question *approval = react ? react->asking.question : NULL;
         snprintf(b->approval_id, sizeof b->approval_id, "%s", approval ? approval->id : "");
-        pons__list people = pons__inner_people(b->react_run);
+        PONS__AUTO_LIST(waits) people = pons__inner_people(b->react_run);
         if (people.n > 0 && !approval) { // see ask_confirmation
             const pons__waits *human = people.at[0];
             snprintf(b->approval_id, sizeof b->approval_id, "%s", human->id);
         }
-        pons__list_clear(&pons__waits_record, &people);
     }
     b->kernel_unfinished = true; // the first tick finds out
     return PONS_OK;

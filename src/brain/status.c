@@ -109,7 +109,7 @@ static const pons__field status_fields[] = {
     {"last_failure", RECORD, NUL,  offsetof(pons__status, last_failure), .of = &pons__status_failure_record, .means = "where the newest end was one"},
     {"approvals",   LIST,   NEVER, offsetof(pons__status, approvals), .of = &pons__status_question_record, .means = "questions that are open"},
     {"answered",    LIST,   KEY,   offsetof(pons__status, answered), .of = &pons__status_answered_record, .means = "with a yes, while their task waits for its turn: a no takes it back"},
-    {"ladder",      RECORD, NUL,   offsetof(pons__status, ladder), .of = &pons__rungs_record, .means = "how far the task is from asking a person"},
+    {"ladder",      RECORD, NUL,   offsetof(pons__status, recovery), .of = &pons__recovery_brief_record, .means = "how far the task is from asking a person"},
     {"plan",        RECORD, NUL,   offsetof(pons__status, plan), .of = &pons__plan_brief_record, .means = "of the task"},
     {"body",        RECORD, NUL,   offsetof(pons__status, body), .of = &pons__status_body_record, .means = "the robot's"},
     {"unheard",     JSON,   KEY,   offsetof(pons__status, unheard), .means = "what was said and no tick has taken; of a store that is read"},
@@ -164,7 +164,7 @@ static int read_words(void *user, const pons_inbox_row *row)
     if (pons_value_read(row->value.data, row->value.len, &value, NULL) < 0) {
         return 0;
     }
-    pons__said *said = pons__said_read(value);
+    PONS__AUTO(said) said = pons__said_read(value);
     switch (pons__word_find(pons__letter_words, row->kind, PONS_LETTER_OTHER)) {
     case PONS_LETTER_SAY:
     case PONS_LETTER_GOAL:
@@ -179,7 +179,6 @@ static int read_words(void *user, const pons_inbox_row *row)
     default:
         break;
     }
-    pons__record_free(&pons__said_record, said);
     return 0;
 }
 
@@ -209,9 +208,9 @@ static pons__list questions(const pons__tasks *tasks, const pons__react *react, 
     pons__list list = {0};
     const pons__told *told = tasks ? tasks->react : NULL;
     const char *task = react && react->task ? react->task->id : "";
-    if (react && react->approval) {
-        add_question(&list, react->approval, task, answered);
-        add_questions(&list, &react->also, task, answered);
+    if (react && react->asking.question) {
+        add_question(&list, react->asking.question, task, answered);
+        add_questions(&list, &react->asking.also, task, answered);
     }
     if (told && !pons__told_taken(told, react)) {
         add_questions(&list, &told->asks, told->task_id, answered);
@@ -237,12 +236,12 @@ static void questions_clear(pons__list *list)
 }
 
 // The inner loop's own is newer than the queue's.
-static pons__rungs *rungs_of(const pons__tasks *tasks, const pons__react *react)
+static pons__recovery_brief *recovery_of(const pons__tasks *tasks, const pons__react *react)
 {
     const pons__task *active = tasks ? pons__queue_active(tasks) : NULL;
     const pons__task *own = react ? react->task : NULL;
     const bool same = strcmp(own ? own->id : "", active ? active->id : "-") == 0;
-    return pons__ladder_rungs(same ? own : active);
+    return pons__recovery_tell(same ? own : active);
 }
 
 static const pons__result *failure_of(const pons__skills *skills)
@@ -269,12 +268,12 @@ static pons_value *build(const char *thread, const pons__tasks *tasks, const inn
 {
     static const pons__list none = {0};
     const pons__react *react = in->react;
-    pons__told_now *now = pons__record_read(&pons__told_now_record, telemetry);
-    pons__greeted *greeted = pons__record_read(&pons__greeted_record, hello);
-    pons__list zones = {0};
+    PONS__AUTO(told_now) now = pons__record_read(&pons__told_now_record, telemetry);
+    PONS__AUTO(greeted) greeted = pons__record_read(&pons__greeted_record, hello);
+    PONS__AUTO_LIST(zone) zones = {0};
     pons__list_read(&pons__zone_record, pons_get(greeted->world, "zones"), &zones);
     pons__list approvals = questions(tasks, react, false), answered = questions(tasks, react, true);
-    pons__rungs *rungs = rungs_of(tasks, react);
+    pons__recovery_brief *recovery = recovery_of(tasks, react);
     pons__plan_brief *plan = pons__plan_brief_of(react ? react->plan : NULL);
     pons_autovalue no_body = json_pack("{s:n, s:s}", "latched", "reason", "no body");
     pons_autovalue finished =
@@ -312,19 +311,16 @@ static pons_value *build(const char *thread, const pons__tasks *tasks, const inn
         .last_failure = failure_of(in->skills),
         .approvals = approvals,
         .answered = answered,
-        .ladder = rungs,
+        .recovery = recovery,
         .plan = plan,
         .body = hello ? &body : NULL,
         .unheard = unheard,
     };
     pons_value *told = pons__record_write(&pons__status_record, &status);
     pons__record_free(&pons__plan_brief_record, plan);
-    pons__record_free(&pons__rungs_record, rungs);
+    pons__record_free(&pons__recovery_brief_record, recovery);
     questions_clear(&approvals);
     questions_clear(&answered);
-    pons__list_clear(&pons__zone_record, &zones);
-    pons__record_free(&pons__greeted_record, greeted);
-    pons__record_free(&pons__told_now_record, now);
     return told;
 }
 

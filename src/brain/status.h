@@ -25,7 +25,7 @@ typedef struct pons__status {
     const pons__result *last_failure;
     pons__list approvals; // pons__question
     pons__list answered;  // pons__question
-    const pons__rungs *ladder;
+    const pons__recovery_brief *recovery;
     const pons__plan_brief *plan;
     const pons__status_body *body;
     const pons_value *unheard;
@@ -38,11 +38,11 @@ typedef struct pons__told_now {
     const pons_value *pose, *stop, *pace_percent, *battery_pct, *battery_state, *distance,
         *realtime;
 } pons__told_now;
-extern const pons__record pons__told_now_record;
+PONS__RECORD_OF(told_now);
 
 typedef struct pons__greeted {
     const pons_value *driver, *robot_id, *boot_id, *world, *world_id, *started_ms;
 } pons__greeted;
-extern const pons__record pons__greeted_record;
+PONS__RECORD_OF(greeted);
 
 #endif

@@ -165,16 +165,15 @@ static int mend(pons_store store, pons_thread *thread, pons_error *err)
     }
     pons_state_read(store, id, PONS_NS_REACT, &inner, &none); // it may not have begun
     pons_state_history(store, id, PONS_NS_REACT, 1, false, &heads, &none);
-    pons__tasks *t = pons__record_read(&pons__tasks_record, pons_get(state, "tasks"));
+    PONS__AUTO(tasks) t = pons__record_read(&pons__tasks_record, pons_get(state, "tasks"));
     if (!t->react) {
         t->react = pons__record_new(&pons__told_record);
     }
-    pons__react *in = pons__record_read(&pons__react_record, pons_get(inner, "react"));
+    PONS__AUTO(react) in = pons__record_read(&pons__react_record, pons_get(inner, "react"));
     const bool heard = in->activation == t->react->activation;
     const bool at_work = json_array_size(pons_get(json_array_get(heads, 0), "next")) > 0;
     const bool lets_go = in->preempt;
     const int told = t->react->state;
-    pons__record_free(&pons__react_record, in);
     int rc = PONS_OK;
     if (!heard) {
         take_back_asks(t);
@@ -187,7 +186,6 @@ static int mend(pons_store store, pons_thread *thread, pons_error *err)
         // It has ended, or was to go on, or never began, and the message is not here.
         rc = say_idle(t, thread, err);
     }
-    pons__record_free(&pons__tasks_record, t);
     return rc;
 }
 
@@ -213,15 +211,12 @@ static int say_started(pons_store store, pons_thread *t, const char *from, const
         return rc;
     }
     const pons_value *robot = pons_get(was, "robot_ms"); // of then: nothing has moved since
-    pons__run_started *again = pons__record_read(&pons__run_started_record, was);
+    PONS__AUTO(run_started) again = pons__record_read(&pons__run_started_record, was);
     pons_autovalue none = json_array();
     const pons__fork_point point = {.thread = from, .checkpoint_id = checkpoint};
-    pons_value *said = pons__record_write(
-        &pons__run_started_record, &(pons__run_started){.goal = again->goal ? again->goal : none,
-                                                        .options = again->options,
-                                                        .forked = &point});
+    pons_value *said = PONS__WRITE(run_started, .goal = again->goal ? again->goal : none,
+                                   .options = again->options, .forked = &point);
     json_object_set_new(said, "robot_ms", robot ? pons_value_ref(robot) : json_integer(0));
-    pons__record_free(&pons__run_started_record, again);
     return pons_thread_emit(t, PONS_NS_KERNEL, pons__run_started_record.name, said, err);
 }
 

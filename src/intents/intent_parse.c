@@ -193,6 +193,10 @@ static void session_fini(session *s)
     json_decref(s->goals);
 }
 
+// What makes a question of a sentence; whether something was done is no wish, whatever stands before it.
+static const char *const asking[] = {"?", "？", "吗", "呢"};
+static const char *const whether_done[] = {"了吗", "了没"};
+
 static int session_init(session *s, const pons__intents *r, const char *text,
                         const pons_value *world, pons_error *err)
 {
@@ -213,7 +217,6 @@ static int session_init(session *s, const pons__intents *r, const char *text,
         session_fini(s);
         return no_memory(err);
     }
-    static const char *const asking[] = {"?", "？", "吗", "呢"};
     for (size_t i = 0; len && i < sizeof asking / sizeof *asking; i++) {
         s->asks = s->asks || strstr(text, asking[i]);
     }
@@ -254,9 +257,10 @@ static bool only_fillers(const session *s, size_t pos, size_t end)
         if (pos >= end) {
             return true;
         }
-        if (pons__literal_at(s->f.s, pos, end, "了吗") || // whether it was done is no wish
-            pons__literal_at(s->f.s, pos, end, "了没")) {
-            return false;
+        for (size_t i = 0; i < sizeof whether_done / sizeof *whether_done; i++) {
+            if (pons__literal_at(s->f.s, pos, end, whether_done[i])) {
+                return false;
+            }
         }
         size_t after = pons__word_at(&s->r->trailing, s->f.s, pos, end, NULL);
         after = after ? after : pons__word_at(&s->r->urgent, s->f.s, pos, end, NULL);
@@ -944,7 +948,8 @@ static pons__control wish_control(const session *s, span w)
     for (size_t k = 0; k < n; k++) {
         for (pons__control c = CONTROL_STOP; c < CONTROL_COUNT; c++) {
             size_t after = pons__word_at(&s->r->control[c], s->f.s, at[k], w.hi, NULL);
-            for (size_t again = after; again;) { // 停停停, "no, no"
+            size_t again = after;
+            while (again) { // 停停停, "no, no"
                 after = again;
                 again = pons__word_at(&s->r->control[c], s->f.s, skip_punctuation(s, after, w.hi),
                                       w.hi, NULL);

@@ -160,6 +160,11 @@ static void counting_cancel(void *self, uint64_t call)
     pons_llm_script.cancel(self, call);
 }
 
+static const char *thread_of(const bench *b)
+{
+    return b->thread ? b->thread : "t1";
+}
+
 // ---- life ---------------------------------------------------------------------------------------
 
 static pons_value *load(const char *name)
@@ -281,7 +286,7 @@ void bench_brain(bench *b)
     b->kill_at = 0;
     b->error = (pons_error)PONS_ERROR_INIT;
     const pons_brain_options o = {.store = b->store,
-                                  .thread = "t1",
+                                  .thread = thread_of(b),
                                   .clock = b->clock,
                                   .seed = (uint64_t)b->time.now_ns,
                                   .config = b->config,
@@ -444,7 +449,7 @@ void bench_post(bench *b, const char *kind, const char *json)
         json_object_set_new(value, "stop_number", json_integer(b->latches));
         json_object_set_new(value, "stop_latched", json_boolean(latched));
     }
-    must(pons_inbox_post(b->memory, "t1", "kernel", kind, value, &err), &err);
+    must(pons_inbox_post(b->memory, thread_of(b), "kernel", kind, value, &err), &err);
 }
 
 const char *bench_mode(bench *b)

@@ -42,6 +42,7 @@ typedef struct bench {
     int llm_starts, llm_cancels;
     pons_value *llm_request; // the newest
     pons_value *objects;     // of the world; NULL: none
+    const char *thread;      // NULL: t1
     pons_brain *brain;
     pons_error error; // of the poll that failed; status PONS_OK: none
     pons_value *events;

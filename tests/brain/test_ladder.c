@@ -370,7 +370,7 @@ static void no_way_begin(bench *b, bool poses_fail, const char *script)
 }
 
 // The zone's other sides come before anything else, in their order, whoever decides; what was tried is in
-// the ladder, and in the decisions' reasons.
+// recovery, and in the decisions' reasons.
 static void no_way_to_a_zone_tries_its_other_sides(void **state)
 {
     (void)state;

@@ -489,7 +489,7 @@ static void a_model_makes_a_plan(void **state)
     bench_close(&b);
 }
 
-// The ladder's question, which comes before the plan goes on with the answer to its own, is no question of the plan's.
+// Recovery's question, which comes before the plan goes on with the answer to its own, is no question of the plan's.
 static void the_ladders_question_is_none_of_the_plans(void **state)
 {
     (void)state;

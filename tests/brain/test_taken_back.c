@@ -221,7 +221,7 @@ static void what_is_told_is_what_happens(void **state)
                 bench_settle(&b, 20.0);
                 won += wins;
                 late += !wins;
-                // What has ended may do so by the no itself, as a task of the ladder's does.
+                // What has ended may do so by the no itself, as a task of recovery's does.
                 const bool goes = is->went(&b) > here || (wins && here > went);
                 if (wins && goes) {
                     fail_msg("%s, killed %s commit %d: the no counts, and it went", is->name,

@@ -54,8 +54,7 @@ static void on_accepted(pons__body_goal *g, int state)
     g->accepted = true;
     g->recovering = false;
     if (!g->accept) {
-        g->accept =
-            pons__record_write(&pons__word_record, &(pons__word){.state = pons_goal_states[state]});
+        g->accept = PONS__WRITE(word, .state = pons_goal_states[state]);
     }
 }
 
@@ -328,8 +327,6 @@ void pons__port_heard(pons__port *p)
     }
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 void pons__port_init(pons__port *p, pons_brain *b)
 {
     *p = (pons__port){.brain = b};
@@ -362,12 +359,11 @@ int pons__port_load(pons__port *p, pons_error *err)
     json_t *e;
     json_array_foreach(effects, i, e)
     {
-        pons__effect *effect = pons__record_read(&pons__effect_record, e);
+        PONS__AUTO(effect) effect = pons__record_read(&pons__effect_record, e);
         pons__body_goal *g = pons__port_track(p, effect->id);
         const pons_message_goal goal = pons__effect_goal(effect, p->brain->opts.thread);
         pons__port_keep(g, &goal, effect->details ? effect->details->boot_id : "");
         g->accepted = strcmp(effect->state, pons_effect_state_word(PONS_EFFECT_ACCEPTED)) == 0;
-        pons__record_free(&pons__effect_record, effect);
         g->recovering = true;
         g->old = true;
     }

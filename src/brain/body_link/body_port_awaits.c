@@ -25,11 +25,8 @@ static pons_value *tell(pons__news news)
 static pons_value *lost(const char *goal_id, const char *why)
 {
     pons_autovalue none = json_object();
-    return pons__record_write(&pons__ended_record,
-                              &(pons__ended){.goal_id = goal_id,
-                                             .status = pons__end_words[PONS_END_UNKNOWN],
-                                             .error_msg = why,
-                                             .metrics = none});
+    return PONS__WRITE(ended, .goal_id = goal_id, .status = pons__end_words[PONS_END_UNKNOWN],
+                       .error_msg = why, .metrics = none);
 }
 
 static pons_value *skill_answer(pons__port *p, const port_wait *w)
@@ -60,11 +57,9 @@ static pons_value *skill_answer(pons__port *p, const port_wait *w)
     }
     if (stuck) {
         stuck->no_progress = false;
-        return pons__record_write(&pons__news_record,
-                                  &(pons__news){.event = "no_progress",
-                                                .goal_id = stuck->id,
-                                                .distance_remaining_m = stuck->window_distance,
-                                                .for_s = p->brain->rules.no_progress_s});
+        return PONS__WRITE(news, .event = "no_progress", .goal_id = stuck->id,
+                           .distance_remaining_m = stuck->window_distance,
+                           .for_s = p->brain->rules.no_progress_s);
     }
     const double waited_ms = (double)(pons__port_robot_ms(p) - w->since_robot_ms);
     const double wanted_s = w->request->look_s;
@@ -84,11 +79,9 @@ static pons_value *wait_answer(pons__port *p, const port_wait *w)
     switch (w->request->wait) {
     case PONS_WAIT_LINK:
         return p->ready && p->telemetry
-                   ? pons__record_write(&pons__linked_record,
-                                        &(pons__linked){.ready = true,
-                                                        .epoch = pons__port_epoch(p),
-                                                        .boot_id = pons__port_boot(p),
-                                                        .robot_id = p->greeting.as.hello.robot_id})
+                   ? PONS__WRITE(linked, .ready = true, .epoch = pons__port_epoch(p),
+                                 .boot_id = pons__port_boot(p),
+                                 .robot_id = p->greeting.as.hello.robot_id)
                    : NULL;
     case PONS_WAIT_ACCEPT:
         return g ? pons_value_ref(g->accept)
@@ -101,8 +94,6 @@ static pons_value *wait_answer(pons__port *p, const port_wait *w)
         return skill_answer(p, w);
     }
 }
-
-// ---- public functions ---------------------------------------------------------------------------
 
 static void wait_free(port_wait *w)
 {

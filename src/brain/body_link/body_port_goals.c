@@ -93,12 +93,9 @@ void pons__goal_finish(pons__body_goal *g, const char *status, const pons_report
 {
     if (!g->result) {
         pons_autovalue none = json_object();
-        g->result = pons__record_write(
-            &pons__ended_record, &(pons__ended){.goal_id = g->id,
-                                                .status = status,
-                                                .error_code = end->error_code,
-                                                .error_msg = end->error_msg,
-                                                .metrics = end->metrics ? end->metrics : none});
+        g->result =
+            PONS__WRITE(ended, .goal_id = g->id, .status = status, .error_code = end->error_code,
+                        .error_msg = end->error_msg, .metrics = end->metrics ? end->metrics : none);
     }
     g->recovering = false;
     if (!g->accept) {

@@ -81,8 +81,6 @@ static bool start_thread(pons__heart *h)
     return rc == 0;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 void pons__heart_init(pons__heart *h, const pons_clock *clock)
 {
     pthread_condattr_t monotonic;

@@ -52,7 +52,7 @@ static int64_t in_force(const pons_brain *b)
 
 static void refused(pons_brain *b, pons_cx *cx, const char *reason)
 {
-    pons__event_emit(b, cx, &pons__tempo_refused_record, &(pons__tempo_refused){.reason = reason});
+    PONS__EMIT(b, cx, tempo_refused, .reason = reason);
 }
 
 // *ret_met: it is so already, where that is why nothing is to be done.
@@ -112,10 +112,8 @@ int pons_pace_wanted(const pons_value *said, int64_t now_percent, double top_mps
                      int64_t *ret_percent, pons_error *err)
 {
     bool met = false;
-    pons__hurry *hurry = pons__record_read(&pons__hurry_record, said);
-    const int rc = wanted(hurry, now_percent, top_mps, ret_percent, &met, err);
-    pons__record_free(&pons__hurry_record, hurry);
-    return rc;
+    PONS__AUTO(hurry) hurry = pons__record_read(&pons__hurry_record, said);
+    return wanted(hurry, now_percent, top_mps, ret_percent, &met, err);
 }
 
 // Nothing of it is answered yet; sent_ms: when another one was sent that is not either.
@@ -131,11 +129,8 @@ void pons__tempo_drop_words(pons_brain *b, pons_cx *cx, pons__tasks *t)
     if (t->tempo && t->tempo->then) {
         pons__json(&t->tempo->then, NULL);
         t->changed = true;
-        pons__event_emit(
-            b, cx, &pons__control_told_record,
-            &(pons__control_told){
-                .word = "pace",
-                .ignored = "what was said since goes before what was said with the pace"});
+        PONS__EMIT(b, cx, control_told, .word = "pace",
+                   .ignored = "what was said since goes before what was said with the pace");
     }
 }
 
@@ -192,8 +187,7 @@ pons_value *pons__tempo_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool *r
     }
     *ret_taken = b->tempo.answer == PONS__TEMPO_TAKEN;
     if (*ret_taken) {
-        pons__event_emit(b, cx, &pons__tempo_set_record,
-                         &(pons__tempo_set){.percent = t->tempo->percent, .by = t->tempo->by});
+        PONS__EMIT(b, cx, tempo_set, .percent = t->tempo->percent, .by = t->tempo->by);
     } else {
         refused(b, cx, b->tempo.why);
     }
@@ -212,12 +206,11 @@ pons_value *pons__tempo_answer(const pons__tasks *t, const char *question)
     json_t *one;
     json_array_foreach(t->tempo ? t->tempo->then : NULL, i, one)
     {
-        pons__letter *letter = pons__record_read(&pons__letter_record, one);
+        PONS__AUTO(letter) letter = pons__record_read(&pons__letter_record, one);
         if (!answer && letter->kind == PONS_LETTER_ANSWER &&
             strcmp(pons_get_str(letter->value, "id", ""), question) == 0) {
             answer = pons_value_ref(letter->value);
         }
-        pons__record_free(&pons__letter_record, letter);
     }
     return answer;
 }

@@ -157,13 +157,13 @@ pons_value *pons__guard_kernel(pons_brain *b, const char *skill)
 pons_value *pons__guard_says(const pons_value *rules)
 {
     pons_autobuf text = PONS_BUF_INIT;
-    pons__list list = {0};
-    pons__list_read(&pons__broken_record, rules, &list);
-    for (size_t i = 0; i < list.n; i++) {
-        const pons__broken *broken = list.at[i];
+    size_t i;
+    json_t *rule;
+    json_array_foreach(rules, i, rule)
+    {
+        PONS__AUTO(broken) broken = pons__record_read(&pons__broken_record, rule);
         pons_buf_printf(&text, "%s%s", i ? "; " : "", broken->message);
     }
-    pons__list_clear(&pons__broken_record, &list);
     return json_string(text.data ? text.data : "");
 }
 

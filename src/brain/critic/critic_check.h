@@ -11,7 +11,7 @@ typedef struct pons__broken {
     const char *skill; // NULL: of no single one
     bool lasts;        // and will be broken however often it is tried
 } pons__broken;
-extern const pons__record pons__broken_record;
+PONS__RECORD_OF(broken);
 
 void pons__broken_add(pons_value *rules, const pons__broken *broken);
 

@@ -9,7 +9,7 @@
 //                                           poses; each takes the place of `zone`, as `pose`
 //     alternates: [{…}, {…}]                or the arguments themselves, the same for every call
 //
-// The ladder tries them one after the other, before anything else and before a person is asked. The
+// Recovery tries them one after the other, before anything else and before a person is asked. The
 // brain's loop thread.
 #include "brain/goals/alternate_places.h"
 

@@ -10,7 +10,7 @@
 //     place             {intent: bring,  args: {object: $object, place: $place}, step: 2}
 //
 //     a goal's members + an item --fill.c--> a way to meet it (pons__means), for the rules and the model
-//     the world        + its test ---------> whether it is met, for R1, R4, the ladder
+//     the world        + its test ---------> whether it is met, for R1, R4, recovery
 //
 // A way whose arguments need a member that the goal lacks is none. A test is one of
 //
@@ -336,14 +336,13 @@ pons__list pons__means_of(const pons_brain *b, const pons__goal *goal, int64_t g
 pons__means *pons__means_alone(const pons_brain *b, const pons__goal *goal)
 {
     pons_autovalue members = pons__record_write(&pons__goal_record, goal);
-    pons__list list = ways(b, goal, members);
+    PONS__AUTO_MEANS list = ways(b, goal, members);
     const pons__means *last = list.n ? list.at[list.n - 1] : NULL;
     pons__means *first = NULL;
     if (last && ((pons__means *)list.at[0])->step == last->step &&
         !((pons__means *)list.at[0])->each) {
         first = pons__list_take(&list, 0);
     }
-    pons__means_clear(&list);
     return first;
 }
 
@@ -372,17 +371,15 @@ pons_value *pons__means_told(const pons_brain *b, const pons__task *task)
     for (size_t i = 0; task && i < task->goals.n && open < OPEN_TOLD; i++) {
         const pons__goal *goal = task->goals.at[i];
         if (!goal->done) {
-            pons__list means = pons__means_of(b, goal, (int64_t)i);
+            PONS__AUTO_MEANS means = pons__means_of(b, goal, (int64_t)i);
             tell(&means, told);
-            pons__means_clear(&means);
             open++;
         }
     }
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
-        pons__means *m = pons__means_for(b, always[i], NULL, NULL);
+        PONS__AUTO(means) m = pons__means_for(b, always[i], NULL, NULL);
         if (m) {
             json_array_append_new(told, pons__record_write(&pons__means_record, m));
-            pons__record_free(&pons__means_record, m);
         }
     }
     return told;
@@ -395,11 +392,9 @@ pons__means *pons__means_for(const pons_brain *b, const char *intent, const char
     if (member) {
         json_object_set_new(v, member, value);
     }
-    pons__goal *goal = pons__record_read(&pons__goal_record, v);
-    pons__list means = pons__means_of(b, goal, -1);
+    PONS__AUTO(goal) goal = pons__record_read(&pons__goal_record, v);
+    PONS__AUTO_MEANS means = pons__means_of(b, goal, -1);
     pons__means *first = means.n ? pons__list_take(&means, 0) : NULL;
-    pons__means_clear(&means);
-    pons__record_free(&pons__goal_record, goal);
     return first;
 }
 
@@ -454,32 +449,26 @@ static bool is_word(const pons_value *test, const char *word)
 
 static bool has_test(const pons_brain *b, const pons__goal *goal, const char *word)
 {
-    pons__list means = pons__means_of(b, goal, 0);
-    const bool has = is_word(test_of(&means), word);
-    pons__means_clear(&means);
-    return has;
+    PONS__AUTO_MEANS means = pons__means_of(b, goal, 0);
+    return is_word(test_of(&means), word);
 }
 
 bool pons__means_met(const pons_brain *b, const pons__goal *goal)
 {
-    pons__list means = pons__means_of(b, goal, 0);
+    PONS__AUTO_MEANS means = pons__means_of(b, goal, 0);
     const pons_value *test = test_of(&means);
-    const bool met = is_word(test, "at")        ? at_place(b, goal)
-                     : is_word(test, "charged") ? charged(b)
-                     : json_is_object(test)     ? facts_hold(b, test)
-                                                : goal->done;
-    pons__means_clear(&means);
-    return met;
+    return is_word(test, "at")        ? at_place(b, goal)
+           : is_word(test, "charged") ? charged(b)
+           : json_is_object(test)     ? facts_hold(b, test)
+                                      : goal->done;
 }
 
 bool pons__means_once(const pons_brain *b, const pons__goal *goal)
 {
-    pons__list means = pons__means_of(b, goal, 0);
+    PONS__AUTO_MEANS means = pons__means_of(b, goal, 0);
     const pons_value *test = test_of(&means);
     const bool each = means.n && ((const pons__means *)means.at[means.n - 1])->each;
-    const bool once = each || (test && !is_word(test, "ended"));
-    pons__means_clear(&means);
-    return once;
+    return each || (test && !is_word(test, "ended"));
 }
 
 // The first "$name" of a template that the goal has not; NULL: it has all.
@@ -500,9 +489,8 @@ static const char *lacking(const pons_value *template, const pons_value *members
 const char *pons__means_lack(const pons_brain *b, const pons__goal *goal, char *buf, size_t cap)
 {
     pons_autovalue members = pons__record_write(&pons__goal_record, goal);
-    pons__list fit = pons__means_of(b, goal, 0);
+    PONS__AUTO_MEANS fit = pons__means_of(b, goal, 0);
     const bool any = fit.n > 0;
-    pons__means_clear(&fit);
     buf[0] = '\0';
     for (size_t i = 0; !any && i < b->port.skills.n; i++) {
         const pons__registered *skill = b->port.skills.at[i];
@@ -555,12 +543,11 @@ bool pons__means_of_charge(const pons_brain *b, const pons__goal *goal)
 static bool all_ways(const pons_brain *b, const pons__goal *goal,
                      bool (*are)(const pons_brain *b, const char *skill))
 {
-    pons__list means = pons__means_of(b, goal, 0);
+    PONS__AUTO_MEANS means = pons__means_of(b, goal, 0);
     bool all = means.n > 0;
     for (size_t i = 0; i < means.n; i++) {
         all = all && are(b, ((const pons__means *)means.at[i])->skill);
     }
-    pons__means_clear(&means);
     return all;
 }
 
@@ -582,13 +569,12 @@ bool pons__means_words(const pons_brain *b, const pons__goal *goal)
 
 bool pons__means_leads(const pons_brain *b, const pons__goal *goal, const char *skill)
 {
-    pons__list means = pons__means_of(b, goal, 0);
+    PONS__AUTO_MEANS means = pons__means_of(b, goal, 0);
     bool leads = false;
     for (size_t i = 0; i < means.n; i++) {
         const pons__means *m = means.at[i];
         leads = leads || ((m->each || is_word(m->test, "at")) && strcmp(m->skill, skill) == 0);
     }
-    pons__means_clear(&means);
     return leads;
 }
 
@@ -624,12 +610,11 @@ static double share(const pons_brain *b, const pons__goal *goal, const char *ski
     const char *name = item ? item->remains : NULL;
     const double asked = name ? pons_get_num(args, name, NAN) : NAN;
     pons_autovalue members = members_of(b, goal);
-    pons__list list = ways(b, goal, members);
+    PONS__AUTO_MEANS list = ways(b, goal, members);
     const pons__means *last = list.n ? list.at[list.n - 1] : NULL;
     const bool own = last && !last->each && (!last->test || is_word(last->test, "ended")) &&
                      strcmp(last->skill, skill) == 0;
     const double all = own && name ? pons_get_num(last->args, name, NAN) : NAN;
-    pons__means_clear(&list);
     *ret_rest = goal->left > 0.0 ? goal->left : fabs(all);
     return asked * all >= 0.0 ? fabs(asked) : NAN;
 }
@@ -637,7 +622,7 @@ static double share(const pons_brain *b, const pons__goal *goal, const char *ski
 void pons__means_ended(const pons_brain *b, pons__goal *goal, const char *skill,
                        const pons_value *args)
 {
-    pons__list means = pons__means_of(b, goal, 0);
+    PONS__AUTO_MEANS means = pons__means_of(b, goal, 0);
     const int64_t last = means.n ? ((const pons__means *)means.at[means.n - 1])->step : 0;
     for (size_t i = 0; i < means.n; i++) {
         const pons__means *m = means.at[i];
@@ -660,18 +645,15 @@ void pons__means_ended(const pons_brain *b, pons__goal *goal, const char *skill,
         }
         break;
     }
-    pons__means_clear(&means);
 }
 
 bool pons__means_by_end(const pons_brain *b, const pons__goal *goal, const char *skill,
                         const pons_value *args)
 {
-    pons__list means = pons__means_of(b, goal, 0);
+    PONS__AUTO_MEANS means = pons__means_of(b, goal, 0);
     const pons__means *last = means.n ? means.at[means.n - 1] : NULL;
     const bool ends = last && !last->each && (!last->test || is_word(last->test, "ended"));
-    const bool by = ends && strcmp(last->skill, skill) == 0 && pons__meant(b, goal, last, args);
-    pons__means_clear(&means);
-    return by;
+    return ends && strcmp(last->skill, skill) == 0 && pons__meant(b, goal, last, args);
 }
 
 bool pons__means_own(const pons_brain *b, const pons__goal *goal, const char *skill,

@@ -10,6 +10,7 @@
 // may have the same step: the first is taken. Empty: no skill says that it meets it. The caller clears.
 pons__list pons__means_of(const pons_brain *b, const pons__goal *goal, int64_t goal_index);
 void pons__means_clear(pons__list *means);
+#define PONS__AUTO_MEANS __attribute__((cleanup(pons__means_clear))) pons__list
 // For the observation: of each step one, for the goals that are open, and the skills that pause and look.
 pons_value *pons__means_told(const pons_brain *b, const pons__task *task);
 

@@ -55,8 +55,7 @@ static pons_value *zone_of(const pons__named *p)
     pons_autovalue names = bare(p->name) == p->name ? json_pack("[s]", p->name)
                                                     : json_pack("[ss]", p->name, bare(p->name));
     pons_autovalue target = pons__pose_write(&(pons__pose){true, p->x, p->y, p->yaw});
-    return pons__record_write(&pons__zone_record,
-                              &(pons__zone){.id = id, .names = names, .target = target});
+    return PONS__WRITE(zone, .id = id, .names = names, .target = target);
 }
 
 // ---- going there --------------------------------------------------------------------------------
@@ -76,13 +75,11 @@ int pons_places_in(const pons_items *it, const char *ns, const pons_value *world
         json_is_array(own) ? json_copy((pons_value *)(uintptr_t)own) : json_array();
     json_array_foreach(all, i, row)
     {
-        pons__item *item = pons__record_read(&pons__item_record, row);
-        pons__named *p = pons__record_read(&pons__named_record, item->value);
+        PONS__AUTO(item) item = pons__record_read(&pons__item_record, row);
+        PONS__AUTO(named) p = pons__record_read(&pons__named_record, item->value);
         if (*p->name && strcmp(p->world, world_name(world)) == 0) {
             json_array_append_new(zones, zone_of(p));
         }
-        pons__record_free(&pons__named_record, p);
-        pons__record_free(&pons__item_record, item);
     }
     pons_value *with = json_copy((pons_value *)(uintptr_t)world);
     with = with ? with : json_object();
@@ -111,11 +108,9 @@ static bool is_place(const char *id)
 // Where one goes; a new reference, NULL: there is no such zone.
 static const pons_value *target_of(const pons_value *world, const char *id)
 {
-    pons__zone *zone =
-        pons__record_read(&pons__zone_record, pons__find(pons_get(world, "zones"), "id", id));
-    const pons_value *target = pons_value_ref(zone->target);
-    pons__record_free(&pons__zone_record, zone);
-    return target;
+    PONS__AUTO(zone)
+    zone = pons__record_read(&pons__zone_record, pons__find(pons_get(world, "zones"), "id", id));
+    return pons_value_ref(zone->target);
 }
 
 static bool uses_place(const pons__goal *goal)
@@ -184,10 +179,10 @@ static const char *taken(pons_brain *b, const char *name)
     pons_autovalue empty = json_object();
     pons_error none = PONS_ERROR_INIT;
     const bool parsed_well = ops->parse(b->opts.policy.self, name, empty, &word, &none) >= 0;
-    pons__understood *u = pons__record_read(&pons__understood_record, parsed_well ? word : NULL);
+    PONS__AUTO(understood)
+    u = pons__record_read(&pons__understood_record, parsed_well ? word : NULL);
     const bool controls =
         u->control || (ops->pace && ops->pace(b->opts.policy.self, name, &pace, &none) >= 0);
-    pons__record_free(&pons__understood_record, u);
     if (controls) {
         return "that is a word that controls the robot";
     }
@@ -230,12 +225,11 @@ static void spelled(pons_brain *b, const char *name, char *ret, size_t cap)
     if (ops->parse(b->opts.policy.self, text, places, &parsed, &none) < 0) {
         return;
     }
-    pons__understood *u = pons__record_read(&pons__understood_record, parsed);
+    PONS__AUTO(understood) u = pons__record_read(&pons__understood_record, parsed);
     const pons__goal *goal = u->goals.n == 1 ? u->goals.at[0] : NULL;
     if (goal && is_place(goal->zone)) {
         snprintf(ret, cap, "%s", goal->zone + strlen(ID));
     }
-    pons__record_free(&pons__understood_record, u);
 }
 
 // Under which key a place of this world is kept, or will be: its name, and the world's where another world's has that.
@@ -252,15 +246,13 @@ static void key_of(pons_brain *b, const char *name, char *ret, size_t cap)
     snprintf(ret, cap, "%s", name);
     json_array_foreach(all, i, row)
     {
-        pons__item *item = pons__record_read(&pons__item_record, row);
-        pons__named *p = pons__record_read(&pons__named_record, item->value);
+        PONS__AUTO(item) item = pons__record_read(&pons__item_record, row);
+        PONS__AUTO(named) p = pons__record_read(&pons__named_record, item->value);
         if (!found && strcmp(p->name, name) == 0 && strcmp(p->world, world) == 0) {
             snprintf(ret, cap, "%s", item->key);
             found = true;
         }
         had = had || strcmp(item->key, name) == 0;
-        pons__record_free(&pons__named_record, p);
-        pons__record_free(&pons__item_record, item);
     }
     if (had && !found) {
         snprintf(ret, cap, "%s (%s)", name, world);
@@ -315,7 +307,7 @@ static void remember(pons_brain *b, pons_cx *cx, const char *name, const char *b
         refused(b, cx, name, why);
         return;
     }
-    pons__event_emit(b, cx, &pons__place_kept_record, &(pons__place_kept){.place = &place});
+    PONS__EMIT(b, cx, place_kept, .place = &place);
 }
 
 static void forget(pons_brain *b, pons_cx *cx, const char *name)
@@ -349,7 +341,7 @@ bool pons__places_hear(pons_brain *b, pons_cx *cx, const char *text, const char 
     if (rc == PONS_ENOTFOUND) {
         return false;
     }
-    pons__naming *naming = pons__record_read(&pons__naming_record, rc >= 0 ? said : NULL);
+    PONS__AUTO(naming) naming = pons__record_read(&pons__naming_record, rc >= 0 ? said : NULL);
     if (rc < 0) {
         refused(b, cx, text, err.message);
     } else if (strcmp(naming->word, "forget") == 0) {
@@ -357,6 +349,5 @@ bool pons__places_hear(pons_brain *b, pons_cx *cx, const char *text, const char 
     } else {
         remember(b, cx, naming->name, by);
     }
-    pons__record_free(&pons__naming_record, naming);
     return true;
 }

@@ -118,10 +118,8 @@ static int enabled(const pons__scheduled *was, bool on, int64_t now_ms, pons_val
 int pons_schedule_goal_enable(const pons_value *was, bool on, int64_t now_ms, pons_value **ret,
                               pons_error *err)
 {
-    pons__scheduled *s = pons__record_read(&pons__scheduled_record, was);
-    const int rc = enabled(s, on, now_ms, ret, err);
-    pons__record_free(&pons__scheduled_record, s);
-    return rc;
+    PONS__AUTO(scheduled) s = pons__record_read(&pons__scheduled_record, was);
+    return enabled(s, on, now_ms, ret, err);
 }
 
 static int room(const pons_items *it, const char *ns, pons_error *err)
@@ -149,10 +147,8 @@ static int put(const pons_items *it, const char *ns, const char *id, const pons_
 int pons_schedule_goal_put(const pons_items *it, const char *ns, const pons_value *value,
                            pons_error *err)
 {
-    pons__scheduled *s = pons__record_read(&pons__scheduled_record, value);
-    const int rc = put(it, ns, s->id, value, err);
-    pons__record_free(&pons__scheduled_record, s);
-    return rc;
+    PONS__AUTO(scheduled) s = pons__record_read(&pons__scheduled_record, value);
+    return put(it, ns, s->id, value, err);
 }
 
 static pons_items items_of(const pons_brain *b)
@@ -286,14 +282,12 @@ int pons__schedules_look(pons_brain *b, pons_error *err)
     json_array_foreach(all, i, one)
     {
         pons_error own = PONS_ERROR_INIT;
-        pons__item *row = pons__record_read(&pons__item_record, one);
-        pons__scheduled *s = pons__record_read(&pons__scheduled_record, row->value);
+        PONS__AUTO(item) row = pons__record_read(&pons__item_record, one);
+        PONS__AUTO(scheduled) s = pons__record_read(&pons__scheduled_record, row->value);
         const int looked = look_at(b, s, now_ms, &own);
         if (looked < 0 && looked != PONS_ESTALE) { // it stays due
             pons_log(PONS_LOG_WARN, WHERE, "%s: %s", row->key, own.message);
         }
-        pons__record_free(&pons__scheduled_record, s);
-        pons__record_free(&pons__item_record, row);
         if (looked == PONS_ESTALE) { // the thread is somebody else's
             *err = own;
             rc = looked;
@@ -338,9 +332,8 @@ static void fault_of(pons_brain *b, const char *text, char *ret, size_t cap)
     const char *wish = pace ? pace->rest : text;
     const int rc = wish ? ops->parse(b->opts.policy.self, wish, world, &parsed, &why) : PONS_OK;
     pons__record_free(&pons__hurry_record, pace);
-    pons__understood *u = pons__record_read(&pons__understood_record, rc >= 0 ? parsed : NULL);
+    PONS__AUTO(understood) u = pons__record_read(&pons__understood_record, rc >= 0 ? parsed : NULL);
     const bool control = u->control;
-    pons__record_free(&pons__understood_record, u);
     const bool twice =
         ops->when(b->opts.policy.self, text, &again, &(pons_error)PONS_ERROR_INIT) >= 0;
     snprintf(ret, cap, "%s",
@@ -378,20 +371,16 @@ bool pons__schedules_hear(pons_brain *b, pons_cx *cx, const char *text, const ch
     if (!b->opts.schedules || !ops->when || ops->when(b->opts.policy.self, text, &said, &err) < 0) {
         return false;
     }
-    pons__timed *when = pons__record_read(&pons__timed_record, said);
+    PONS__AUTO(timed) when = pons__record_read(&pons__timed_record, said);
     fault_of(b, when->text, fault, sizeof fault);
     if (!*fault && keep_said(b, cx, when, by, &item, &err) < 0) {
         snprintf(fault, sizeof fault, "%s", err.message);
     }
-    pons__record_free(&pons__timed_record, when);
     if (*fault) {
-        pons__event_emit(b, cx, &pons__schedule_refused_record,
-                         &(pons__schedule_refused){.text = text, .reason = fault});
+        PONS__EMIT(b, cx, schedule_refused, .text = text, .reason = fault);
         return true;
     }
-    pons__scheduled *kept = pons__record_read(&pons__scheduled_record, item);
-    pons__event_emit(b, cx, &pons__schedule_added_record,
-                     &(pons__schedule_added){.schedule = kept});
-    pons__record_free(&pons__scheduled_record, kept);
+    PONS__AUTO(scheduled) kept = pons__record_read(&pons__scheduled_record, item);
+    PONS__EMIT(b, cx, schedule_added, .schedule = kept);
     return true;
 }

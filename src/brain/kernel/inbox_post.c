@@ -113,10 +113,7 @@ int pons_brain_wish(pons_brain *b, const char *text, pons_error *err)
 int pons_brain_answer(pons_brain *b, const pons_value *answer, pons_error *err)
 {
     PONS__AUTO_OPEN open = pons__questions_open(b);
-    const char *id = pons_get_str(answer, "id", NULL);
-    for (size_t i = 0; !id && i < open.n; i++) {
-        id = open.at[i].answered ? NULL : open.at[i].id;
-    }
+    const char *id = pons_get_str(answer, "id", open.next);
     if (!id && strcmp(pons_get_str(answer, "action", ""), "reject") == 0) { // it takes a yes back
         id = pons__question_acted_on(b);
         id = *id ? id : open.n > 0 ? open.at[0].id : NULL;

@@ -105,8 +105,7 @@ static bool halts(const char *word)
 
 static void ignored(pons__saying *s, const char *word, const char *reason)
 {
-    pons__event_emit(s->b, s->cx, &pons__control_told_record,
-                     &(pons__control_told){.word = word, .ignored = reason});
+    PONS__EMIT(s->b, s->cx, control_told, .word = word, .ignored = reason);
 }
 
 // Words that are said while questions are open answer the one that asks for words, or has that option; where several
@@ -119,11 +118,10 @@ static bool answers_question(pons__saying *s, const char *text, const char *cont
     PONS__AUTO_OPEN list = pons__questions_open(s->b);
     const char *option = NULL;
     const pons__question *q = NULL;
-    size_t n = 0, open = 0;
+    size_t n = 0;
     for (size_t i = 0; i < list.n; i++) {
         const pons__question *about = list.at[i].answered ? NULL : list.at[i].about;
         const char *named = about ? pons_answer_option(about->options, text) : NULL;
-        open += !list.at[i].answered;
         if (!about || (option && !named) || !(named || (about->words && !*control))) {
             continue; // its option is meant before any words
         }
@@ -131,7 +129,7 @@ static bool answers_question(pons__saying *s, const char *text, const char *cont
         option = named;
         q = about;
     }
-    if (n == 0 || (*control && open > 1)) { // yes and no are any question's
+    if (n == 0 || (*control && list.unanswered > 1)) { // yes and no are any question's
         return false;
     }
     if (n > 1) {
@@ -168,13 +166,8 @@ static bool answered_or_kept(pons__saying *s, const char *text, const char *word
 // Words after which something may move that did not before.
 static bool sets_free(const char *word)
 {
-    static const char *const words[] = {"yes", "continue", "resume", "reset"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(word, words[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
+    static const char *const words[] = {"yes", "continue", "resume", "reset", NULL};
+    return pons__word_find(words, word, -1) >= 0;
 }
 
 void pons__hear_tempo(pons__saying *s)
@@ -195,22 +188,12 @@ static pons_value *to_hear_then(pons__saying *s, const char *text, const char *c
     pons__letter letter = {.kind = PONS_LETTER_SAY};
     if (strcmp(control, "yes") == 0) {
         PONS__AUTO_OPEN list = pons__questions_open(s->b);
-        const char *id = NULL;
-        size_t open = 0;
-        for (size_t i = 0; i < list.n; i++) {
-            id = list.at[i].answered ? id : list.at[i].id;
-            open += !list.at[i].answered;
-        }
-        if (open != 1) {
+        if (list.unanswered != 1) {
             return NULL; // it is none, and that is told
         }
         letter.kind = PONS_LETTER_ANSWER;
-        letter.value =
-            pons__record_write(&pons__reply_record, &(pons__reply){.id = id,
-                                                                   .action = "approve",
-                                                                   .reason = control,
-                                                                   .at_ms = s->said->at_ms,
-                                                                   .by = s->said->by});
+        letter.value = PONS__WRITE(reply, .id = list.next, .action = "approve", .reason = control,
+                                   .at_ms = s->said->at_ms, .by = s->said->by);
     } else {
         pons__said with = *s->said;
         with.text = text;
@@ -261,45 +244,37 @@ static void hear_pace(pons__saying *s, const pons__hurry *hurry, bool person)
 static bool asked_again(pons__saying *s, const char *text)
 {
     PONS__AUTO_OPEN list = pons__questions_open(s->b);
-    bool open = false;
     for (size_t i = 0; i < list.n && !s->b->opts.llm; i++) {
-        const pons__question *about = list.at[i].about;
-        open = open || (!list.at[i].answered && !(about && about->words));
-    }
-    if (open) {
-        ignored(s, "answer",
-                pons_language_chinese(text) ? "这既不是“是”，也不是“否”：问题还在等回答"
-                                            : "that is neither yes nor no: the question is open");
-    }
-    return open;
-}
-
-// A goal of a time whose last one is not over yet: one is enough.
-static bool still_at(pons__saying *s)
-{
-    const char *schedule = pons__schedule_of(s->said->by);
-    for (size_t i = 0; schedule && i < s->t->queue.n; i++) {
-        const pons__task *task = s->t->queue.at[i];
-        if (task->schedule && strcmp(task->schedule, schedule) == 0) {
-            pons__event_emit(s->b, s->cx, &pons__schedule_skipped_record,
-                             &(pons__schedule_skipped){.schedule_id = schedule,
-                                                       .text = s->said->text,
-                                                       .task_id = task->id});
+        const struct pons__open_one *one = &list.at[i];
+        if (!one->answered && !(one->about && one->about->words)) {
+            ignored(s, "answer",
+                    pons_language_chinese(text)
+                        ? "这既不是“是”，也不是“否”：问题还在等回答"
+                        : "that is neither yes nor no: the question is open");
             return true;
         }
     }
     return false;
 }
 
+// A goal of a time whose last one is not over yet: one is enough.
+static bool still_at(pons__saying *s)
+{
+    const char *schedule = pons__schedule_of(s->said->by);
+    const pons__task *task =
+        schedule ? pons__list_find(&s->t->queue, offsetof(pons__task, schedule), schedule) : NULL;
+    if (task) {
+        PONS__EMIT(s->b, s->cx, schedule_skipped, .schedule_id = schedule, .text = s->said->text,
+                   .task_id = task->id);
+    }
+    return task;
+}
+
 // Yes and no are to the one question that is open.
 static bool several_open(pons_brain *b)
 {
     PONS__AUTO_OPEN list = pons__questions_open(b);
-    size_t n = 0;
-    for (size_t i = 0; i < list.n; i++) {
-        n += !list.at[i].answered;
-    }
-    return n > 1;
+    return list.unanswered > 1;
 }
 
 // Ends the task of this id, or (NULL) all that people have asked for so far; what is still moving is
@@ -340,8 +315,7 @@ static void raise_task(pons__saying *s, const char *id)
     top = pons__task_priority(s, top);
     task->priority = top > most ? most : top < 0 ? 0 : top;
     s->t->changed = true;
-    pons__event_emit(s->b, s->cx, &pons__task_raised_record,
-                     &(pons__task_raised){.task_id = task->id, .priority = task->priority});
+    PONS__EMIT(s->b, s->cx, task_raised, .task_id = task->id, .priority = task->priority);
 }
 
 // control: {word, task? (cancel, raise), priority? (raise), and what the body said when it was said (continue, reset)}
@@ -397,7 +371,7 @@ static void handle_understood(pons__saying *s, const char *text, pons__understoo
     const char *word = u->control ? u->control : "";
     const bool wanted = u->goals.n > 0;
     const bool presumes = !person && *word && !may_say(word);
-    pons__hurry *hurry = strcmp(word, "stop") != 0 ? how_fast(b, text) : NULL;
+    PONS__AUTO(hurry) hurry = strcmp(word, "stop") != 0 ? how_fast(b, text) : NULL;
     const bool done = answered_or_kept(s, text, word, hurry, person);
     if (hurry && !done) {
         hear_pace(s, hurry, person);
@@ -405,7 +379,6 @@ static void handle_understood(pons__saying *s, const char *text, pons__understoo
             handle_words(s, hurry->rest, person);
         }
     }
-    pons__record_free(&pons__hurry_record, hurry);
     if (hurry || done) {
         return;
     }
@@ -448,9 +421,8 @@ static void handle_run(pons__saying *s)
     }
     const pons_value *plan = s->said->plan;
     if (plan) { // a task of its own: its goal is what the task says
-        pons__plan_brief *brief = pons__record_read(&pons__plan_brief_record, plan);
+        PONS__AUTO(plan_brief) brief = pons__record_read(&pons__plan_brief_record, plan);
         pons__task_push(s, brief->goal, NULL, plan, "user", s->b->rules.priority_user);
-        pons__record_free(&pons__plan_brief_record, brief);
         const pons__task *task =
             pons__queue_find(t, t->queue.n ? ((pons__task *)t->queue.at[t->queue.n - 1])->id : "");
         if (task && task->plan) {
@@ -468,7 +440,7 @@ static void keep_reached(const pons__saying *s, pons__task *task, pons__outcome 
     task->goals = o->goals;
     o->goals = (pons__list){0};
     pons__record_free(&pons__task_plan_record, task->plan);
-    pons__record_free(&pons__ladder_record, task->ladder);
+    pons__record_free(&pons__recovery_state_record, task->recovery);
     pons__record_free(&pons__spent_record, task->spent);
     pons__list_clear(&pons__question_record, &task->asks);
     task->asks = o->asks;
@@ -480,10 +452,10 @@ static void keep_reached(const pons__saying *s, pons__task *task, pons__outcome 
         }
     }
     task->plan = o->plan;
-    task->ladder = o->ladder;
+    task->recovery = o->recovery;
     task->spent = o->spent;
     o->plan = NULL;
-    o->ladder = NULL;
+    o->recovery = NULL;
     o->spent = NULL;
 }
 
@@ -498,21 +470,18 @@ static void switch_task(pons__saying *s, const pons__outcome *o)
         ignored(s, "switch", refused);
         return;
     }
-    pons__event_emit(
-        s->b, s->cx, &pons__task_switched_record,
-        &(pons__task_switched){.from = t->active_task_id, .to = to->id, .reason = o->reason});
+    PONS__EMIT(s->b, s->cx, task_switched, .from = t->active_task_id, .to = to->id,
+               .reason = o->reason);
     pons__set_text(&t->switch_to, to->id);
-    pons__task *from = pons__queue_active(t);
-    from->status = PONS_TASK_PAUSED;
+    pons__task_move(pons__queue_active(t), PONS_TASK_LET_GO);
     pons__set_text(&t->active_task_id, ""); // the choice is made anew, and the switch decides it
 }
 
 static void handle_result(pons__saying *s, const pons_value *value)
 {
     pons__tasks *t = s->t;
-    pons__outcome *o = pons__record_read(&pons__outcome_record, value);
+    PONS__AUTO(outcome) o = pons__record_read(&pons__outcome_record, value);
     if (o->activation != t->react->activation) { // of an activation that was given up
-        pons__record_free(&pons__outcome_record, o);
         return;
     }
     t->changed = true;
@@ -537,10 +506,7 @@ static void handle_result(pons__saying *s, const pons_value *value)
     } else {
         pons__questions_close(s->b, s->cx, &o->asks, "the task is over");
     }
-    pons__record_free(&pons__outcome_record, o);
 }
-
-// ---- public functions ---------------------------------------------------------------------------
 
 bool pons__reply_hear(pons__saying *s, const pons__reply *reply)
 {
@@ -563,9 +529,8 @@ static void handle_letter(pons__saying *s, const pons__letter *l)
         handle_control(s, said->word);
         break;
     case PONS_LETTER_STOPPED: {
-        pons__stopping *stop = pons__stopping_read(l->value);
+        PONS__AUTO(stopping) stop = pons__stopping_read(l->value);
         pons__stopped_hear(s->t, stop->activation, stop->reason);
-        pons__record_free(&pons__stopping_record, stop);
         break;
     }
     case PONS_LETTER_RUN:
@@ -590,10 +555,9 @@ void pons__hear(pons__saying *s, const pons_value *pending, bool results)
     json_t *msg;
     json_array_foreach(pending, i, msg)
     {
-        pons__letter *l = pons__record_read(&pons__letter_record, msg);
+        PONS__AUTO(letter) l = pons__record_read(&pons__letter_record, msg);
         if ((l->kind == PONS_LETTER_RESULT) == results) {
             handle_letter(s, l);
         }
-        pons__record_free(&pons__letter_record, l);
     }
 }

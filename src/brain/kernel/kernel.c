@@ -57,10 +57,8 @@ static int interrupt_of(pons_brain *b, const char *said)
                                   &parsed, &ignored) < 0) {
         return PONS_SAID_GOAL;
     }
-    pons__understood *u = pons__record_read(&pons__understood_record, parsed);
-    const int type = u->control && *u->control ? interrupt_word(u->control) : PONS_SAID_GOAL;
-    pons__record_free(&pons__understood_record, u);
-    return type;
+    PONS__AUTO(understood) u = pons__record_read(&pons__understood_record, parsed);
+    return u->control && *u->control ? interrupt_word(u->control) : PONS_SAID_GOAL;
 }
 
 // The newest that a person wants: words, or a control that was typed as a command. What the inner loop sends
@@ -73,10 +71,9 @@ static void note_wish(pons_brain *b, pons__hci *h, const pons__letter *l)
         pons__set_text(&h->user_interrupt->payload, said);
         pons__set_text(&h->user_utterance, said);
     } else if (l->kind == PONS_LETTER_CONTROL) {
-        pons__said *control = pons__said_read(l->value);
+        PONS__AUTO(said) control = pons__said_read(l->value);
         h->user_interrupt->type = interrupt_word(control->word);
         pons__set_text(&h->user_interrupt->payload, control->word);
-        pons__record_free(&pons__said_record, control);
     }
 }
 
@@ -97,9 +94,8 @@ static int hci_ingress(pons_cx *cx, void *user, pons_error *err)
     json_t *msg;
     json_array_foreach(inbox, i, msg)
     {
-        pons__letter *l = pons__record_read(&pons__letter_record, msg);
+        PONS__AUTO(letter) l = pons__record_read(&pons__letter_record, msg);
         note_wish(b, h, l);
-        pons__record_free(&pons__letter_record, l);
     }
     pons__json(&h->pending, pons_value_ref(inbox));
     h->changed = true;
@@ -184,8 +180,7 @@ static int event_detect_and_mode_arbitrate(pons_cx *cx, void *user, pons_error *
                                          : mode == PONS_MODE_CHARGE ? "BATTERY"
                                                                     : "");
         const char *from = pons__mode_words[before], *to = pons__mode_words[mode];
-        pons__event_emit(b, cx, &pons__mode_told_record,
-                         &(pons__mode_told){.mode = to, .reason = reason, .from = from});
+        PONS__EMIT(b, cx, mode_told, .mode = to, .reason = reason, .from = from);
         pons_autovalue change = json_sprintf("%s → %s: %s", from, to, reason);
         pons__trace_put(b, cx, (pons__entry){.arbitration = json_string_value(change)});
     }

@@ -13,6 +13,27 @@
 
 #define FINISHED_KEPT 50
 
+static const char *const event_words[] = {"is chosen",  "is let go of", "succeeds", "fails",
+                                          "is aborted", "is cancelled", NULL};
+
+// clang-format off
+#define END_OF(from, to) {PONS_TASK_##from, PONS_TASK_ENDS + PONS_TASK_##to - PONS_TASK_SUCCEEDED, PONS_TASK_##to, NULL}
+#define ENDS(from) END_OF(from, SUCCEEDED), END_OF(from, FAILED), END_OF(from, ABORTED), END_OF(from, CANCELLED)
+static const pons__transition rows[] = {
+    {PONS_TASK_QUEUED, PONS_TASK_CHOSEN, PONS_TASK_ACTIVE, NULL},
+    {PONS_TASK_ACTIVE, PONS_TASK_LET_GO, PONS_TASK_PAUSED, NULL}, // it keeps its place and what it has reached
+    {PONS_TASK_PAUSED, PONS_TASK_CHOSEN, PONS_TASK_ACTIVE, NULL},
+    ENDS(QUEUED), ENDS(ACTIVE), ENDS(PAUSED),
+};
+// clang-format on
+
+PONS__MACHINE(task, "a task, from the queue to its end", pons__task_status_words);
+
+void pons__task_move(pons__task *task, int event)
+{
+    pons__machine_move(&pons__task_machine, &task->status, event, NULL, NULL);
+}
+
 // A message may give one, as a number or in the words of the config.
 int64_t pons__task_priority(const pons__saying *s, int64_t usual)
 {
@@ -64,8 +85,7 @@ static bool said_again(pons__saying *s, const pons__task *task)
     }
     last->said++;
     t->changed = true;
-    pons__event_emit(s->b, s->cx, &pons__task_merged_record,
-                     &(pons__task_merged){.task_id = last->id, .said = last->said});
+    PONS__EMIT(s->b, s->cx, task_merged, .task_id = last->id, .said = last->said);
     return true;
 }
 
@@ -107,7 +127,7 @@ void pons__task_push(pons__saying *s, const char *text, pons__list *goals, const
     t->next++;
     t->changed = true;
     pons_autovalue v = pons__record_write(&pons__task_record, task);
-    pons__event_emit(s->b, s->cx, &pons__task_queued_record, &(pons__task_queued){.task = task});
+    PONS__EMIT(s->b, s->cx, task_queued, .task = task);
     // What a person said may be more than a task can be: it is never lost, and ends at once.
     pons_error why = PONS_ERROR_INIT;
     if (pons__door_check(s->b, PONS_DOOR_TASK, v, &why) < 0) {
@@ -126,6 +146,8 @@ void pons__task_end(pons__saying *s, const char *id, const char *status, const c
         return;
     }
     pons__task *task = pons__list_take(&t->queue, place);
+    const int end = pons__word_find(pons__task_status_words, status, PONS_TASK_ABORTED);
+    pons__task_move(task, PONS_TASK_ENDS + end - PONS_TASK_SUCCEEDED);
     pons__questions_close(b, cx, &task->asks, "the task is over");
     pons__finished *f = pons__record_new(&pons__finished_record);
     pons__set_text(&f->id, task->id);
@@ -149,11 +171,7 @@ void pons__task_end(pons__saying *s, const char *id, const char *status, const c
         t->charge_again_ms = vain ? pons_cx_wall_ms(cx) + PONS__CHARGE_AGAIN_MS : 0;
     }
     t->changed = true;
-    pons__event_emit(b, cx, &pons__task_done_record,
-                     &(pons__task_done){.task_id = f->id,
-                                        .status = f->status,
-                                        .reason = f->reason,
-                                        .text = f->text,
-                                        .verified = verified});
+    PONS__EMIT(b, cx, task_done, .task_id = f->id, .status = f->status, .reason = f->reason,
+               .text = f->text, .verified = verified);
     pons__record_free(&pons__task_record, task);
 }

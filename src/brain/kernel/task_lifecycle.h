@@ -4,6 +4,7 @@
 
 #include "brain/records/inbox_fields.h"
 #include "brain/state/self.h"
+#include "brain/state/transitions.h"
 
 typedef struct
     pons__saying { // K5 at work, and what the letter at hand says of the tasks that it makes
@@ -14,6 +15,14 @@ typedef struct
     bool stopped;           // a stop was said in this tick
     bool early;             // a task was wished for before a stop
 } pons__saying;
+
+typedef enum pons__task_event { // the ends as pons__task_status has them
+    PONS_TASK_CHOSEN,
+    PONS_TASK_LET_GO,
+    PONS_TASK_ENDS,
+} pons__task_event;
+extern const pons__machine pons__task_machine;
+void pons__task_move(pons__task *task, int event);
 
 #define PONS__CHARGE_AGAIN_MS 60000 // from a charging that was in vain to the next
 

@@ -1,13 +1,6 @@
 // task_queue.c - K5: what was said (inbox_read.c) becomes the queue, and who is active.
 //
-// At every tick: answers that come too late, deadlines, what a stop leaves, charging, and who is active. A task's life:
-//
-//     queued --> active --> succeeded, failed, aborted, cancelled
-//                 |  ^
-//                 v  |
-//                paused        another one goes first; it keeps its place and what it has reached
-//
-// One task is active at a time. Who it is follows from the mode, the priorities, and a switch that the
+// At every tick: answers that come too late, deadlines, what a stop leaves, charging, and who is active. One task is active at a time. Who it is follows from the mode, the priorities, and a switch that the
 // decision maker asked for and the priorities allow (tasks.c).
 #include "brain/kernel/task_queue.h"
 
@@ -79,9 +72,8 @@ static void keep_deadlines(pons__saying *s)
             i++;
             continue;
         }
-        pons__event_emit(
-            s->b, s->cx, &pons__task_overdue_record,
-            &(pons__task_overdue){.task_id = task->id, .deadline_ms = task->deadline_ms});
+        PONS__EMIT(s->b, s->cx, task_overdue, .task_id = task->id,
+                   .deadline_ms = task->deadline_ms);
         if (s->b->rules.overdue_goes_on) {
             task->overdue = true;
             s->t->changed = true;
@@ -130,12 +122,9 @@ static void charge(pons__saying *s)
     }
     const bool works = t->mode == PONS_MODE_EXEC || t->mode == PONS_MODE_IDLE;
     const bool low = pons__charge_wanted(&s->b->rules, s->b->seen, false);
-    for (size_t i = 0; works && !t->stopped && !(low && charges) && i < t->queue.n; i++) {
-        const pons__task *task = t->queue.at[i];
-        if (strcmp(task->source, "battery") == 0) {
-            end_charge(s, task->id, charges);
-            break;
-        }
+    const pons__task *task = pons__list_find(&t->queue, offsetof(pons__task, source), "battery");
+    if (task && works && !t->stopped && !(low && charges)) {
+        end_charge(s, task->id, charges);
     }
 }
 
@@ -152,18 +141,16 @@ static void choose_active(pons__saying *s)
         return;
     }
     if (active) {
-        active->status = PONS_TASK_PAUSED;
+        pons__task_move(active, PONS_TASK_LET_GO);
     }
     if (pick->status == PONS_TASK_QUEUED) {
         pons__json(&t->left_at, pons_value_ref(pons__place_now(s->b)));
     }
-    pick->status = PONS_TASK_ACTIVE;
+    pons__task_move(pick, PONS_TASK_CHOSEN);
     pons__set_text(&t->active_task_id, pick->id);
     t->changed = true;
-    pons__event_emit(s->b, s->cx, &pons__task_active_record, &(pons__task_active){.task = pick});
+    PONS__EMIT(s->b, s->cx, task_active, .task = pick);
 }
-
-// ---- public functions ---------------------------------------------------------------------------
 
 int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
 {

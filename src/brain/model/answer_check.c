@@ -89,7 +89,7 @@ static int find_object(const char *content, pons_value **ret, pons_error *err)
 
 static int check_ops(const pons_brain *b, const pons_value *said, pons_error *err)
 {
-    pons__list ops = {0};
+    PONS__AUTO_LIST(asked) ops = {0};
     int rc = PONS_OK;
     pons__list_read(&pons__asked_record, said, &ops);
     for (size_t i = 0; rc >= 0 && i < ops.n; i++) {
@@ -99,7 +99,6 @@ static int check_ops(const pons_brain *b, const pons_value *said, pons_error *er
                                 op->skill);
         }
     }
-    pons__list_clear(&pons__asked_record, &ops);
     return rc;
 }
 
@@ -107,7 +106,7 @@ static int check_ops(const pons_brain *b, const pons_value *said, pons_error *er
 static int check_goal(const pons_brain *b, const pons_value *said, size_t i, pons_error *err)
 {
     char buf[64];
-    pons__goal *goal = pons__record_read(&pons__goal_record, said);
+    PONS__AUTO(goal) goal = pons__record_read(&pons__goal_record, said);
     const bool nameless = strcmp(goal->intent, "do") == 0 && !*goal->skill;
     const char *lacks = nameless ? "skill" : pons__means_lack(b, goal, buf, sizeof buf);
     int rc = PONS_OK;
@@ -128,7 +127,6 @@ static int check_goal(const pons_brain *b, const pons_value *said, size_t i, pon
                                 json_string_value(stop));
         }
     }
-    pons__record_free(&pons__goal_record, goal);
     return rc;
 }
 
@@ -174,10 +172,9 @@ int pons__decision_parse(pons_brain *b, const pons__task *task, const char *cont
         return rc;
     }
     pons__decision *d = pons__record_read(&pons__decision_record, decision);
-    pons__patch *patch = pons__record_read(&pons__patch_record, d->plan_patch);
+    PONS__AUTO(patch) patch = pons__record_read(&pons__patch_record, d->plan_patch);
     rc = check_ops(b, d->ops, err);
     rc = rc < 0 ? rc : check_goals(b, task, patch->goals, err);
-    pons__record_free(&pons__patch_record, patch);
     if (rc < 0) {
         pons__record_free(&pons__decision_record, d);
         return rc;

@@ -25,20 +25,19 @@ void pons__model_start(void *user, pons_run *run, const char *id, const pons_val
     int rc = PONS_EUNSUPPORTED;
     b->llm_tokens = 0;
     if (b->opts.llm) {
-        pons__react *react = pons__record_read(&pons__react_record, pons_run_get(run, "react"));
-        pons__skills *skills = pons__record_read(&pons__skills_record, pons_run_get(run, "skills"));
-        pons__model_asked *asked = pons__record_read(&pons__model_asked_record, request);
+        PONS__AUTO(react)
+        react = pons__record_read(&pons__react_record, pons_run_get(run, "react"));
+        PONS__AUTO(skills)
+        skills = pons__record_read(&pons__skills_record, pons_run_get(run, "skills"));
+        PONS__AUTO(model_asked) asked = pons__record_read(&pons__model_asked_record, request);
         pons_autovalue full = pons__decision_request(b, pons_run_get(run, "messages"), react,
                                                      skills, asked->complaint, asked->previous);
-        pons__record_free(&pons__model_asked_record, asked);
         // The provider counts the calls of an activation: a model that goes in circles ends here,
         // and the rules go on.
         json_object_set_new(
             full, "run",
             json_sprintf("%s#%lld", pons_thread_id(b->thread), (long long)react->activation));
         snprintf(b->llm_task, sizeof b->llm_task, "%s", react->task ? react->task->id : "");
-        pons__record_free(&pons__react_record, react);
-        pons__record_free(&pons__skills_record, skills);
         if (restarted) { // its prompt is the same: the state is
             const pons__model_answer cut = {.cut = true, .tokens = b->prompt_tokens};
             pons_run_answer(run, id, pons__record_write(&pons__model_answer_record, &cut),
@@ -106,11 +105,10 @@ static pons_value *answer_of(pons_brain *b, const pons_llm_event *ev)
                                          .tokens = b->llm_tokens ? pons__call_tokens(b) : 0};
         return pons__record_write(&pons__model_answer_record, &lost);
     }
-    pons__model_answer *said = pons__record_read(&pons__model_answer_record, ev->value);
+    PONS__AUTO(model_answer) said = pons__record_read(&pons__model_answer_record, ev->value);
     const pons__model_answer kept = pons__decision_answer(said, tokens_of(b, said));
     pons_value *answer = pons__record_write(&pons__model_answer_record, &kept);
     pons__prompt_learn(b, said->usage ? said->usage->prompt_tokens : 0);
-    pons__record_free(&pons__model_answer_record, said);
     return answer;
 }
 

@@ -21,7 +21,7 @@
 bool pons__cook_failed(const pons__cook *c)
 {
     const pons__result *last = c->skills->last_result;
-    const pons__ladder *l = c->react->task ? c->react->task->ladder : NULL;
+    const pons__recovery_state *l = c->react->task ? c->react->task->recovery : NULL;
     return (l && l->failures > 0) || (last && last->status != PONS_END_DONE);
 }
 
@@ -318,7 +318,7 @@ static bool may_speak(pons__cook *c, const pons__registered *skill, const pons__
 pons_value *pons__moves_spoken(pons__cook *c, const pons_value *moves)
 {
     pons_value *list = json_array();
-    pons__means *say = pons__means_for(c->b, "say", "text", json_string("…"));
+    PONS__AUTO(means) say = pons__means_for(c->b, "say", "text", json_string("…"));
     size_t i;
     json_t *move;
     json_array_foreach(moves, i, move)
@@ -329,6 +329,5 @@ pons_value *pons__moves_spoken(pons__cook *c, const pons_value *moves)
             json_array_append(list, move);
         }
     }
-    pons__record_free(&pons__means_record, say);
     return list;
 }

@@ -231,10 +231,9 @@ static void add_context(const pons_brain *b, pons_buf *out, pons__room max)
             json_array_append_new(waiting, pons__record_write(&pons__waiting_record, task));
         }
     }
-    pons__list zones = {0};
+    PONS__AUTO_LIST(place) zones = {0};
     pons__list_read(&pons__place_record, b->around ? b->around->zones : NULL, &zones);
     pons_autovalue places = pons__list_write(&pons__place_record, &zones);
-    pons__list_clear(&pons__place_record, &zones);
     const pons_value *bounds = pons_get(b->port.greeting.as.hello.world, "bounds");
     pons_autovalue map = bounds ? json_pack("[O]", bounds) : json_array();
     add_list(out, "Map, its bounds", map, pons__room_part(max, 4));
@@ -322,8 +321,8 @@ static pons_value *history(const pons_value *messages, pons__room *left)
     pons__room_take(&r, note);
     bool more = false;
     for (size_t i = json_array_size(messages); i > 1 && !more; i--) {
-        pons__message *m =
-            pons__record_read(&pons__message_record, json_array_get(messages, i - 2));
+        PONS__AUTO(message)
+        m = pons__record_read(&pons__message_record, json_array_get(messages, i - 2));
         char *text = remembered(m);
         if (text) {
             more = json_array_size(list) == MESSAGES_SENT_MAX || !pons__room_fits(r, text);
@@ -333,7 +332,6 @@ static pons_value *history(const pons_value *messages, pons__room *left)
             json_array_insert_new(list, 0, message(*m->role ? m->role : "user", text));
         }
         free(text);
-        pons__record_free(&pons__message_record, m);
     }
     if (more) {
         json_array_insert_new(list, 0, message("user", note));
@@ -428,8 +426,6 @@ static pons_value *answer_form(const ask *a, pons__room *left)
     free(text);
     return form;
 }
-
-// ---- public functions ---------------------------------------------------------------------------
 
 pons_value *pons__decision_request(pons_brain *b, const pons_value *messages,
                                    const pons__react *react, const pons__skills *skills,

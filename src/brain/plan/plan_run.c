@@ -137,14 +137,14 @@ static bool transient(const pons_value *rules)
 {
     static const char *const words[] = {"telemetry_age", "stop_latched", "mode",
                                         "resource",      "battery",      NULL};
-    pons__list list = {0};
-    pons__list_read(&pons__broken_record, rules, &list);
-    bool all = list.n > 0;
-    for (size_t i = 0; i < list.n; i++) {
-        const pons__broken *broken = list.at[i];
+    bool all = json_array_size(rules) > 0;
+    size_t i;
+    json_t *rule;
+    json_array_foreach(rules, i, rule)
+    {
+        PONS__AUTO(broken) broken = pons__record_read(&pons__broken_record, rule);
         all = all && pons__word_find(words, broken->rule, -1) >= 0;
     }
-    pons__list_clear(&pons__broken_record, &list);
     return all;
 }
 
@@ -238,9 +238,8 @@ static int run_named(pursuit *p, const pons_plan_call *call, const char *skill,
 {
     const int64_t id = call->step->step_id;
     if (asked(p, "unknown", id, call->is_fallback) && p->pend->answer) {
-        pons__reply *reply = pons__reply_read(p->pend->answer);
+        PONS__AUTO(reply) reply = pons__reply_read(p->pend->answer);
         out->success = !says_no(reply);
-        pons__record_free(&pons__reply_record, reply);
         snprintf(out->message, sizeof out->message, "%s",
                  out->success ? "a person says that it was done"
                               : "a person says that it was not done");
@@ -301,11 +300,9 @@ static int run_speak(void *user, const pons_plan_call *call, pons_plan_outcome *
         return PONS_OK;
     }
     pursuit *p = user;
-    pons__means *say = pons__means_for(p->b, "say", "text", json_string(text));
+    PONS__AUTO(means) say = pons__means_for(p->b, "say", "text", json_string(text));
     pons_autovalue args = pons_object("text", json_string(text), NULL);
-    const int rc = run_named(p, call, say ? say->skill : "say", say ? say->args : args, out);
-    pons__record_free(&pons__means_record, say);
-    return rc;
+    return run_named(p, call, say ? say->skill : "say", say ? say->args : args, out);
 }
 
 // The one question of a step or a plan: PONS_EPARKED until a person has answered.
@@ -377,9 +374,8 @@ static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome 
         because(p, call, "the kernel took over");
         return PONS_EPARKED;
     }
-    pons__sought_in_vain *vain = pons__record_read(&pons__sought_in_vain_record, found);
+    PONS__AUTO(sought_in_vain) vain = pons__record_read(&pons__sought_in_vain_record, found);
     pons_plan_found(call, found, vain->timeout ? "the search took too long" : vain->error, out);
-    pons__record_free(&pons__sought_in_vain_record, vain);
     return PONS_OK;
 }
 
@@ -431,7 +427,7 @@ int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons__react *r, const pon
     pons_plan *plan = NULL;
     pons_plan_cursor cursor;
     pons_autovalue facts = facts_of(b);
-    pons__observation *seen = pons__observation_read(r->observation);
+    PONS__AUTO(observation) seen = pons__observation_read(r->observation);
     pons_autovalue ops = json_array();
     pursuit p = {.b = b,
                  .cx = cx,
@@ -455,7 +451,6 @@ int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons__react *r, const pon
                                   .result = result,
                                   .now_s = now_s,
                                   .user = &p};
-    pons__record_free(&pons__observation_record, seen);
     pons_value *next = NULL;
     int rc = pons_plan_from_value(state->plan, 0, &plan, err);
     if (rc >= 0) {
@@ -483,7 +478,7 @@ int pons__task_plan_decide(pons_brain *b, pons_cx *cx, pons__react *r, const pon
         // can make plans for ever. A person's plan that goes on is, whatever the wheels do.
         const bool given = strcmp(state->kind, "given") == 0;
         if (given && p.moved > 0) {
-            pons__ladder_progress(b, r);
+            pons__recovery_progress(b, r);
         }
         *ret = decision_of(&p, plan, given);
     }

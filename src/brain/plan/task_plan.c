@@ -68,22 +68,17 @@ void pons__task_plan_tell(pons_brain *b, pons_cx *cx, const pons_plan *p,
                           const pons_plan_step *step)
 {
     if (step) {
-        pons__event_emit(b, cx, &pons__plan_step_told_record,
-                         &(pons__plan_step_told){.plan_id = p->plan_id,
-                                                 .step_id = step->step_id,
-                                                 .action = step->action,
-                                                 .status = pons_step_status_word(step->status)});
+        PONS__EMIT(b, cx, plan_step_told, .plan_id = p->plan_id, .step_id = step->step_id,
+                   .action = step->action, .status = pons_step_status_word(step->status));
     } else {
-        pons__event_emit(b, cx, &pons__plan_status_told_record,
-                         &(pons__plan_status_told){.plan_id = p->plan_id,
-                                                   .status = pons_plan_status_word(p->status)});
+        PONS__EMIT(b, cx, plan_status_told, .plan_id = p->plan_id,
+                   .status = pons_plan_status_word(p->status));
     }
 }
 
 void pons__task_plan_created(pons_brain *b, pons_cx *cx, const pons__task_plan *s)
 {
-    pons__event_emit(b, cx, &pons__plan_created_record,
-                     &(pons__plan_created){.kind = s->kind, .plan = s->plan});
+    PONS__EMIT(b, cx, plan_created, .kind = s->kind, .plan = s->plan);
 }
 
 // ---- notes of R4 to R7 --------------------------------------------------------------------------

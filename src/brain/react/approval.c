@@ -1,19 +1,4 @@
-// approval.c - R5: a question to a person, and which answer to it counts.
-//
-// A question is an object in `react.approval`, stored with the step that asks, and has an id of its
-// own:
-//
-//     {id, question, reason, ops: [{skill, args, goal_index, reason, asks: [{rule, message}]}…],
-//      cancels: [skill…], options?: [text…], deadline_ms?, refused?}
-//
-// ops are all that would be sent, in their order, numbered from 1 by whoever shows them; asks says
-// which rule wants a person's word for that one. refused: why the edit before was none. A question with
-// options, or of a model that wants to know something, is answered with words: they reach the decision
-// maker as observation.human. One with a deadline is answered with no when that has passed.
-//
-// What a decision asks beside stands in `react.also`: each question is an interrupt of its own, answered
-// in any order, and R5 goes on when the last of them is. A no to any of them sends nothing, and neither do words: whoever asked
-// decides again with them at hand.
+// approval.c - R5: what a person has answered, and what comes of it (approval_question.c has the question).
 //
 // Meanwhile other tasks may run: where one waits for its turn, the kernel puts this one aside. Its
 // questions stay open, in the task (`asks`), each with what was decided. When all have their answers and
@@ -21,31 +6,17 @@
 // and R5 has the answers at hand. A stop closes them: it wins over what was approved before.
 #include "brain/react/approval.h"
 
-#include "brain/critic/critic_check.h"
-#include "brain/goals/goal_skills.h"
 #include "brain/plan/task_plan.h"
-#include "brain/react/nodes.h"
 #include "brain/react/outcome_unknown.h"
 #include "brain/react/results.h"
 #include "brain/records/await_fields.h"
-#include "brain/records/event_fields.h"
-#include "brain/records/inbox_fields.h"
 #include "brain/recovery/recovery.h"
 #include "brain/tasks/questions.h"
 #include "brain/tasks/tasks.h"
-#include "pons/language.h"
 #include "pons/out_of_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-// ---- R5 -----------------------------------------------------------------------------------------
-
-// The first question, which has the operations, then the others.
-static pons__question *question(const pons__react *r, size_t i)
-{
-    return i ? r->also.at[i - 1] : r->approval;
-}
 
 // A no that came after the yes, and before anybody acted on that, counts.
 static const pons_value *taken_back(const pons_brain *b, const pons__question *q,
@@ -62,8 +33,8 @@ static int hear_all(pons__turn *t, const pons_value **answers, pons_error *err)
 {
     const pons__react *r = t->react;
     int rc = PONS_OK;
-    for (size_t i = 0; i <= r->also.n; i++) {
-        const pons__question *q = question(r, i);
+    for (size_t i = 0; i <= r->asking.also.n; i++) {
+        const pons__question *q = pons__approval_question(r, i);
         answers[i] = q ? q->answer : NULL;
         if (answers[i]) {
             continue;
@@ -75,8 +46,8 @@ static int hear_all(pons__turn *t, const pons_value **answers, pons_error *err)
         }
         rc = one < 0 ? one : rc;
     }
-    for (size_t i = 0; rc >= 0 && i <= r->also.n; i++) {
-        answers[i] = taken_back(t->b, question(r, i), answers[i]);
+    for (size_t i = 0; rc >= 0 && i <= r->asking.also.n; i++) {
+        answers[i] = taken_back(t->b, pons__approval_question(r, i), answers[i]);
     }
     return rc;
 }
@@ -85,19 +56,18 @@ static int hear_all(pons__turn *t, const pons_value **answers, pons_error *err)
 static void put_aside(pons__turn *t, const pons_value *const *answers)
 {
     pons__react *r = t->react;
-    for (size_t i = 0; i <= r->also.n; i++) {
-        pons__question *q = pons__record_copy(&pons__question_record, question(r, i));
+    for (size_t i = 0; i <= r->asking.also.n; i++) {
+        pons__question *q =
+            pons__record_copy(&pons__question_record, pons__approval_question(r, i));
         const bool open = pons__await_detached(answers[i]);
         pons__json(&q->answer, open ? NULL : pons_value_ref(answers[i]));
         pons__json(&q->decision, pons__record_write(&pons__decision_record, r->decision));
         q->source = r->source;
         pons__list_add(&r->task->asks, q);
     }
-    pons__approval_clear(r);
     pons__list_clear(&pons__op_record, &r->proposed_ops->to_dispatch);
     r->proposed_ops->need_approval = false;
-    r->approval_rejected = true; // nothing is sent
-    pons__set_text(&r->edit_refused, "");
+    pons__decision_move(t, PONS_ON_OTHERS_FIRST);
 }
 
 // Whether something waits for the word beside the answer itself: operations, an end, another task, goals or steps of the model's,
@@ -127,10 +97,9 @@ static bool holds_up(const pons__turn *t, const pons__reply *reply)
 static bool any_other_no(const pons__turn *t, const pons_value *const *answers)
 {
     bool no = false;
-    for (size_t i = 1; i <= t->react->also.n; i++) {
-        pons__reply *reply = pons__reply_read(answers[i]);
+    for (size_t i = 1; i <= t->react->asking.also.n; i++) {
+        PONS__AUTO(reply) reply = pons__reply_read(answers[i]);
         no = holds_up(t, reply) || no;
-        pons__record_free(&pons__reply_record, reply);
     }
     return no;
 }
@@ -140,37 +109,25 @@ static const char *word_of(const pons__reply *reply, bool no)
     return reply->answer ? reply->answer : no ? "no" : "yes";
 }
 
-static void resolve(pons__turn *t, const char *id, const char *action, const pons__reply *reply)
-{
-    pons__event_emit(
-        t->b, t->cx, &pons__approval_resolved_record,
-        &(pons__approval_resolved){.id = id,
-                                   .action = action,
-                                   .reason = reply->reason,
-                                   .by = reply->detached ? "the kernel" : reply->by,
-                                   .at_ms = reply->at_ms ? reply->at_ms : pons__wall_ms(t->b),
-                                   .answer = reply->answer});
-}
-
 // What was said to the questions beside the first; whether one of the answers holds up what waits.
 static bool hear_also(pons__turn *t, const pons_value *const *answers)
 {
     pons__react *r = t->react;
-    if (r->also.n == 0 && *r->edit_refused && r->proposed_ops->more.n > 0) {
+    const bool again = r->asking.question && *r->asking.question->refused;
+    if (r->asking.also.n == 0 && again && r->proposed_ops->more.n > 0) {
         return false; // the first was asked again, and these have been heard
     }
     pons_value *also = json_array();
     bool any_no = false;
-    for (size_t i = 1; i <= r->also.n; i++) {
-        const pons__question *q = question(r, i);
-        pons__reply *reply = pons__reply_read(answers[i]);
+    for (size_t i = 1; i <= r->asking.also.n; i++) {
+        const pons__question *q = pons__approval_question(r, i);
+        PONS__AUTO(reply) reply = pons__reply_read(answers[i]);
         const bool no = edits(reply) || pons__reply_meant(t->b, reply) == PONS_MEANT_NO;
         any_no = holds_up(t, reply) || any_no;
         json_array_append_new(also, pons_object("question", json_string(q->question), "answer",
                                                 json_string(word_of(reply, no)), "reason",
                                                 json_string(reply->reason), NULL));
-        resolve(t, q->id, no ? "reject" : reply->action, reply);
-        pons__record_free(&pons__reply_record, reply);
+        pons__approval_resolve(t, q->id, no ? "reject" : reply->action, reply);
     }
     pons__json(&r->human->also, json_array_size(also) > 0 ? also : NULL);
     if (json_array_size(also) == 0) {
@@ -183,10 +140,10 @@ static bool hear_also(pons__turn *t, const pons_value *const *answers)
 // again. NULL: there is none.
 static pons_value *asked_beside(const pons__react *r)
 {
-    const pons_value *before = r->approval ? r->approval->beside : NULL;
+    const pons_value *before = r->asking.question ? r->asking.question->beside : NULL;
     pons_value *ids = before ? json_copy((json_t *)before) : json_array();
-    for (size_t i = 0; i < r->also.n; i++) {
-        json_array_append_new(ids, json_string(((const pons__question *)r->also.at[i])->id));
+    for (size_t i = 0; i < r->asking.also.n; i++) {
+        json_array_append_new(ids, json_string(((const pons__question *)r->asking.also.at[i])->id));
     }
     if (json_array_size(ids) == 0) {
         pons_value_unref(ids);
@@ -201,18 +158,18 @@ static void ask_again(pons__turn *t, const pons_value *const *answers, const pon
 {
     pons__react *r = t->react;
     char id[PONS_ID_MAX];
-    snprintf(id, sizeof id, "%s", r->approval ? r->approval->id : "");
-    if (r->also.n > 0) {
-        pons__human_say(r, r->approval->question, "", ""); // not answered yet
+    snprintf(id, sizeof id, "%s", r->asking.question ? r->asking.question->id : "");
+    if (r->asking.also.n > 0) {
+        pons__human_say(r, r->asking.question->question, "", ""); // not answered yet
         hear_also(t, answers);
     }
     pons_value *ids = asked_beside(r);
     ids = ids ? ids : json_array();
     json_array_append_new(ids, json_string(id)); // and to what is asked again
-    pons__json(&r->answered_also, ids);
-    pons__set_text(&r->edit_refused, why);
-    resolve(t, id, edits(reply) ? "edit" : "answer", reply);
-    pons__approval_clear(r);
+    pons__json(&r->answered.also, ids);
+    pons__set_text(&r->answered.again, why);
+    pons__approval_resolve(t, id, edits(reply) ? "edit" : "answer", reply);
+    pons__decision_move(t, PONS_ON_NO_ANSWER);
 }
 
 static void approve(pons__turn *t, const char *id)
@@ -228,7 +185,8 @@ static void approve(pons__turn *t, const char *id)
     }
     pons__json(&r->approved, approved);
     r->failures = 0;
-    pons__answered_set(r, id, asked_beside(r));
+    pons__set_text(&r->answered.question, id);
+    pons__json(&r->answered.also, asked_beside(r));
 }
 
 // The refusal is the last result; nothing is sent.
@@ -258,8 +216,8 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
 {
     pons__react *r = t->react;
     char id[PONS_ID_MAX];
-    snprintf(id, sizeof id, "%s", r->approval ? r->approval->id : "");
-    pons_autovalue asked = json_string(r->approval ? r->approval->question : "");
+    snprintf(id, sizeof id, "%s", r->asking.question ? r->asking.question->id : "");
+    pons_autovalue asked = json_string(r->asking.question ? r->asking.question->question : "");
     const char *action = reply->action;
     const bool edit = edits(reply);
     // An option is for whoever asked: it is no yes to operations that wait with the question, unless it is a yes.
@@ -278,7 +236,7 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
             pons_autovalue before = pons__record_write(&pons__react_record, r);
             pons__list_clear(&pons__op_record, &r->proposed_ops->to_dispatch);
             r->proposed_ops->to_dispatch = list;
-            pons__json(&r->edit_before, pons_value_ref(before));
+            pons__json(&r->answered.edit_before, pons_value_ref(before));
         }
     }
     pons__human_say(r, json_string_value(asked), word_of(reply, no), reply->reason);
@@ -291,11 +249,9 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
         }
     }
     r->proposed_ops->need_approval = false;
-    r->approval_rejected = no;
-    pons__approval_clear(r); // nobody is asked any more
-    pons__set_text(&r->edit_refused, "");
+    const pons__decision_event yes = edit ? PONS_ON_EDITS : PONS_ON_YES;
+    pons__decision_move(t, no ? PONS_ON_NO : yes);
     if (no) {
-        pons__json(&r->edit_before, NULL); // nobody has edited what is decided next
         const bool nobody = strcmp(reply->by, PONS__DEADLINE) == 0;
         reject(t, reply,
                !first   ? "a person has answered what was asked beside"
@@ -304,8 +260,8 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
     }
     pons_autovalue heard = pons__record_write(&pons__reply_record, reply);
     pons__task_plan_note_answer(r, reply->detached ? answers[0] : heard);
-    pons__ladder_answered(t->b, r, reply);
-    resolve(t, id, no ? "reject" : action, reply);
+    pons__recovery_answered(t->b, r, reply);
+    pons__approval_resolve(t, id, no ? "reject" : action, reply);
     return PONS_OK;
 }
 
@@ -313,7 +269,7 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
 // words they are the answer; what waits with it goes on by an outright yes alone. False: they are none.
 static bool read_words(const pons__turn *t, pons__reply *reply)
 {
-    const pons__question *q = t->react->approval;
+    const pons__question *q = t->react->asking.question;
     if (!reply->answer || strcmp(reply->action, "approve") != 0 || !q) {
         return true;
     }
@@ -337,13 +293,12 @@ static bool read_words(const pons__turn *t, pons__reply *reply)
 static int act(pons__turn *t, const pons_value *const *answers)
 {
     int rc = PONS_OK;
-    pons__reply *reply = pons__reply_read(answers[0]);
+    PONS__AUTO(reply) reply = pons__reply_read(answers[0]);
     if (!read_words(t, reply) && !any_other_no(t, answers)) {
         ask_again(t, answers, reply, "these words are neither a yes nor a no");
     } else {
         rc = act_on(t, answers, reply);
     }
-    pons__record_free(&pons__reply_record, reply);
     return rc;
 }
 
@@ -353,174 +308,19 @@ static int act(pons__turn *t, const pons_value *const *answers)
 int pons__human_approval_interrupt(pons_cx *cx, void *user, pons_error *err)
 {
     pons__turn t;
-    pons__turn_begin(&t, cx, user);
-    const pons_value **answers = pons_need_zeroed(t.react->also.n + 1, sizeof *answers);
+    pons__turn_begin(&t, cx, user, PONS_R5, err);
+    const pons_value **answers = pons_need_zeroed(t.react->asking.also.n + 1, sizeof *answers);
     bool aside = false;
     int rc = hear_all(&t, answers, err);
-    for (size_t i = 0; rc >= 0 && i <= t.react->also.n; i++) {
-        pons__reply *reply = pons__reply_read(answers[i]);
+    for (size_t i = 0; rc >= 0 && i <= t.react->asking.also.n; i++) {
+        PONS__AUTO(reply) reply = pons__reply_read(answers[i]);
         aside = aside || reply->aside;
-        pons__record_free(&pons__reply_record, reply);
     }
-    if (rc >= 0 && aside && t.react->task && t.react->approval) {
+    if (rc >= 0 && aside && t.react->task && t.react->asking.question) {
         put_aside(&t, answers);
     } else if (rc >= 0) {
         rc = act(&t, answers);
     }
     free((void *)answers);
     return pons__turn_end(&t, rc);
-}
-
-int pons__after_approval(pons_cx *cx, void *user, pons_error *err)
-{
-    (void)user;
-    (void)err;
-    pons__react *react = pons__record_read(&pons__react_record, pons_cx_get(cx, "react"));
-    const bool rejected = react->approval_rejected && !*react->edit_refused;
-    pons__record_free(&pons__react_record, react);
-    pons_cx_goto(cx, rejected ? "react_stop_or_loop" : "guardrails_and_resource_check");
-    return PONS_OK;
-}
-
-// ---- the question -------------------------------------------------------------------------------
-
-// What would be sent, and which rules want a word for it.
-static pons_value *shown_op(pons_brain *b, const pons__react *react, const pons__skills *skills,
-                            const pons__op *op)
-{
-    const char *reason = react->decision ? react->decision->reason : "";
-    const bool wanted = react->proposed_ops->need_approval;
-    pons_value *asks = pons__guard_approvals(b, op->skill, op->args);
-    pons__unsettled_asks(b, react, skills, op->skill, asks);
-    if (wanted) {
-        pons__broken_add(
-            asks, &(pons__broken){.rule = "decision",
-                                  .message = "the decision itself asks for a person's word"});
-    }
-    pons_value *shown = pons__record_write(&pons__op_record, op);
-    json_object_set_new(shown, "reason", json_string(reason));
-    json_object_set_new(shown, "asks", asks);
-    return shown;
-}
-
-static pons__question *blank(pons_brain *b, pons_cx *cx, const char *text)
-{
-    char id[PONS_ID_MAX];
-    pons__question *q = pons__record_new(&pons__question_record);
-    pons_cx_id(cx, id);
-    pons__set_text(&q->id, id);
-    pons__set_text(&q->question, text);
-    pons__json(&q->ops, json_array());
-    pons__json(&q->cancels, json_array());
-    if (b->rules.approval_deadline_s > 0.0) {
-        q->asked_ms = pons_cx_wall_ms(cx);
-        q->deadline_ms = q->asked_ms + (int64_t)(b->rules.approval_deadline_s * 1e3);
-    }
-    return q;
-}
-
-static pons__question *first_question(pons_brain *b, pons_cx *cx, const pons__react *react,
-                                      const pons__skills *skills)
-{
-    const pons__proposed *p = react->proposed_ops;
-    const pons__payload *payload = p->approval_payload;
-    const char *reason = react->decision ? react->decision->reason : "";
-    pons_value *ops = json_array(), *cancels = json_array();
-    for (size_t i = 0; i < p->to_dispatch.n; i++) {
-        json_array_append_new(ops, shown_op(b, react, skills, p->to_dispatch.at[i]));
-    }
-    size_t i;
-    json_t *goal;
-    json_array_foreach(p->to_cancel, i, goal)
-    {
-        const pons__running *running = pons__running_find(skills, json_string_value(goal));
-        json_array_append_new(cancels, json_string(running ? running->skill : ""));
-    }
-    const bool zh = react->task && pons_language_chinese(react->task->text);
-    pons__question *q = blank(b, cx,
-                              payload ? payload->question
-                              : zh    ? "可以这样做吗？"
-                                      : "may I do this?");
-    const pons__unsettled *u = pons__unsettled_of(react, skills);
-    pons__set_text(&q->unsettled, u ? pons__unsettled_mark(u) : NULL);
-    if (u && p->to_dispatch.n == 0) { // operations show it themselves
-        char *asks = NULL;
-        if (asprintf(&asks,
-                     zh ? "%s（不知道 %s 的结果：%s）" : "%s (nobody knows what came of %s: %s)",
-                     q->question, u->skill, u->why) >= 0) {
-            pons__set_text(&q->question, asks);
-            free(asks);
-        }
-    }
-    // A decision that asks has its question as its reason: it is said once.
-    pons__set_text(&q->reason, strncmp(q->question, reason, strlen(reason)) == 0 ? "" : reason);
-    pons__set_text(&q->refused, react->edit_refused);
-    pons__json(&q->ops, ops);
-    pons__json(&q->cancels, cancels);
-    pons__json(&q->options, payload ? pons_value_ref(payload->options) : NULL);
-    pons__json(&q->beside, pons_value_ref(react->answered_also));
-    // A model that asks, and nothing waits to be sent, wants to know something; a plan's step that asks, too.
-    q->words = payload && p->to_dispatch.n == 0 &&
-               (react->source == PONS_SOURCE_LLM || pons__task_plan_asks(react));
-    return q;
-}
-
-void pons__approval_ask(pons_brain *b, pons_cx *cx, pons__react *react, const pons__skills *skills)
-{
-    pons__approval_clear(react);
-    react->approval = first_question(b, cx, react, skills);
-    pons__json(&react->answered_also, NULL); // the question has them
-    const bool again = *react->edit_refused; // the others have their answers, and the edit is none
-    for (size_t i = 0; !again && i < react->proposed_ops->more.n; i++) {
-        const pons__payload *payload = react->proposed_ops->more.at[i];
-        pons__question *q = blank(b, cx, payload->question);
-        pons__set_text(&q->reason, react->approval->reason);
-        pons__json(&q->options, pons_value_ref(payload->options));
-        q->words = react->source == PONS_SOURCE_LLM;
-        pons__list_add(&react->also, q);
-    }
-    for (size_t i = 0; i <= react->also.n; i++) {
-        pons__question told = *question(react, i);
-        told.task_id = react->task ? react->task->id : "";
-        pons__event_emit(b, cx, &pons__approval_requested_record, &told);
-    }
-}
-
-bool pons__approval_reopen(pons__react *react)
-{
-    pons__list *asks = react->task && !react->preempt ? &react->task->asks : NULL;
-    if (!asks || asks->n == 0) {
-        return false;
-    }
-    pons__approval_clear(react);
-    react->approval = pons__list_take(asks, 0);
-    react->also = *asks;
-    *asks = (pons__list){0};
-    return true;
-}
-
-bool pons__approval_no(const pons__react *react)
-{
-    for (size_t i = 0; react->approval && i <= react->also.n; i++) {
-        const pons_value *answer = question(react, i)->answer;
-        pons__reply *reply = answer ? pons__reply_read(answer) : NULL;
-        const bool no = reply && strcmp(reply->action, "reject") == 0;
-        pons__record_free(&pons__reply_record, reply);
-        if (no) {
-            return true;
-        }
-    }
-    return false;
-}
-
-void pons__approval_drop(pons__turn *t, const pons_value *rules)
-{
-    pons_autovalue says = pons__guard_says(rules);
-    pons__reply no = {.by = "the kernel"};
-    pons__set_textf(&no.reason, "not any more: %s", json_string_value(says));
-    for (size_t i = 0; t->react->approval && i <= t->react->also.n; i++) {
-        resolve(t, question(t->react, i)->id, "reject", &no);
-    }
-    pons__set_text(&no.reason, NULL);
-    pons__approval_clear(t->react);
 }

@@ -33,10 +33,9 @@ const char *pons__edit_ops(const pons__reply *reply, const pons__list *old, pons
             // plan's step.
             pons__op *next = i < old->n ? pons__record_copy(&pons__op_record, old->at[i])
                                         : pons__record_new(&pons__op_record);
-            pons__op *said = pons__record_read(&pons__op_record, op);
+            PONS__AUTO(op) said = pons__record_read(&pons__op_record, op);
             pons__set_text(&next->skill, said->skill);
             pons__json(&next->args, said->args ? pons_value_ref(said->args) : json_object());
-            pons__record_free(&pons__op_record, said);
             pons__list_add(ret, next);
         }
         return NULL;
@@ -57,24 +56,26 @@ const char *pons__edit_ops(const pons__reply *reply, const pons__list *old, pons
 // ---- R4's side of an edit -----------------------------------------------------------------------
 
 // The inner loop as it was when it asked, with the reason why the edit was none.
-void pons__edit_undo(pons__react **react, const pons_value *rules)
+void pons__edit_undo(pons__turn *t, const pons_value *rules)
 {
-    pons__react *next = pons__record_read(&pons__react_record, (*react)->edit_before);
+    pons__react *edited = t->react;
+    const pons__answered *was = &edited->answered;
+    pons__react *next = pons__record_read(&pons__react_record, was->edit_before);
     pons_autovalue says = pons__guard_says(rules);
-    pons__approval_clear(next);
-    pons__set_text(&next->edit_refused, json_string_value(says));
-    pons_value *ids =
-        (*react)->answered_also ? json_copy((json_t *)(*react)->answered_also) : json_array();
-    json_array_append_new(ids, json_string((*react)->answered));
-    pons__json(&next->answered_also, ids);
+    pons__set_text(&next->answered.again, json_string_value(says));
+    pons_value *ids = was->also ? json_copy((json_t *)was->also) : json_array();
+    json_array_append_new(ids, json_string(was->question));
+    pons__json(&next->answered.also, ids);
     // What was answered beside stays an answer; the question itself has none yet.
-    const pons__human *said = (*react)->human;
+    const pons__human *said = edited->human;
     if (said && said->also) {
         pons__human_say(next, said->question ? said->question : "", "", "");
         pons__json(&next->human->also, pons_value_ref(said->also));
     }
-    pons__record_free(&pons__react_record, *react);
-    *react = next;
+    next->stage = edited->stage;
+    t->react = next;
+    pons__decision_move(t, PONS_ON_EDIT_BREAKS);
+    pons__record_free(&pons__react_record, edited);
 }
 
 // A part of a relative move that is as long as it was, slower perhaps: there is as much more to do behind it.
@@ -159,10 +160,10 @@ static void replace_goal(pons_brain *b, pons__goal *goal, const char *skill, con
 // The edit has passed: goals whose place it changed are about the new one.
 void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react)
 {
-    if (!react->edit_before) {
+    if (!react->answered.edit_before) {
         return;
     }
-    pons__react *before = pons__record_read(&pons__react_record, react->edit_before);
+    PONS__AUTO(react) before = pons__record_read(&pons__react_record, react->answered.edit_before);
     const pons__list *old = before->proposed_ops ? &before->proposed_ops->to_dispatch : NULL;
     const pons__list *ops = &react->proposed_ops->to_dispatch;
     for (size_t i = 0; old && react->task && i < ops->n && i < old->n; i++) {
@@ -188,10 +189,8 @@ void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react)
         } else {
             replace_call(goal, op);
         }
-        pons__event_emit(b, cx, &pons__goal_replaced_record,
-                         &(pons__goal_replaced){.goal_index = at, .from = from, .to = goal});
+        PONS__EMIT(b, cx, goal_replaced, .goal_index = at, .from = from, .to = goal);
         pons__record_free(&pons__goal_record, from);
     }
-    pons__record_free(&pons__react_record, before);
-    pons__json(&react->edit_before, NULL);
+    pons__json(&react->answered.edit_before, NULL);
 }

@@ -100,11 +100,10 @@ static void compile_words(const pons_brain *b, pons__proposed *p)
     json_array_foreach(p->to_speak, i, text)
     {
         pons__op *send = pons__record_new(&pons__op_record);
-        pons__means *say = pons__means_for(b, "say", "text", pons_value_ref(text));
+        PONS__AUTO(means) say = pons__means_for(b, "say", "text", pons_value_ref(text));
         pons__set_text(&send->skill, say ? say->skill : "say");
         pons__json(&send->args, say ? pons_value_ref(say->args)
                                     : pons_object("text", pons_value_ref(text), NULL));
-        pons__record_free(&pons__means_record, say);
         pons__list_add(&p->to_dispatch, send);
     }
 }
@@ -120,16 +119,11 @@ static void propose_plan(pons__turn *t, const pons_value *patch)
     }
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 int pons__compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
 {
-    (void)err;
     pons__turn t;
-    pons__turn_begin(&t, cx, user);
+    pons__turn_begin(&t, cx, user, PONS_R3, err);
     pons__react *r = t.react;
-    r->approval_rejected = r->settles = false; // that was of another decision
-    pons__answered_set(r, "", NULL);
     pons__proposed *p = pons__record_new(&pons__proposed_record);
     pons_value *to_cancel = json_array();
     pons__json(&p->to_cancel, to_cancel);
@@ -138,7 +132,7 @@ int pons__compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
         const pons__running *running = t.skills->running.at[i];
         json_array_append_new(to_cancel, json_string(running->goal_id));
     }
-    pons__list ops = {0};
+    PONS__AUTO_LIST(asked) ops = {0};
     pons__list_read(&pons__asked_record, r->decision ? r->decision->ops : NULL, &ops);
     pons__patched was = pons__goals_patch(&t); // a goal's place is that by the patch
     for (size_t i = 0; i < ops.n; i++) {
@@ -146,7 +140,6 @@ int pons__compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
     }
     pons__goals_put_back(&t, &was);
     pons__patched_free(&was);
-    pons__list_clear(&pons__asked_record, &ops);
     if (!p->need_approval && pons__decided(r) == PONS_ASK_HUMAN) {
         ask(p, r->decision->reason, NULL);
     }
@@ -154,10 +147,10 @@ int pons__compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
     pons__record_free(&pons__proposed_record, r->proposed_ops);
     r->proposed_ops = p;
     const pons_value *said = r->decision ? r->decision->plan_patch : NULL;
-    pons__patch *patch = pons__record_read(&pons__patch_record, said);
+    PONS__AUTO(patch) patch = pons__record_read(&pons__patch_record, said);
     if (json_is_array(patch->steps)) {
         propose_plan(&t, said);
     }
-    pons__record_free(&pons__patch_record, patch);
+    pons__decision_move(&t, PONS_ON_COMPILES);
     return pons__turn_end(&t, PONS_OK);
 }

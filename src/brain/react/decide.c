@@ -2,9 +2,9 @@
 //
 //     the kernel wants it back ........ let go of everything (and stop the base)
 //     a person has answered meanwhile . what was decided before the task was put aside (approval.c)
-//     the ladder wants something ...... it decides (recovery_steps.c)
+//     recovery wants something ...... it decides (recovery_steps.c)
 //     a plan drives ................... its engine decides (task_plan.c)
-//     a model is there ................ it is asked, unless the ladder or the budget says the rules
+//     a model is there ................ it is asked, unless recovery or the budget says the rules
 //     else ............................ the rules
 //
 // A model is asked when something has happened: a task begins, a skill has ended or gets nowhere, the
@@ -47,7 +47,7 @@ typedef enum turned { TURNED_DONE, TURNED_CUT, TURNED_BAD } turned;
 static bool only_the_model_can(const pons__turn *t, const verdict *v)
 {
     const pons__react *r = t->react;
-    return v->fallback && r->task && r->task->ladder && !pons__rules_understand(r->task) &&
+    return v->fallback && r->task && r->task->recovery && !pons__rules_understand(r->task) &&
            r->task->spent && r->task->spent->calls > v->calls;
 }
 
@@ -64,7 +64,7 @@ static bool wants_model(pons__turn *t, verdict *v)
          pons__rules_understand(r->task))) {
         return false;
     }
-    if (pons__ladder_takes_over(r) && pons__rules_understand(r->task)) {
+    if (pons__recovery_takes_over(r) && pons__rules_understand(r->task)) {
         v->fallback = json_string("the model's decisions led nowhere");
         return false;
     }
@@ -139,7 +139,7 @@ static turned take_answer(const pons__turn *t, verdict *v, const pons__model_ans
 }
 
 // A valid decision; or the reason why the rules must decide; or detached, also where the budget is used
-// up by now: the ladder has the next word.
+// up by now: recovery has the next word.
 static int model_decision(pons__turn *t, verdict *v, pons_error *err)
 {
     pons_error why = PONS_ERROR_INIT;
@@ -185,145 +185,6 @@ static int model_decision(pons__turn *t, verdict *v, pons_error *err)
     return PONS_OK;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
-// The kernel's: let go of everything that runs, and stop the base where it asked for it.
-static pons__decision *kernel_decision(const pons__turn *t)
-{
-    const pons__preempt *preempt = t->react->preempt;
-    pons_value *ops = json_array();
-    for (size_t i = 0; i < t->skills->running.n; i++) {
-        const pons__running *r = t->skills->running.at[i];
-        pons__ops_add(ops, &(pons__asked){.op = PONS_OP_CANCEL,
-                                          .goal_id = r->goal_id,
-                                          .goal_index = PONS__GOAL_AT_HAND});
-    }
-    if (preempt->stop_base && *pons__means_stop(t->b)) {
-        pons_autovalue none = json_object();
-        pons__ops_add(ops, &(pons__asked){.op = PONS_OP_DISPATCH,
-                                          .skill = pons__means_stop(t->b),
-                                          .args = none,
-                                          .goal_index = PONS__GOAL_AT_HAND});
-    }
-    pons__decision *d = pons__record_new(&pons__decision_record);
-    d->type = PONS_SWITCH_TASK;
-    pons__set_textf(&d->reason, "kernel: %s (%s)", preempt->reason,
-                    pons__mode_words[preempt->mode]);
-    pons__json(&d->ops, ops);
-    return d;
-}
-
-static int rules_decision(pons__turn *t, verdict *v, pons_error *err);
-
-static int decide(pons__turn *t, verdict *v, pons_error *err)
-{
-    pons__react *r = t->react;
-    v->source = PONS_SOURCE_RULES;
-    if (r->preempt) {
-        v->decision = kernel_decision(t);
-        return PONS_OK;
-    }
-    if (r->task && r->task->asks.n > 0) { // it was put aside, and people have answered
-        const pons__question *q = r->task->asks.at[0];
-        v->decision = pons__record_read(&pons__decision_record, q->decision);
-        v->source = q->source;
-        v->taken_up = true;
-        return PONS_OK;
-    }
-    if ((v->decision = pons__ladder_decide(t->b, r, t->skills))) {
-        v->source = PONS_SOURCE_LADDER;
-        return PONS_OK;
-    }
-    if (pons__task_plan_drives(r->plan)) {
-        const int rc = pons__task_plan_decide(t->b, t->cx, r, t->skills, &v->decision, err);
-        if (rc < 0 || v->decision) {
-            v->source = PONS_SOURCE_PLAN;
-            return rc;
-        }
-    }
-    if (wants_model(t, v)) {
-        int rc = keep_pace(t, &v->detached, err);
-        if (rc >= 0 && !v->detached) {
-            rc = model_decision(t, v, err);
-        }
-        if (rc < 0 || v->detached || v->decision) {
-            v->source = PONS_SOURCE_LLM;
-            return rc;
-        }
-        if (v->fallback) {
-            r->model_retry_ms = pons__wall_ms(t->b) + (int64_t)(t->b->rules.model_retry_s * 1e3);
-        }
-    }
-    if (only_the_model_can(t, v)) {
-        pons__ladder_lost(r, json_string_value(v->fallback));
-        pons__json(&v->fallback, NULL);
-        v->decision = pons__ladder_decide(t->b, r, t->skills);
-        v->source = PONS_SOURCE_LADDER;
-        return PONS_OK;
-    }
-    if (v->fallback) {
-        pons__json(&v->fallback,
-                   json_sprintf("%s: the rules decide", json_string_value(v->fallback)));
-    }
-    return rules_decision(t, v, err);
-}
-
-// What is decided, for people, the trace and the stream; with a fallback the output says that the model
-// was lost, and why the rules decided.
-static void show(pons__turn *t, verdict *v)
-{
-    const char *source = pons__source_words[v->source];
-    const pons__model_cost cost = {.calls = v->calls, .tokens = v->tokens};
-    pons__event_emit(t->b, t->cx, &pons__decision_told_record,
-                     &(pons__decision_told){.decision = v->decision,
-                                            .source = source,
-                                            .iter = t->react->iter,
-                                            .fallback = json_string_value(v->fallback),
-                                            .model = v->calls ? &cost : NULL});
-    pons_cx_custom(t->cx, pons_object("node", json_string("react_decide"), "decision",
-                                      json_string(pons__decision_words[v->decision->type]),
-                                      "reason", json_string(v->decision->reason), "source",
-                                      json_string(source), NULL));
-    pons__trace_put(t->b, t->cx,
-                    (pons__entry){.decision = pons__decision_words[v->decision->type],
-                                  .reason = v->decision->reason,
-                                  .source = source});
-}
-
-int pons__react_decide(pons_cx *cx, void *user, pons_error *err)
-{
-    pons__turn t;
-    verdict v = {0};
-    pons__turn_begin(&t, cx, user);
-    pons__react *r = t.react;
-    const int rc = decide(&t, &v, err);
-    if (rc < 0 || v.detached) {
-        r->detached = v.detached;
-        pons__record_free(&pons__decision_record, v.decision);
-        pons_value_unref(v.fallback);
-        return pons__turn_end(&t, rc);
-    }
-    pons_autovalue said = pons__record_write(&pons__decision_record, v.decision);
-    if (v.source == PONS_SOURCE_RULES || v.source == PONS_SOURCE_LADDER) {
-        pons__door_own(t.b, cx, PONS_DOOR_DECISION, said);
-    }
-    const int type = v.decision->type;
-    r->replans += !v.taken_up && (type == PONS_REPLAN || type == PONS_RETRY);
-    if (v.source != PONS_SOURCE_LADDER && !r->preempt && !v.taken_up) {
-        pons__ladder_decided(t.b, r, v.decision, v.source);
-    }
-    r->checked_in = false;
-    pons__set_text(&r->edit_refused, ""); // it was about what was decided before
-    show(&t, &v);
-    pons__say_message(cx, "assistant", said);
-    pons__record_free(&pons__decision_record, r->decision);
-    r->decision = v.decision;
-    r->decided_ms = pons__wall_ms(t.b);
-    r->source = v.source;
-    pons_value_unref(v.fallback);
-    return pons__turn_end(&t, PONS_OK);
-}
-
 // ---- the rules ----------------------------------------------------------------------------------
 
 // A sub-goal that a model added and the rules find impossible is dropped; it costs a person
@@ -364,13 +225,138 @@ static int rules_decision(pons__turn *t, verdict *v, pons_error *err)
     return rc;
 }
 
-int pons__after_decide(pons_cx *cx, void *user, pons_error *err)
+// ---- who decides --------------------------------------------------------------------------------
+
+// The kernel's: let go of everything that runs, and stop the base where it asked for it.
+static pons__decision *kernel_decision(const pons__turn *t)
 {
-    (void)user;
-    (void)err;
-    pons__react *react = pons__react_read(cx);
-    const bool detached = react->detached;
-    pons__record_free(&pons__react_record, react);
-    pons_cx_goto(cx, detached ? "build_observation" : "compile_ops_from_decision");
-    return PONS_OK;
+    const pons__preempt *preempt = t->react->preempt;
+    pons_value *ops = json_array();
+    for (size_t i = 0; i < t->skills->running.n; i++) {
+        const pons__running *r = t->skills->running.at[i];
+        pons__ops_add(ops, &(pons__asked){.op = PONS_OP_CANCEL,
+                                          .goal_id = r->goal_id,
+                                          .goal_index = PONS__GOAL_AT_HAND});
+    }
+    if (preempt->stop_base && *pons__means_stop(t->b)) {
+        pons_autovalue none = json_object();
+        pons__ops_add(ops, &(pons__asked){.op = PONS_OP_DISPATCH,
+                                          .skill = pons__means_stop(t->b),
+                                          .args = none,
+                                          .goal_index = PONS__GOAL_AT_HAND});
+    }
+    pons__decision *d = pons__record_new(&pons__decision_record);
+    d->type = PONS_SWITCH_TASK;
+    pons__set_textf(&d->reason, "kernel: %s (%s)", preempt->reason,
+                    pons__mode_words[preempt->mode]);
+    pons__json(&d->ops, ops);
+    return d;
+}
+
+static int decide(pons__turn *t, verdict *v, pons_error *err)
+{
+    pons__react *r = t->react;
+    v->source = PONS_SOURCE_RULES;
+    if (r->preempt) {
+        v->decision = kernel_decision(t);
+        return PONS_OK;
+    }
+    if (r->task && r->task->asks.n > 0) { // it was put aside, and people have answered
+        const pons__question *q = r->task->asks.at[0];
+        v->decision = pons__record_read(&pons__decision_record, q->decision);
+        v->source = q->source;
+        v->taken_up = true;
+        return PONS_OK;
+    }
+    if ((v->decision = pons__recovery_decide(t->b, r, t->skills))) {
+        v->source = PONS_SOURCE_RECOVERY;
+        return PONS_OK;
+    }
+    if (pons__task_plan_drives(r->plan)) {
+        const int rc = pons__task_plan_decide(t->b, t->cx, r, t->skills, &v->decision, err);
+        if (rc < 0 || v->decision) {
+            v->source = PONS_SOURCE_PLAN;
+            return rc;
+        }
+    }
+    if (wants_model(t, v)) {
+        int rc = keep_pace(t, &v->detached, err);
+        if (rc >= 0 && !v->detached) {
+            rc = model_decision(t, v, err);
+        }
+        if (rc < 0 || v->detached || v->decision) {
+            v->source = PONS_SOURCE_LLM;
+            return rc;
+        }
+        if (v->fallback) {
+            r->model_retry_ms = pons__wall_ms(t->b) + (int64_t)(t->b->rules.model_retry_s * 1e3);
+        }
+    }
+    if (only_the_model_can(t, v)) {
+        pons__recovery_lost(r, json_string_value(v->fallback));
+        pons__json(&v->fallback, NULL);
+        v->decision = pons__recovery_decide(t->b, r, t->skills);
+        v->source = PONS_SOURCE_RECOVERY;
+        return PONS_OK;
+    }
+    if (v->fallback) {
+        pons__json(&v->fallback,
+                   json_sprintf("%s: the rules decide", json_string_value(v->fallback)));
+    }
+    return rules_decision(t, v, err);
+}
+
+// What is decided, for people, the trace and the stream; with a fallback the output says that the model
+// was lost, and why the rules decided.
+static void show(pons__turn *t, verdict *v)
+{
+    const char *source = pons__source_words[v->source];
+    const pons__model_cost cost = {.calls = v->calls, .tokens = v->tokens};
+    PONS__EMIT(t->b, t->cx, decision_told, .decision = v->decision, .source = source,
+               .iter = t->react->iter, .fallback = json_string_value(v->fallback),
+               .model = v->calls ? &cost : NULL);
+    pons_cx_custom(t->cx, pons_object("node", json_string("react_decide"), "decision",
+                                      json_string(pons__decision_words[v->decision->type]),
+                                      "reason", json_string(v->decision->reason), "source",
+                                      json_string(source), NULL));
+    pons__trace_put(t->b, t->cx,
+                    (pons__entry){.decision = pons__decision_words[v->decision->type],
+                                  .reason = v->decision->reason,
+                                  .source = source});
+}
+
+int pons__react_decide(pons_cx *cx, void *user, pons_error *err)
+{
+    pons__turn t;
+    verdict v = {0};
+    pons__turn_begin(&t, cx, user, PONS_R2, err);
+    pons__react *r = t.react;
+    const int rc = decide(&t, &v, err);
+    if (rc < 0 || v.detached) {
+        if (rc >= 0) {
+            pons__decision_move(&t, PONS_ON_DETACHED);
+        }
+        pons__record_free(&pons__decision_record, v.decision);
+        pons_value_unref(v.fallback);
+        return pons__turn_end(&t, rc);
+    }
+    pons_autovalue said = pons__record_write(&pons__decision_record, v.decision);
+    if (v.source == PONS_SOURCE_RULES || v.source == PONS_SOURCE_RECOVERY) {
+        pons__door_own(t.b, cx, PONS_DOOR_DECISION, said);
+    }
+    const int type = v.decision->type;
+    r->replans += !v.taken_up && (type == PONS_REPLAN || type == PONS_RETRY);
+    if (v.source != PONS_SOURCE_RECOVERY && !r->preempt && !v.taken_up) {
+        pons__recovery_decided(t.b, r, v.decision, v.source);
+    }
+    r->wake = PONS_WAKE_NONE;
+    show(&t, &v);
+    pons__say_message(cx, "assistant", said);
+    pons__record_free(&pons__decision_record, r->decision);
+    r->decision = v.decision;
+    r->decided_ms = pons__wall_ms(t.b);
+    r->source = v.source;
+    pons_value_unref(v.fallback);
+    pons__decision_move(&t, PONS_ON_DECIDES);
+    return pons__turn_end(&t, PONS_OK);
 }

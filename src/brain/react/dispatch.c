@@ -25,13 +25,6 @@
 
 // ---- one operation ------------------------------------------------------------------------------
 
-static const pons_value *or_empty(const pons_value *v, json_t *empty)
-{
-    const pons_value *ret = v ? pons_value_ref(v) : pons_value_ref(empty);
-    pons_value_unref(empty);
-    return ret;
-}
-
 static void now_running(pons__turn *t, const pons__op *op)
 {
     const pons__registered *skill = pons__skill(t->b, op->skill);
@@ -40,7 +33,8 @@ static void now_running(pons__turn *t, const pons__op *op)
     pons__set_text(&r->skill, op->skill);
     pons__set_text(&r->task_id, t->react->task ? t->react->task->id : NULL);
     pons__json(&r->args, pons_value_ref(op->args));
-    pons__json(&r->resources, or_empty(skill ? skill->resources : NULL, json_array()));
+    pons__json(&r->resources,
+               skill && skill->resources ? pons_value_ref(skill->resources) : json_array());
     pons__json(&r->step_id, pons_value_ref(op->step_id));
     pons__json(&r->fallback, pons_value_ref(op->fallback));
     r->goal_index = op->goal_index;
@@ -57,12 +51,9 @@ static pons_value *dispatch_details(pons_brain *b)
 {
     const pons_report_hello *hello = &b->port.greeting.as.hello;
     const int64_t boot_ms = b->opts.clock.boot_ns(b->opts.clock.ctx) / PONS_NS_PER_MS;
-    return pons__record_write(
-        &pons__sent_record,
-        &(pons__sent){.epoch = hello->epoch,
-                      .boot_id = hello->boot_id,
-                      .robot_id = hello->robot_id,
-                      .expires_ms = boot_ms + (int64_t)b->rules.goal_expires_ms});
+    return PONS__WRITE(sent, .epoch = hello->epoch, .boot_id = hello->boot_id,
+                       .robot_id = hello->robot_id,
+                       .expires_ms = boot_ms + (int64_t)b->rules.goal_expires_ms);
 }
 
 // A recorded task: {refused: why} or {ok}. Approvals are bound to the arguments that R4
@@ -71,8 +62,8 @@ static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pon
 {
     (void)err;
     pons_brain *b = user;
-    pons__rearbitrate *q = pons__record_read(&pons__rearbitrate_record, args);
-    pons__linked *linked = pons__record_read(&pons__linked_record, q->link);
+    PONS__AUTO(rearbitrate) q = pons__record_read(&pons__rearbitrate_record, args);
+    PONS__AUTO(linked) linked = pons__record_read(&pons__linked_record, q->link);
     pons_autovalue broken = NULL;
     pons_autovalue why = NULL;
     pons_autovalue ended = pons__unsettled_ended(b, q->op->skill);
@@ -91,10 +82,7 @@ static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pon
     if (json_array_size(broken) > 0) {
         why = pons__guard_says(broken);
     }
-    *ret = pons__record_write(&pons__rearbitrated_record,
-                              &(pons__rearbitrated){.refused = json_string_value(why), .ok = !why});
-    pons__record_free(&pons__linked_record, linked);
-    pons__record_free(&pons__rearbitrate_record, q);
+    *ret = PONS__WRITE(rearbitrated, .refused = json_string_value(why), .ok = !why);
     return PONS_OK;
 }
 
@@ -135,26 +123,22 @@ static int send(pons__turn *t, const pons__op *op, const pons_value **ret_outcom
     pons_brain *b = t->b;
     const char *id = op->goal_id;
     const pons_value *link = NULL, *verdict = NULL, *word = NULL;
-    int rc = pons_await(
-        cx, "body",
-        pons__record_write(&pons__wait_record,
-                           &(pons__wait){.wait = PONS_WAIT_LINK, .for_id = id, .look_s = NAN}),
-        (int64_t)b->rules.link_wait_ms, &link, err);
+    int rc = pons_await(cx, "body",
+                        PONS__WRITE(wait, .wait = PONS_WAIT_LINK, .for_id = id, .look_s = NAN),
+                        (int64_t)b->rules.link_wait_ms, &link, err);
     if (rc < 0) {
         return rc;
     }
     // Much may have happened since R4: the verdict is taken once, and recorded.
     const int mode = t->react->preempt ? t->react->preempt->mode : t->react->mode;
-    pons_autovalue question = pons__record_write(
-        &pons__rearbitrate_record,
-        &(pons__rearbitrate){.link = link, .op = op, .mode = mode, .lost = t->lost});
+    pons_autovalue question =
+        PONS__WRITE(rearbitrate, .link = link, .op = op, .mode = mode, .lost = t->lost);
     rc = pons_task(cx, "rearbitrate", question, rearbitrate, b, &verdict, err);
     if (rc < 0) {
         return rc;
     }
-    pons__rearbitrated *said = pons__record_read(&pons__rearbitrated_record, verdict);
+    PONS__AUTO(rearbitrated) said = pons__record_read(&pons__rearbitrated_record, verdict);
     *ret_outcome = said->refused ? pons__word_rejected(PONS__REARBITRATED, said->refused) : NULL;
-    pons__record_free(&pons__rearbitrated_record, said);
     if (*ret_outcome) {
         return PONS_OK;
     }
@@ -167,11 +151,9 @@ static int send(pons__turn *t, const pons__op *op, const pons_value **ret_outcom
         *ret_outcome = pons__word_rejected("not_confirmed", "a person did not confirm it");
         return PONS_OK;
     }
-    rc = pons_await(
-        cx, "body",
-        pons__record_write(&pons__wait_record,
-                           &(pons__wait){.wait = PONS_WAIT_ACCEPT, .goal_id = id, .look_s = NAN}),
-        0, &word, err);
+    rc = pons_await(cx, "body",
+                    PONS__WRITE(wait, .wait = PONS_WAIT_ACCEPT, .goal_id = id, .look_s = NAN), 0,
+                    &word, err);
     if (rc >= 0) {
         pons__effect_event(b, cx, id, op->skill, op->args, "dispatched", NULL);
         *ret_outcome = pons_value_ref(word);
@@ -194,7 +176,7 @@ static int rejected(pons__turn *t, const pons__op *op, const pons__word *word,
     last->recovery = no ? PONS_RECOVER_ASK : PONS_RECOVER_RETRY;
     pons__set_textf(&last->error_msg, "%s: %s", word->code ? word->code : "", message);
     pons__result_note(t, last);
-    t->react->refused = true;
+    t->held_back = true;
     pons__task_plan_note_result(t->react, op->step_id, op->fallback, last, NULL);
     pons__effect_event(t->b, t->cx, op->goal_id, op->skill, op->args, "refused", message);
     return pons__settle(t->cx, op->goal_id, PONS_EFFECT_REFUSED, pons_value_ref(outcome), err);
@@ -207,7 +189,7 @@ static int dispatch_one(pons__turn *t, const pons__op *op, pons_error *err)
     if (rc < 0) {
         return rc;
     }
-    pons__word *word = pons__record_read(&pons__word_record, outcome);
+    PONS__AUTO(word) word = pons__record_read(&pons__word_record, outcome);
     if (word->rejected) {
         rc = rejected(t, op, word, outcome, err);
     } else {
@@ -219,24 +201,21 @@ static int dispatch_one(pons__turn *t, const pons__op *op, pons_error *err)
             rc = pons__settle(t->cx, op->goal_id, PONS_EFFECT_ACCEPTED, NULL, err);
         }
     }
-    pons__record_free(&pons__word_record, word);
     pons_value_unref(outcome);
     return rc;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 // It was approved, and that was taken back: nothing of the decision is left, nor its end.
-static void take_back(pons__turn *t)
+static bool take_back(pons__turn *t)
 {
     const pons__answer *veto = pons__answer_veto(t->b);
     pons__unsettled_agreed(t, veto || t->unsettled); // one that came in this step was not in view
     if (veto) {
         pons__unsent_put_back(t);
         pons__human_say(t->react, "may I do this?", "no", veto->reason);
-        pons__ladder_taken_back(t->react);
-        t->react->approval_rejected = true;
+        pons__recovery_taken_back(t->react);
     }
+    return veto;
 }
 
 static int cancel_all(pons__turn *t, bool *ret_clear, pons_error *err)
@@ -256,18 +235,15 @@ static int cancel_all(pons__turn *t, bool *ret_clear, pons_error *err)
             continue;
         }
         const pons_value *end = NULL;
-        const int rc = pons_await(
-            t->cx, "body",
-            pons__record_write(&pons__wait_record, &(pons__wait){.wait = PONS_WAIT_END,
-                                                                 .goal_id = json_string_value(id),
-                                                                 .look_s = NAN}),
-            CANCEL_WAIT_MS, &end, err);
+        const int rc = pons_await(t->cx, "body",
+                                  PONS__WRITE(wait, .wait = PONS_WAIT_END,
+                                              .goal_id = json_string_value(id), .look_s = NAN),
+                                  CANCEL_WAIT_MS, &end, err);
         if (rc < 0) {
             return rc;
         }
-        pons__ended *told = pons__record_read(&pons__ended_record, end);
+        PONS__AUTO(ended) told = pons__record_read(&pons__ended_record, end);
         const bool known = told->status != NULL;
-        pons__record_free(&pons__ended_record, told);
         if (!known) { // detached, or the body is silent: it stays where it is
             *ret_clear = false;
             continue;
@@ -283,10 +259,10 @@ static int cancel_all(pons__turn *t, bool *ret_clear, pons_error *err)
 int pons__dispatch_skills(pons_cx *cx, void *user, pons_error *err)
 {
     pons__turn t;
-    pons__turn_begin(&t, cx, user);
+    pons__turn_begin(&t, cx, user, PONS_R6, err);
     bool clear = true;
     int rc = cancel_all(&t, &clear, err);
-    pons__list sent = t.skills->to_dispatch;
+    PONS__AUTO_LIST(op) sent = t.skills->to_dispatch;
     t.skills->to_dispatch = (pons__list){0};
     for (size_t i = 0; rc >= 0 && i < sent.n; i++) {
         const pons__op *op = sent.at[i];
@@ -302,14 +278,13 @@ int pons__dispatch_skills(pons_cx *cx, void *user, pons_error *err)
         pons__trace_put(t.b, cx,
                         (pons__entry){.dispatched = sent, .cancelled = t.skills->to_cancel});
     }
-    pons__list_clear(&pons__op_record, &sent);
     pons__json(&t.skills->to_cancel, json_array());
     t.skills_changed = true;
-    if (rc >= 0) {
-        take_back(&t);
-    }
-    pons__json(&t.react->unsent, NULL);
     pons__json(&t.react->approved, json_array()); // an approval is for one dispatch
-    pons__answered_set(t.react, "", NULL);
+    if (rc >= 0) {
+        const bool held_back = t.held_back || t.react->stage == PONS_STAGE_REFUSED;
+        const pons__decision_event on = held_back ? PONS_ON_HOLDS_BACK : PONS_ON_SENDS;
+        pons__decision_move(&t, take_back(&t) ? PONS_ON_TAKES_BACK : on);
+    }
     return pons__turn_end(&t, rc);
 }

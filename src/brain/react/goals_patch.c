@@ -134,7 +134,7 @@ pons__patched pons__goals_patch(pons__turn *t)
 {
     pons__task *task = t->react->task;
     const pons__decision *d = t->react->decision;
-    pons__patch *patch = pons__record_read(&pons__patch_record, d ? d->plan_patch : NULL);
+    PONS__AUTO(patch) patch = pons__record_read(&pons__patch_record, d ? d->plan_patch : NULL);
     pons__patched was = {.any = task && json_is_array(patch->goals)};
     if (was.any) {
         was.goals = task->goals;
@@ -148,7 +148,6 @@ pons__patched pons__goals_patch(pons__turn *t)
             }
         }
     }
-    pons__record_free(&pons__patch_record, patch);
     return was;
 }
 
@@ -178,14 +177,14 @@ void pons__unsent_keep(pons__react *r, const pons__patched *was)
     pons_value *before = json_object();
     if (was->any) {
         json_object_set_new(before, "goals", pons__list_write(&pons__goal_record, &was->goals));
-    } else if (r->task && r->edit_before) { // it may change one, each in its place
+    } else if (r->task && r->answered.edit_before) { // it may change one, each in its place
         json_object_set_new(before, "edited",
                             pons__list_write(&pons__goal_record, &r->task->goals));
     }
     if (r->proposed_ops->plan) {
         json_object_set_new(before, "plan", pons__record_write(&pons__task_plan_record, r->plan));
     }
-    pons__json(&r->unsent, before);
+    pons__json(&r->answered.unsent, before);
 }
 
 // The goal of the list that this one was, or is: as far met, or else not met yet. NULL: there is none.
@@ -214,7 +213,7 @@ static void keep_met(const pons__list *after, pons__list *goals)
 // The goals that an edit has changed, as they were.
 static void unedit(pons__react *r, const pons_value *edited)
 {
-    pons__list was = {0};
+    PONS__AUTO_LIST(goal) was = {0};
     pons__list_read(&pons__goal_record, edited, &was);
     for (size_t i = 0; r->task && i < was.n && was.n == r->task->goals.n; i++) {
         if (!same_goal(was.at[i], r->task->goals.at[i])) {
@@ -223,15 +222,15 @@ static void unedit(pons__react *r, const pons_value *edited)
             was.at[i] = now;
         }
     }
-    pons__list_clear(&pons__goal_record, &was);
 }
 
 void pons__unsent_put_back(pons__turn *t)
 {
     pons__react *r = t->react;
-    const pons_value *goals = pons_get(r->unsent, "goals"), *plan = pons_get(r->unsent, "plan");
+    const pons_value *goals = pons_get(r->answered.unsent, "goals"),
+                     *plan = pons_get(r->answered.unsent, "plan");
     if (r->task && goals) {
-        pons__list after = r->task->goals;
+        PONS__AUTO_LIST(goal) after = r->task->goals;
         r->task->goals = (pons__list){0};
         pons__list_read(&pons__goal_record, goals, &r->task->goals);
         keep_met(&after, &r->task->goals);
@@ -241,9 +240,8 @@ void pons__unsent_put_back(pons__turn *t)
                 *place = new_place(*place, &after, &r->task->goals);
             }
         }
-        pons__list_clear(&pons__goal_record, &after);
     }
-    unedit(r, pons_get(r->unsent, "edited"));
+    unedit(r, pons_get(r->answered.unsent, "edited"));
     if (plan) {
         pons__record_free(&pons__task_plan_record, r->plan);
         r->plan = json_is_object(plan) ? pons__record_read(&pons__task_plan_record, plan) : NULL;

@@ -23,7 +23,34 @@
 #define QUEUE_TOLD    8 // tasks beside the one at hand
 #define PONS_MS_PER_S 1e3
 
-// ---- R1 build_observation -----------------------------------------------------------------------
+// ---- goals --------------------------------------------------------------------------------------
+
+// Goals about what can be seen are judged by the world; the others by their skill's own result, which R7
+// has written into `done`.
+bool pons__goal_met(const pons_brain *b, const pons__goal *goal, bool running)
+{
+    return !running && pons__means_met(b, goal);
+}
+
+bool pons__goal_running(const pons__skills *skills, size_t index)
+{
+    for (size_t i = 0; i < skills->running.n; i++) {
+        if (((const pons__running *)skills->running.at[i])->goal_index == (int64_t)index) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static pons__skills *skills_initial(void)
+{
+    pons__skills *s = pons__record_new(&pons__skills_record);
+    pons__json(&s->registry, json_array());
+    pons__json(&s->to_cancel, json_array());
+    return s;
+}
+
+// ---- the inbox ----------------------------------------------------------------------------------
 
 // What people have said to its questions since the kernel wrote the letter.
 static void hear_again(const pons_brain *b, pons__task *task)
@@ -65,16 +92,15 @@ static void take_inbox(pons__turn *t, pons_error *err)
     json_t *msg;
     json_array_foreach(pons_cx_inbox(t->cx, err), i, msg)
     {
-        pons__mail *letter = pons__record_read(&pons__mail_record, msg);
+        PONS__AUTO(mail) letter = pons__record_read(&pons__mail_record, msg);
         if (letter->kind == PONS_MAIL_ACTIVATE) {
-            pons__activate *mail = pons__record_read(&pons__activate_record, letter->value);
+            PONS__AUTO(activate) mail = pons__record_read(&pons__activate_record, letter->value);
             pons__react *fresh = activated(mail);
             hear_again(t->b, fresh->task);
             fresh->pace = t->react->pace; // a new activation is no new patience
             fresh->model_retry_ms = t->react->model_retry_ms;
             t->react->pace = NULL;
             pons__record_free(&pons__react_record, t->react);
-            pons__record_free(&pons__activate_record, mail);
             t->react = fresh;
             begun = true;
             // results of an earlier activation are not this one's
@@ -90,7 +116,6 @@ static void take_inbox(pons__turn *t, pons_error *err)
                 pons__record_free(&pons__preempt_record, mail);
             }
         }
-        pons__record_free(&pons__mail_record, letter);
     }
     if (!begun) {
         pons__activate none = {.mode = PONS_MODE_EXEC, .reason = ""};
@@ -112,69 +137,6 @@ static void mark_met(pons_brain *b, pons__task *task, const pons__skills *skills
     }
 }
 
-int pons__build_observation(pons_cx *cx, void *user, pons_error *err)
-{
-    pons__turn t;
-    pons__turn_begin(&t, cx, user);
-    pons_brain *b = t.b;
-    if (!pons_cx_get(cx, "skills")) {
-        pons__record_free(&pons__skills_record, t.skills);
-        t.skills = pons__skills_initial();
-    }
-    take_inbox(&t, err);
-    pons__react *r = t.react;
-    if (r->task) {
-        mark_met(b, r->task, t.skills);
-    }
-    pons__ladder_observe(b, r, t.skills);
-    pons__task_plan_mirror(b, cx, r);
-    r->iter++;
-    r->iter_ms = pons__wall_ms(b);
-    r->model_tries = b->opts.llm ? b->rules.model_attempts : 0;
-    r->check_in_s = b->rules.check_in_s;
-    pons_value *observation = pons__observation_build(b, r, t.skills);
-    pons__list_clear(&pons__result_record, &t.skills->results); // they are told
-    pons__json(&r->observation, pons_value_ref(observation));
-    r->detached = r->no_progress = r->rollover = false;
-    pons__json(&t.skills->registry, pons_value_ref(pons_get(observation, "skills")));
-    t.skills_changed = true;
-    pons__door_own(b, cx, PONS_DOOR_OBSERVATION, observation);
-    pons_autovalue told =
-        json_copy(observation); // whoever is asked now has them; the past needs none
-    json_object_del(told, "means");
-    pons__say_message(cx, "user", told);
-    pons__event_emit(b, cx, &pons__observed_record, &(pons__observed){.observation = observation});
-    pons_value_unref(observation);
-    return pons__turn_end(&t, PONS_OK);
-}
-
-// ---- goals --------------------------------------------------------------------------------------
-
-// Goals about what can be seen are judged by the world; the others by their skill's own result, which R7
-// has written into `done`.
-bool pons__goal_met(const pons_brain *b, const pons__goal *goal, bool running)
-{
-    return !running && pons__means_met(b, goal);
-}
-
-bool pons__goal_running(const pons__skills *skills, size_t index)
-{
-    for (size_t i = 0; i < skills->running.n; i++) {
-        if (((const pons__running *)skills->running.at[i])->goal_index == (int64_t)index) {
-            return true;
-        }
-    }
-    return false;
-}
-
-pons__skills *pons__skills_initial(void)
-{
-    pons__skills *s = pons__record_new(&pons__skills_record);
-    pons__json(&s->registry, json_array());
-    pons__json(&s->to_cancel, json_array());
-    return s;
-}
-
 // ---- the observation ----------------------------------------------------------------------------
 
 static pons_value *skill_names(const pons_brain *b)
@@ -184,9 +146,8 @@ static pons_value *skill_names(const pons_brain *b)
     json_t *item;
     json_array_foreach(b->port.greeting.as.hello.skills, i, item)
     {
-        pons__registered *skill = pons__record_read(&pons__registered_record, item);
+        PONS__AUTO(registered) skill = pons__record_read(&pons__registered_record, item);
         json_array_append_new(names, json_string(skill->name));
-        pons__record_free(&pons__registered_record, skill);
     }
     return names;
 }
@@ -195,12 +156,11 @@ static pons__world_told *told_world(const pons_brain *b)
 {
     pons__world_told *w = pons__record_new(&pons__world_told_record);
     pons_value *names = json_array();
-    pons__list zones = {0};
+    PONS__AUTO_LIST(place) zones = {0};
     pons__list_read(&pons__place_record, b->around ? b->around->zones : NULL, &zones);
     for (size_t i = 0; i < zones.n; i++) {
         json_array_append_new(names, json_string(((const pons__place *)zones.at[i])->id));
     }
-    pons__list_clear(&pons__place_record, &zones);
     pons__json(&w->zones, names);
     if (b->around) {
         pons__set_text(&w->summary, b->around->summary);
@@ -313,7 +273,8 @@ static pons__list told_running(pons_brain *b, const pons__skills *skills)
 }
 
 // Structs of the stack: what they point to is borrowed, but for what is made here.
-pons_value *pons__observation_build(pons_brain *b, pons__react *react, const pons__skills *skills)
+// The structured view of everything for R2 (schemas/observation.json).
+static pons_value *observation_of(pons_brain *b, pons__react *react, const pons__skills *skills)
 {
     pons__bounds limits = {.failures_max = b->rules.failures_max,
                            .iterations_max = b->rules.iterations_max,
@@ -333,16 +294,54 @@ pons_value *pons__observation_build(pons_brain *b, pons__react *react, const pon
                            .results = skills->results.n > 1 ? skills->results : (pons__list){0},
                            .failures = react->failures,
                            .limits = &limits,
-                           .ladder = pons__ladder_rungs(react->task),
-                           .no_progress = react->no_progress,
+                           .recovery = pons__recovery_tell(react->task),
+                           .no_progress = react->wake == PONS_WAKE_NO_PROGRESS,
                            .woke = react->woke,
                            .human = react->human};
     pons_value *v = pons__record_write(&pons__observation_record, &o);
     pons__record_free(&pons__task_told_record, o.task);
     pons__record_free(&pons__robot_told_record, o.robot);
     pons__record_free(&pons__world_told_record, o.world);
-    pons__record_free(&pons__rungs_record, o.ladder);
+    pons__record_free(&pons__recovery_brief_record, o.recovery);
     pons__list_clear(&pons__running_told_record, &o.running);
     pons__list_clear(&pons__waiting_record, &o.queue);
     return v;
+}
+
+// ---- the node -----------------------------------------------------------------------------------
+
+int pons__build_observation(pons_cx *cx, void *user, pons_error *err)
+{
+    pons__turn t;
+    pons__turn_begin(&t, cx, user, PONS_R1, err);
+    pons_brain *b = t.b;
+    if (!pons_cx_get(cx, "skills")) {
+        pons__record_free(&pons__skills_record, t.skills);
+        t.skills = skills_initial();
+    }
+    take_inbox(&t, err);
+    pons__react *r = t.react;
+    if (r->task) {
+        mark_met(b, r->task, t.skills);
+    }
+    pons__recovery_observe(b, r, t.skills);
+    pons__task_plan_mirror(b, cx, r);
+    r->iter++;
+    r->iter_ms = pons__wall_ms(b);
+    r->model_tries = b->opts.llm ? b->rules.model_attempts : 0;
+    r->check_in_s = b->rules.check_in_s;
+    pons_value *observation = observation_of(b, r, t.skills);
+    pons__list_clear(&pons__result_record, &t.skills->results); // they are told
+    pons__json(&r->observation, pons_value_ref(observation));
+    r->wake = r->wake == PONS_WAKE_NO_PROGRESS ? PONS_WAKE_NONE : r->wake; // it is told
+    pons__json(&t.skills->registry, pons_value_ref(pons_get(observation, "skills")));
+    t.skills_changed = true;
+    pons__door_own(b, cx, PONS_DOOR_OBSERVATION, observation);
+    pons_autovalue told =
+        json_copy(observation); // whoever is asked now has them; the past needs none
+    json_object_del(told, "means");
+    pons__say_message(cx, "user", told);
+    PONS__EMIT(b, cx, observed, .observation = observation);
+    pons_value_unref(observation);
+    return pons__turn_end(&t, PONS_OK);
 }

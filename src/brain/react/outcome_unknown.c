@@ -22,13 +22,12 @@
 static void settle(pons__turn *t)
 {
     pons__list *all = &t->skills->unsettled;
-    const pons__unsettled *u = pons__unsettled_of(t->react, t->skills);
-    for (size_t i = 0; u && i < all->n; i++) {
-        if (all->at[i] == u) {
-            pons__record_free(&pons__unsettled_record, pons__list_take(all, i));
-            t->skills_changed = true;
-            return; // there is one a task
-        }
+    const pons__task *task = t->react->task;
+    const size_t i =
+        task ? pons__list_place(all, offsetof(pons__unsettled, task_id), task->id) : all->n;
+    if (i < all->n) { // there is one a task
+        pons__record_free(&pons__unsettled_record, pons__list_take(all, i));
+        t->skills_changed = true;
     }
 }
 
@@ -60,19 +59,15 @@ void pons__unsettled_note(pons__turn *t, const pons__running *running, const pon
 
 const pons__unsettled *pons__unsettled_of(const pons__react *react, const pons__skills *skills)
 {
-    for (size_t i = 0; react->task && i < skills->unsettled.n; i++) {
-        const pons__unsettled *u = skills->unsettled.at[i];
-        if (strcmp(u->task_id, react->task->id) == 0) {
-            return u;
-        }
-    }
-    return NULL;
+    return react->task ? pons__list_find(&skills->unsettled, offsetof(pons__unsettled, task_id),
+                                         react->task->id)
+                       : NULL;
 }
 
 const pons__unsettled *pons__unsettled_bars(const pons__react *react, const pons__skills *skills)
 {
     const bool blind = pons__decided(react) == PONS_FINISH && !react->preempt && react->task &&
-                       react->task->unverified && !react->settles;
+                       react->task->unverified && !react->answered.settles;
     return blind ? pons__unsettled_of(react, skills) : NULL;
 }
 
@@ -131,8 +126,8 @@ pons_value *pons__unsettled_ended(pons_brain *b, const char *skill)
 {
     const pons__react *react = pons__inner_of(b);
     const char *task_id = react && react->task ? react->task->id : "";
-    pons__skills *now =
-        pons__record_read(&pons__skills_record, pons_run_get(b->react_run, "skills"));
+    PONS__AUTO(skills)
+    now = pons__record_read(&pons__skills_record, pons_run_get(b->react_run, "skills"));
     pons_value *found = NULL;
     for (size_t i = 0; react && !passes(b, react, skill) && i < now->running.n; i++) {
         const pons__running *r = now->running.at[i];
@@ -150,7 +145,6 @@ pons_value *pons__unsettled_ended(pons_brain *b, const char *skill)
         }
         pons__record_free(&pons__ended_record, end);
     }
-    pons__record_free(&pons__skills_record, now);
     return found;
 }
 
@@ -168,17 +162,17 @@ bool pons__unsettled_shown(const pons__question *q, const pons__unsettled *u)
 void pons__unsettled_allowed(pons__turn *t)
 {
     const pons__react *r = t->react;
-    t->react->settles = r->proposed_ops->to_dispatch.n == 0 &&
-                        pons__decided(r) != PONS_SWITCH_TASK &&
-                        pons__unsettled_shown(r->approval, pons__unsettled_of(r, t->skills));
+    t->react->answered.settles =
+        r->proposed_ops->to_dispatch.n == 0 && pons__decided(r) != PONS_SWITCH_TASK &&
+        pons__unsettled_shown(r->asking.question, pons__unsettled_of(r, t->skills));
 }
 
 void pons__unsettled_agreed(pons__turn *t, bool taken_back)
 {
-    if (t->react->settles && !taken_back) {
+    if (t->react->answered.settles && !taken_back) {
         settle(t);
     }
-    t->react->settles = false;
+    t->react->answered.settles = false;
 }
 
 void pons__unsettled_begun(pons__turn *t, const pons__op *op)

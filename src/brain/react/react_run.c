@@ -29,7 +29,7 @@ static int ask_confirmation(pons_brain *b, const pons__waits *human, pons_error 
         return PONS_OK;
     }
     memcpy(b->confirm_id, b->approval_id, sizeof b->confirm_id);
-    pons__confirming *what = pons__record_read(&pons__confirming_record, human->request);
+    PONS__AUTO(confirming) what = pons__record_read(&pons__confirming_record, human->request);
     const char *skill = *what->skill ? what->skill : "this";
     pons_value *asks = json_pack("[{s:s, s:s}]", "rule", "fork", "message",
                                  "each effect of a fork's first run asks");
@@ -43,7 +43,6 @@ static int ask_confirmation(pons_brain *b, const pons__waits *human, pons_error 
         zh ? "这个线程是一个分叉；可以执行 %s 吗？" : "this thread is a fork; may I %s?", skill);
     const int rc = pons__event_now(b, PONS_NS_REACT, &pons__approval_requested_record, &q, err);
     pons__set_text(&q.question, NULL);
-    pons__record_free(&pons__confirming_record, what);
     return rc;
 }
 
@@ -59,18 +58,16 @@ static pons__list people_now(const pons_brain *b)
 static int look_for_people(pons_brain *b, bool happened, pons_error *err)
 {
     const bool look = happened || b->human_open || b->human_of != b->react_run;
-    pons__list people = {0};
+    PONS__AUTO_LIST(waits) people = {0};
     if (look) {
         people = people_now(b);
     }
     b->human_open = people.n > 0;
     b->human_of = b->react_run;
     const pons__react *react = people.n ? pons__inner_of(b) : NULL;
-    const pons__question *approval = react ? react->approval : NULL;
+    const pons__question *approval = react ? react->asking.question : NULL;
     snprintf(b->approval_id, sizeof b->approval_id, "%s", approval ? approval->id : "");
-    const int rc = people.n && !approval ? ask_confirmation(b, people.at[0], err) : PONS_OK;
-    pons__list_clear(&pons__waits_record, &people);
-    return rc;
+    return people.n && !approval ? ask_confirmation(b, people.at[0], err) : PONS_OK;
 }
 
 // Words that nobody has heard yet, and the inner loop about to step: they go first, so that whatever
@@ -91,7 +88,7 @@ static int unheard(pons_brain *b, pons_error *err)
 static bool acts_on_answers(pons_brain *b)
 {
     const pons__react *react = pons__inner_of(b);
-    return react && (*react->answered || react->answered_also);
+    return react && (*react->answered.question || react->answered.also);
 }
 
 // Supersteps until it waits or ends; with options.step the one that was granted. A node that parks
@@ -179,25 +176,20 @@ static int give_preempt(pons_brain *b, pons_error *err)
         (state != PONS_RUN_PARKED && state != PONS_RUN_INTERRUPTED)) {
         return 0;
     }
-    pons__list people = people_now(b);
+    PONS__AUTO_LIST(waits) people = people_now(b);
     if (people.n > 0) {
         // What the task asks stays open while others run, unless it is over or stopped; also when SAFE, for
         // which it is let go of and the base stopped, has passed before this life could say so.
         const bool safe = b->tasks->mode == PONS_MODE_SAFE || told->mode == PONS_MODE_SAFE;
-        const bool aside = !safe && !b->tasks->stopped && react->approval &&
+        const bool aside = !safe && !b->tasks->stopped && react->asking.question &&
                            pons__queue_find(b->tasks, told->task_id);
-        const pons__reply reply = {.action = "reject",
-                                   .reason = "the kernel took over",
-                                   .at_ms = pons_wall_ms(&b->opts.clock),
-                                   .detached = true,
-                                   .aside = aside};
-        pons_autovalue word = pons__record_write(&pons__reply_record, &reply);
-        const int rc = answer_people(b, &people, word, err);
-        pons__list_clear(&pons__waits_record, &people);
-        return rc;
+        pons_autovalue word =
+            PONS__WRITE(reply, .action = "reject", .reason = "the kernel took over",
+                        .at_ms = pons_wall_ms(&b->opts.clock), .detached = true, .aside = aside);
+        return answer_people(b, &people, word, err);
     }
-    const pons__model_answer taken = {.detached = true, .tokens = pons__call_tokens(b)};
-    pons_autovalue value = pons__record_write(&pons__model_answer_record, &taken);
+    pons_autovalue value =
+        PONS__WRITE(model_answer, .detached = true, .tokens = pons__call_tokens(b));
     const int rc = pons_run_detach(b->react_run, value, err);
     return rc < 0 ? rc : rc > 0;
 }
@@ -208,7 +200,7 @@ static int give_one(pons_brain *b, bool own, const char *human, const pons_value
     pons_value *answer = pons_value_ref(response);
     if (!own) {
         // The engine's own question: yes or no, in words too; what is neither is no yes.
-        pons__reply *reply = pons__reply_read(response);
+        PONS__AUTO(reply) reply = pons__reply_read(response);
         const bool yes =
             strcmp(reply->action, "approve") == 0 && pons__reply_meant(b, reply) == PONS_MEANT_YES;
         pons_value_unref(answer);
@@ -221,7 +213,6 @@ static int give_one(pons_brain *b, bool own, const char *human, const pons_value
                                                    .at_ms = reply->at_ms,
                                                    .answer = reply->answer},
                         err);
-        pons__record_free(&pons__reply_record, reply);
     }
     const int rc = pons_run_answer(b->react_run, human, answer, err);
     waits_no_more(b);
@@ -234,23 +225,20 @@ static int give_answer(pons_brain *b, pons_error *err)
     if (!b->approval_id[0] || b->hci->answers.n == 0) {
         return 0;
     }
-    pons__list people = people_now(b);
+    PONS__AUTO_LIST(waits) people = people_now(b);
     const pons__react *react = pons__inner_of(b);
-    const bool own = react && react->approval;
+    const bool own = react && react->asking.question;
     int did = 0;
     for (size_t i = 0; did >= 0 && i < people.n; i++) {
         const pons__waits *human = people.at[i];
-        pons__question *asked = pons__record_read(&pons__question_record, human->request);
+        PONS__AUTO(question) asked = pons__record_read(&pons__question_record, human->request);
         const pons_value *response = pons__question_answer(b->hci, own ? asked->id : human->id);
-        pons__record_free(&pons__question_record, asked);
-        pons__reply *reply = pons__reply_read(response);
+        PONS__AUTO(reply) reply = pons__reply_read(response);
         const bool no = strcmp(reply->action, "reject") == 0;
-        pons__record_free(&pons__reply_record, reply);
         if (response && !(b->tasks->stopped && !no)) { // a stop that came before it started wins
             did = give_one(b, own, human->id, response, err);
         }
     }
-    pons__list_clear(&pons__waits_record, &people);
     return did;
 }
 

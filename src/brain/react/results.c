@@ -1,9 +1,9 @@
 // results.c - R7: news of what runs, and what a goal's end does to the state.
 //
-// R7 parks until there is news: a skill has ended, or gets nowhere. The rules, a plan and the ladder
+// R7 parks until there is news: a skill has ended, or gets nowhere. The rules, a plan and recovery
 // also look in every check_in_s; a model is woken by news alone, or at the time that its last decision
 // set (wake_s). A goal's end settles its effect, in the same commit as what it changes: what runs, the
-// last result, the goals of the task, the counters, the ladder, the plan.
+// last result, the goals of the task, the counters, recovery, the plan.
 #include "brain/react/results.h"
 
 #include "brain/body_link/body_port.h"
@@ -40,6 +40,13 @@ static bool is_saying(const pons__turn *t)
     return words;
 }
 
+// Whether of what was decided something was not sent: it is asked again, soon.
+static bool unsent(const pons__react *r)
+{
+    const bool had_ops = r->proposed_ops && r->proposed_ops->to_dispatch.n > 0;
+    return r->stage == PONS_STAGE_HELD_BACK || (r->stage == PONS_STAGE_TAKEN_BACK && had_ops);
+}
+
 // After how long of robot time R7 wakes without news; 0: never.
 static double look_again_s(const pons__turn *t)
 {
@@ -47,7 +54,7 @@ static double look_again_s(const pons__turn *t)
     if (r->model_tries == 0 || r->source != PONS_SOURCE_LLM) {
         return r->check_in_s >= 0.0 ? r->check_in_s : t->b->rules.check_in_s;
     }
-    if (r->refused) {
+    if (unsent(r)) {
         return REST_MS / 1e3;
     }
     const double wake_s = r->decision ? r->decision->wake_s : 0.0;
@@ -57,9 +64,7 @@ static double look_again_s(const pons__turn *t)
 static pons_value *await_of(const pons__turn *t)
 {
     if (t->skills->running.n == 0) { // refused at once: rest, so that trying again is no busy loop
-        return pons__record_write(
-            &pons__wait_record,
-            &(pons__wait){.wait = PONS_WAIT_REST, .ms = REST_MS, .look_s = NAN});
+        return PONS__WRITE(wait, .wait = PONS_WAIT_REST, .ms = REST_MS, .look_s = NAN);
     }
     pons_autovalue ids = json_array();
     for (size_t i = 0; i < t->skills->running.n; i++) {
@@ -69,10 +74,8 @@ static pons_value *await_of(const pons__turn *t)
     // An earlier program, whose observations had no queue, waited without a time, and its wait is still
     // open: it is waited for in its words, as what is asked again must be what was asked.
     const bool timed = pons__observation_has_queue(t->react->observation);
-    return pons__record_write(&pons__wait_record,
-                              &(pons__wait){.wait = PONS_WAIT_SKILL,
-                                            .goals = ids,
-                                            .look_s = timed ? look_again_s(t) : NAN});
+    return PONS__WRITE(wait, .wait = PONS_WAIT_SKILL, .goals = ids,
+                       .look_s = timed ? look_again_s(t) : NAN);
 }
 
 // One piece of news.
@@ -92,11 +95,13 @@ static int hear_news(pons__turn *t, pons__news **ret, pons_error *err)
 int pons__observe_execution_result(pons_cx *cx, void *user, pons_error *err)
 {
     pons__turn t;
-    pons__turn_begin(&t, cx, user);
+    pons__turn_begin(&t, cx, user, PONS_R7, err);
     pons__react *r = t.react;
     pons__news *told = NULL;
     const size_t before = t.skills->results.n;
-    if (t.skills->running.n == 0 && (!r->refused || pons__releases_all(pons__decided(r)))) {
+    const bool refused = unsent(r);
+    if (t.skills->running.n == 0 && (!refused || pons__releases_all(pons__decided(r)))) {
+        pons__decision_move(&t, PONS_ON_SETTLES);
         return pons__turn_end(&t, PONS_OK);
     }
     int rc = hear_news(&t, &told, err);
@@ -106,18 +111,19 @@ int pons__observe_execution_result(pons_cx *cx, void *user, pons_error *err)
     }
     const char *event = told->event ? told->event : "detached";
     const bool look = strcmp(event, "check_in") == 0;
-    const bool refused = r->refused; // nothing was sent: it is asked again, soon
     const bool own =
         look && r->decision && r->decision->wake_s > 0.0 && r->source == PONS_SOURCE_LLM;
-    r->no_progress = r->no_progress || strcmp(event, "no_progress") == 0;
-    r->checked_in = look && !refused;
-    r->refused = false;
+    r->wake = look && !refused ? PONS_WAKE_LOOK : PONS_WAKE_NONE;
+    r->wake = strcmp(event, "no_progress") == 0 ? PONS_WAKE_NO_PROGRESS : r->wake;
     pons__set_text(&r->woke, refused && look ? "refused" : own ? "time_out" : event);
     for (size_t i = before; rc >= 0 && i < t.skills->results.n; i++) {
         pons_autovalue one = pons__record_write(&pons__result_record, t.skills->results.at[i]);
         pons__say_message(cx, "user", one);
     }
     pons__record_free(&pons__news_record, told);
+    if (rc >= 0) {
+        pons__decision_move(&t, PONS_ON_SETTLES);
+    }
     return pons__turn_end(&t, rc);
 }
 
@@ -152,17 +158,6 @@ void pons__result_note(pons__turn *t, pons__result *last)
         s->last_result = pons__record_copy(&pons__result_record, last);
     }
     t->skills_changed = true;
-}
-
-// Out of the list of what runs, the caller's; NULL: it is not there.
-static pons__running *take_running(pons__skills *s, const char *goal_id)
-{
-    for (size_t i = 0; i < s->running.n; i++) {
-        if (strcmp(((const pons__running *)s->running.at[i])->goal_id, goal_id) == 0) {
-            return pons__list_take(&s->running, i);
-        }
-    }
-    return NULL;
 }
 
 static pons__result *result_of(const pons__running *running, const pons__ended *told, int status)
@@ -243,11 +238,11 @@ static void mark_goal(pons_brain *b, pons__react *r, const pons__running *runnin
     }
     pons__goal *goal = r->task->goals.at[index];
     const double was = goal->left;
-    pons__means_ended(b, goal, running->skill, pons__ladder_meant(r, running));
+    pons__means_ended(b, goal, running->skill, pons__recovery_meant(r, running));
     // Of a person's goal there is an end to the parts, if each is more than nothing.
     const bool part = !goal->added && !goal->done && goal->left > 0.0;
     if (part && (was <= 0.0 || was - goal->left >= PART_LEAST)) {
-        pons__ladder_progress(b, r);
+        pons__recovery_progress(b, r);
     }
 }
 
@@ -269,7 +264,7 @@ static bool keep_rest(pons__turn *t, const pons__running *running, const pons__r
     const bool step = mine && r->plan && json_is_integer(running->step_id);
     pons__goal *goal =
         mine && index >= 0 && (size_t)index < r->task->goals.n ? r->task->goals.at[index] : NULL;
-    const pons_value *args = pons__ladder_meant(r, running);
+    const pons_value *args = pons__recovery_meant(r, running);
     const bool own = step || (goal && pons__means_own(t->b, goal, running->skill, args));
     if (step && isfinite(left)) {
         pons__task_plan_note_rest(t->react, running, skill->remains, fmax(left, PONS__REST_LEAST));
@@ -306,7 +301,9 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
                                                [PONS_END_UNKNOWN] = PONS_EFFECT_OUTCOME_UNKNOWN};
     const char *id = word->goal_id ? word->goal_id : "";
     int status = pons__word_find(pons__end_words, word->status, 0);
-    if (!pons__running_find(t->skills, id)) {
+    pons__list *all = &t->skills->running;
+    const size_t place = pons__list_place(all, offsetof(pons__running, goal_id), id);
+    if (place == all->n) {
         return PONS_OK;
     }
     if (status < PONS_END_DONE || status > PONS_END_UNKNOWN) {
@@ -315,7 +312,7 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
     const bool unknown = pons__unsettled_end(status, word->error_code);
     if (unknown) {
         t->lost = t->lost ? t->lost : json_array();
-        json_array_append_new(t->lost, json_string(pons__running_find(t->skills, id)->skill));
+        json_array_append_new(t->lost, json_string(((pons__running *)all->at[place])->skill));
     }
     const int rc = pons__settle(t->cx, id, states[unknown ? PONS_END_UNKNOWN : status],
                                 pons_value_ref(told), err);
@@ -323,7 +320,7 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
         return rc;
     }
     pons__react *r = t->react;
-    pons__running *running = take_running(t->skills, id);
+    PONS__AUTO(running) running = pons__list_take(all, place);
     pons__result *last = result_of(running, word, status);
     pons__effect_event(t->b, t->cx, id, running->skill, running->args,
                        pons__end_words[unknown ? PONS_END_UNKNOWN : status], last->error_msg);
@@ -335,7 +332,7 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
     }
     const bool rest = done || keep_rest(t, running, last);
     count_failure(r, running->skill, done, !done && status != PONS_END_CANCELED);
-    pons__ladder_ended(t->b, r, running, last);
+    pons__recovery_ended(t->b, r, running, last);
     note_reach(t->b, last);
     r->distance_m += driven_m(t, last);
     last->recovery = go_on ? PONS_RECOVER_RETRY : recovery_for(t->b, last);
@@ -357,14 +354,11 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
                                   .status = pons__end_words[unknown ? PONS_END_UNKNOWN : status],
                                   .error_code = last->error_code,
                                   .took_ms = same_clock ? now_ms - running->started_robot_ms : 0});
-    pons__record_free(&pons__running_record, running);
     return PONS_OK;
 }
 
 int pons__settle_result(pons__turn *t, const pons_value *told, pons_error *err)
 {
-    pons__ended *word = pons__record_read(&pons__ended_record, told);
-    const int rc = settle_word(t, told, word, err);
-    pons__record_free(&pons__ended_record, word);
-    return rc;
+    PONS__AUTO(ended) word = pons__record_read(&pons__ended_record, told);
+    return settle_word(t, told, word, err);
 }

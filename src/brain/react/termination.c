@@ -54,7 +54,8 @@ static ending ending_of(const pons__react *r, const pons__skills *skills)
                                                                      : asks ? "need_human"
                                                                             : "preempted"};
     }
-    if (r->approval_rejected) { // what a person said no to is not done, nor is an end: its cancels were not sent
+    if (r->stage !=
+        PONS_STAGE_SETTLED) { // what a person said no to is not done, nor is an end: its cancels were not sent
         return (ending){NULL, NULL};
     }
     if (let_go_and_runs(r, skills)) {
@@ -68,10 +69,7 @@ static ending ending_of(const pons__react *r, const pons__skills *skills)
     }
     if (type == PONS_ABORT) {
         const char *of_plan = plan_status(r->plan);
-        return (ending){of_plan          ? of_plan
-                        : *r->end_status ? r->end_status
-                                         : "aborted",
-                        "impossible"};
+        return (ending){of_plan ? of_plan : "aborted", "impossible"};
     }
     if (type == PONS_SWITCH_TASK && skills->running.n == 0) {
         return (ending){"switched", "preempted"};
@@ -83,15 +81,16 @@ static ending ending_of(const pons__react *r, const pons__skills *skills)
 // is a claim of nothing.
 static bool claims_something(const pons_brain *b, const pons_value *claims)
 {
-    pons__list list = {0};
-    bool any = false;
-    pons__list_read(&pons__claim_record, claims, &list);
-    for (size_t i = 0; i < list.n; i++) {
-        const pons__claim *claim = list.at[i];
-        any = any || claim->in_zone || claim->holding || claim->battery > b->rules.battery_safe_pct;
+    size_t i;
+    json_t *said;
+    json_array_foreach(claims, i, said)
+    {
+        PONS__AUTO(claim) claim = pons__record_read(&pons__claim_record, said);
+        if (claim->in_zone || claim->holding || claim->battery > b->rules.battery_safe_pct) {
+            return true;
+        }
     }
-    pons__list_clear(&pons__claim_record, &list);
-    return any;
+    return false;
 }
 
 static void tell_kernel(const pons_brain *b, pons_cx *cx, const pons__react *r, const char *status)
@@ -116,7 +115,7 @@ static void tell_kernel(const pons_brain *b, pons_cx *cx, const pons__react *r, 
                        .verified = verified,
                        .goals = task ? task->goals : none,
                        .asks = task ? task->asks : none,
-                       .ladder = task ? task->ladder : NULL,
+                       .recovery = task ? task->recovery : NULL,
                        .spent = task ? task->spent : NULL,
                        .plan = r->plan};
     pons_cx_post(cx, PONS_NS_KERNEL, "task_result", pons__record_write(&pons__outcome_record, &o));
@@ -125,14 +124,13 @@ static void tell_kernel(const pons_brain *b, pons_cx *cx, const pons__react *r, 
 
 int pons__react_stop_or_loop(pons_cx *cx, void *user, pons_error *err)
 {
-    (void)err;
     pons__turn t;
-    pons__turn_begin(&t, cx, user);
+    pons__turn_begin(&t, cx, user, PONS_R8, err);
     const ending end = ending_of(t.react, t.skills);
-    if (!end.status && pons_cx_remaining_steps(cx) < STEPS_LEFT_MIN) {
+    const bool is_long = !end.status && pons_cx_remaining_steps(cx) < STEPS_LEFT_MIN;
+    if (is_long) {
         // A long task outlives a run: the state stays, and a message to itself begins the next one.
         pons_cx_post(cx, PONS_NS_REACT, "go_on", json_object());
-        t.react->rollover = true;
     }
     if (end.status) {
         const bool over =
@@ -143,53 +141,12 @@ int pons__react_stop_or_loop(pons_cx *cx, void *user, pons_error *err)
         tell_kernel(t.b, cx, t.react, end.status);
         pons__set_text(&t.react->stop_reason, end.stop);
     }
+    const pons__decision_event on = is_long ? PONS_ON_RUN_IS_LONG : PONS_ON_GOES_ON;
+    pons__decision_move(&t, end.status ? PONS_ON_ENDS : on);
     return pons__turn_end(&t, PONS_OK);
 }
 
-int pons__after_loop(pons_cx *cx, void *user, pons_error *err)
-{
-    (void)user;
-    (void)err;
-    pons__react *react = pons__react_read(cx);
-    const bool ended = *react->stop_reason || react->rollover;
-    pons__record_free(&pons__react_record, react);
-    pons_cx_goto(cx, ended ? PONS_END : "build_observation");
-    return PONS_OK;
-}
-
 // ---- what the nodes share -----------------------------------------------------------------------
-
-pons__react *pons__react_read(pons_cx *cx)
-{
-    return pons__record_read(&pons__react_record, pons_cx_get(cx, "react"));
-}
-
-void pons__turn_begin(pons__turn *t, pons_cx *cx, pons_brain *b)
-{
-    const pons_value *skills = pons_cx_get(cx, "skills");
-    *t = (pons__turn){.b = b,
-                      .cx = cx,
-                      .react = pons__react_read(cx),
-                      .skills = pons__record_read(&pons__skills_record, skills),
-                      .skills_changed = !skills};
-    if (!t->react->approved) {
-        pons__json(&t->react->approved, json_array());
-    }
-}
-
-int pons__turn_end(pons__turn *t, int rc)
-{
-    if (rc >= 0 && t->skills_changed) {
-        rc = pons_cx_put(t->cx, "skills", pons__record_write(&pons__skills_record, t->skills));
-    }
-    if (rc >= 0) {
-        rc = pons_cx_put(t->cx, "react", pons__record_write(&pons__react_record, t->react));
-    }
-    pons__record_free(&pons__react_record, t->react);
-    pons__record_free(&pons__skills_record, t->skills);
-    pons_value_unref(t->lost);
-    return rc;
-}
 
 bool pons__releases_all(pons__decision_type type)
 {
@@ -206,16 +163,13 @@ void pons__say_message(pons_cx *cx, const char *role, const pons_value *content)
     const size_t n = json_array_size(old);
     pons_value *update = json_array();
     for (size_t i = 0; n > MESSAGES_KEPT && i < n / 2; i++) {
-        pons__message *gone = pons__record_read(&pons__message_record, json_array_get(old, i));
+        PONS__AUTO(message) gone = pons__record_read(&pons__message_record, json_array_get(old, i));
         json_array_append_new(
             update, pons_object("type", json_string("remove"), "id", json_string(gone->id), NULL));
-        pons__record_free(&pons__message_record, gone);
     }
     char id[PONS_ID_MAX];
     pons_cx_id(cx, id);
-    json_array_append_new(
-        update, pons__record_write(&pons__message_record,
-                                   &(pons__message){.id = id, .role = role, .content = text}));
+    json_array_append_new(update, PONS__WRITE(message, .id = id, .role = role, .content = text));
     free(text);
     pons_cx_put(cx, "messages", update);
 }
@@ -223,7 +177,7 @@ void pons__say_message(pons_cx *cx, const char *role, const pons_value *content)
 void pons__effect_event(pons_brain *b, pons_cx *cx, const char *id, const char *skill,
                         const pons_value *args, const char *state, const char *why)
 {
-    pons__react *react = pons__react_read(cx);
+    PONS__AUTO(react) react = pons__react_read(cx);
     pons_autovalue empty = json_object();
     const pons__effect_told told = {.goal_id = id,
                                     .task_id = react->task ? react->task->id : NULL,
@@ -234,5 +188,4 @@ void pons__effect_event(pons_brain *b, pons_cx *cx, const char *id, const char *
     pons_autovalue shown = pons__record_write(&pons__effect_told_record, &told);
     pons_cx_custom(cx, pons__with(shown, "node", json_string("effect")));
     pons__event_emit(b, cx, &pons__effect_told_record, &told);
-    pons__record_free(&pons__react_record, react);
 }

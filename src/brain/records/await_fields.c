@@ -111,10 +111,8 @@ TABLE(confirming, "`request`, where the engine asks a person before an effect of
 
 bool pons__await_detached(const pons_value *answer)
 {
-    pons__linked *linked = pons__record_read(&pons__linked_record, answer);
-    const bool detached = linked->detached;
-    pons__record_free(&pons__linked_record, linked);
-    return detached;
+    PONS__AUTO(linked) linked = pons__record_read(&pons__linked_record, answer);
+    return linked->detached;
 }
 
 pons_value *pons__word_rejected(const char *code, const char *message)

@@ -24,7 +24,7 @@ typedef struct pons__wait {
     double look_s; // of skill: robot time; 0: woken by news alone; NAN: as the config says
     int64_t ms;    // of rest
 } pons__wait;
-extern const pons__record pons__wait_record;
+PONS__RECORD_OF(wait);
 
 typedef struct pons__linked { // the answer to link
     bool ready;
@@ -32,14 +32,14 @@ typedef struct pons__linked { // the answer to link
     const char *boot_id, *robot_id;
     bool detached;
 } pons__linked;
-extern const pons__record pons__linked_record;
+PONS__RECORD_OF(linked);
 
 // The answer to accept: {state} | {rejected, code, message} | how it has ended already.
 typedef struct pons__word {
     const char *state, *status, *code, *message; // NULL: it does not say
     bool rejected;
 } pons__word;
-extern const pons__record pons__word_record;
+PONS__RECORD_OF(word);
 
 // The answer to end, and one of the results of news. Without a status the wait was taken back, or was in vain.
 typedef struct pons__ended {
@@ -48,7 +48,7 @@ typedef struct pons__ended {
     int64_t error_code;
     const pons_value *metrics;
 } pons__ended;
-extern const pons__record pons__ended_record;
+PONS__RECORD_OF(ended);
 
 typedef struct pons__news { // the answer to skill, rest
     const char *event; // result, no_progress, check_in, rested; NULL: the kernel took the wait back
@@ -56,18 +56,18 @@ typedef struct pons__news { // the answer to skill, rest
     double distance_remaining_m, for_s;
     const pons_value *results, *feedback; // lists: of pons__ended; as the body sent it
 } pons__news;
-extern const pons__record pons__news_record;
+PONS__RECORD_OF(news);
 
 typedef struct pons__model_asked { // the request of an await of kind "llm"
     int64_t iter, attempt;
     const char *complaint, *previous; // of the answer before; NULL: there was none
 } pons__model_asked;
-extern const pons__record pons__model_asked_record;
+PONS__RECORD_OF(model_asked);
 
 typedef struct pons__model_usage { // as a server counts; -1: it does not
     int64_t prompt_tokens, completion_tokens, total_tokens;
 } pons__model_usage;
-extern const pons__record pons__model_usage_record;
+PONS__RECORD_OF(model_usage);
 
 typedef struct pons__model_answer { // also as the provider gives it (ext/llm.h): content and usage
     const char *content, *error;    // error NULL: it answered
@@ -75,30 +75,30 @@ typedef struct pons__model_answer { // also as the provider gives it (ext/llm.h)
     int64_t tokens, too_long;       // what the call has cost; its bytes, of one that is not kept
     bool cut, detached;             // the brain ended meanwhile; the kernel took the wait back
 } pons__model_answer;
-extern const pons__record pons__model_answer_record;
+PONS__RECORD_OF(model_answer);
 
 typedef struct pons__sought { // the request of an await of kind "knowledge"
     const char *query;
 } pons__sought;
-extern const pons__record pons__sought_record;
+PONS__RECORD_OF(sought);
 
 typedef struct pons__sought_in_vain { // its answer, where it is no finding
     bool timeout;
     const char *error; // NULL: it found something
 } pons__sought_in_vain;
-extern const pons__record pons__sought_in_vain_record;
+PONS__RECORD_OF(sought_in_vain);
 
 typedef struct pons__waits { // a wait of a run (pons_run_pending)
     const char *id, *kind;
     const pons_value *request;
 } pons__waits;
-extern const pons__record pons__waits_record;
+PONS__RECORD_OF(waits);
 
 typedef struct pons__confirming { // what the engine asks before an effect of a fork goes out
     const char *skill;
     const pons_value *args;
 } pons__confirming;
-extern const pons__record pons__confirming_record;
+PONS__RECORD_OF(confirming);
 
 // Whether the kernel took a wait back; that is its recorded answer then.
 bool pons__await_detached(const pons_value *answer);

@@ -9,14 +9,14 @@ typedef struct pons__sent { // `details`: to whom it was sent, with DISPATCHED
     int64_t epoch, expires_ms;
     const char *boot_id, *robot_id;
 } pons__sent;
-extern const pons__record pons__sent_record;
+PONS__RECORD_OF(sent);
 
 typedef struct pons__tag { // `tag`: for whom, with INTENDED
     const char *task_id;
     int64_t goal_index;
     const pons_value *step_id; // of a plan's step
 } pons__tag;
-extern const pons__record pons__tag_record;
+PONS__RECORD_OF(tag);
 
 typedef struct pons__effect {
     const char *id, *skill, *args_hash, *state;
@@ -25,23 +25,22 @@ typedef struct pons__effect {
     pons__sent *details; // NULL: not sent yet
     pons__tag *tag;
 } pons__effect;
-extern const pons__record pons__effect_record;
+PONS__RECORD_OF(effect);
 
 // What R6 asks once more before it sends (a recorded task), and the answer.
 typedef struct pons__rearbitrate {
     const pons_value *link; // pons__linked
     const struct pons__op *op;
-    int mode; // pons__mode
-    const pons_value
-        *lost; // skills that were let go of for it, and nobody knows what came of that; NULL: none
+    int mode;               // pons__mode
+    const pons_value *lost; // skills let go of for it, and nobody knows how they ended; NULL: none
 } pons__rearbitrate;
-extern const pons__record pons__rearbitrate_record;
+PONS__RECORD_OF(rearbitrate);
 
 typedef struct pons__rearbitrated {
     const char *refused; // why; NULL: it may go
     bool ok;
 } pons__rearbitrated;
-extern const pons__record pons__rearbitrated_record;
+PONS__RECORD_OF(rearbitrated);
 
 // As the body is sent it; borrowed from the effect.
 pons_message_goal pons__effect_goal(const pons__effect *e, const char *thread);

@@ -4,6 +4,7 @@
 #include "brain/records/item_fields.h"
 #include "brain/records/observation_fields.h"
 #include "brain/records/record_table.h"
+#include "pons/brain.h"
 
 #include <math.h>
 
@@ -283,4 +284,53 @@ static const pons__field run_done_fields[] = {
     {"battery_pct", NUM, NUL, offsetof(pons__run_done, battery_pct), .preset = NAN, .means = "charge at the end"},
 };
 EVENT(run_done, "run.done", "the run is over; always last");
+
+const pons__record *const pons__event_records[] = {
+    &pons__run_started_record,
+    &pons__mode_told_record,
+    &pons__control_told_record,
+    &pons__tempo_set_record,
+    &pons__tempo_refused_record,
+    &pons__task_queued_record,
+    &pons__task_active_record,
+    &pons__task_raised_record,
+    &pons__task_merged_record,
+    &pons__task_switched_record,
+    &pons__task_overdue_record,
+    &pons__task_done_record,
+    &pons__observed_record,
+    &pons__decision_told_record,
+    &pons__guard_refused_record,
+    &pons__effect_told_record,
+    &pons__approval_requested_record,
+    &pons__approval_resolved_record,
+    &pons__approval_late_record,
+    &pons__goal_replaced_record,
+    &pons__plan_created_record,
+    &pons__plan_step_told_record,
+    &pons__plan_status_told_record,
+    &pons__spoken_record,
+    &pons__stop_told_record,
+    &pons__schedule_added_record,
+    &pons__schedule_refused_record,
+    &pons__schedule_due_record,
+    &pons__schedule_missed_record,
+    &pons__schedule_skipped_record,
+    &pons__place_kept_record,
+    &pons__place_forgotten_record,
+    &pons__place_refused_record,
+    &pons__schema_failed_record,
+    &pons__config_doubt_record,
+    &pons__run_done_record,
+    NULL};
 // clang-format on
+
+bool pons_brain_tells(const char *type)
+{
+    static const char *const live[] = {"telemetry", "skill.feedback", "token", NULL};
+    size_t i = 0;
+    while (pons__event_records[i] && strcmp(pons__event_records[i]->name, type) != 0) {
+        i++;
+    }
+    return pons__event_records[i] || pons__word_find(live, type, -1) >= 0;
+}

@@ -11,12 +11,12 @@
 typedef struct pons__fork_point {
     const char *thread, *checkpoint_id;
 } pons__fork_point;
-extern const pons__record pons__fork_point_record;
+PONS__RECORD_OF(fork_point);
 
 typedef struct pons__model_cost {
     int64_t calls, tokens;
 } pons__model_cost;
-extern const pons__record pons__model_cost_record;
+PONS__RECORD_OF(model_cost);
 
 typedef struct pons__run_started {
     const pons_value *goal;
@@ -25,55 +25,55 @@ typedef struct pons__run_started {
     const struct pons__fork_point *forked;
     bool kept;
 } pons__run_started;
-extern const pons__record pons__run_started_record;
+PONS__RECORD_OF(run_started);
 
 typedef struct pons__mode_told {
     const char *mode;
     const char *reason;
     const char *from;
 } pons__mode_told;
-extern const pons__record pons__mode_told_record;
+PONS__RECORD_OF(mode_told);
 
 typedef struct pons__control_told {
     const char *word;
     const char *ignored;
 } pons__control_told;
-extern const pons__record pons__control_told_record;
+PONS__RECORD_OF(control_told);
 
 typedef struct pons__task_queued {
     const struct pons__task *task;
 } pons__task_queued;
-extern const pons__record pons__task_queued_record;
+PONS__RECORD_OF(task_queued);
 
 typedef struct pons__task_active {
     const struct pons__task *task;
 } pons__task_active;
-extern const pons__record pons__task_active_record;
+PONS__RECORD_OF(task_active);
 
 typedef struct pons__task_raised {
     const char *task_id;
     int64_t priority;
 } pons__task_raised;
-extern const pons__record pons__task_raised_record;
+PONS__RECORD_OF(task_raised);
 
 typedef struct pons__task_merged {
     const char *task_id;
     int64_t said;
 } pons__task_merged;
-extern const pons__record pons__task_merged_record;
+PONS__RECORD_OF(task_merged);
 
 typedef struct pons__task_switched {
     const char *from;
     const char *to;
     const char *reason;
 } pons__task_switched;
-extern const pons__record pons__task_switched_record;
+PONS__RECORD_OF(task_switched);
 
 typedef struct pons__task_overdue {
     const char *task_id;
     int64_t deadline_ms;
 } pons__task_overdue;
-extern const pons__record pons__task_overdue_record;
+PONS__RECORD_OF(task_overdue);
 
 typedef struct pons__task_done {
     const char *task_id;
@@ -82,12 +82,12 @@ typedef struct pons__task_done {
     const char *text;
     const pons_value *verified;
 } pons__task_done;
-extern const pons__record pons__task_done_record;
+PONS__RECORD_OF(task_done);
 
 typedef struct pons__observed {
     const pons_value *observation;
 } pons__observed;
-extern const pons__record pons__observed_record;
+PONS__RECORD_OF(observed);
 
 typedef struct pons__decision_told {
     const struct pons__decision *decision;
@@ -96,12 +96,12 @@ typedef struct pons__decision_told {
     const char *fallback;
     const struct pons__model_cost *model;
 } pons__decision_told;
-extern const pons__record pons__decision_told_record;
+PONS__RECORD_OF(decision_told);
 
 typedef struct pons__guard_refused {
     const pons_value *rules;
 } pons__guard_refused;
-extern const pons__record pons__guard_refused_record;
+PONS__RECORD_OF(guard_refused);
 
 typedef struct pons__effect_told {
     const char *goal_id;
@@ -111,7 +111,7 @@ typedef struct pons__effect_told {
     const char *state;
     const char *reason;
 } pons__effect_told;
-extern const pons__record pons__effect_told_record;
+PONS__RECORD_OF(effect_told);
 
 typedef struct pons__approval_resolved {
     const char *id;
@@ -121,7 +121,7 @@ typedef struct pons__approval_resolved {
     int64_t at_ms;
     const char *answer;
 } pons__approval_resolved;
-extern const pons__record pons__approval_resolved_record;
+PONS__RECORD_OF(approval_resolved);
 
 typedef struct pons__approval_late {
     const char *id;
@@ -129,20 +129,20 @@ typedef struct pons__approval_late {
     const char *verdict;
     const struct pons__answer *first;
 } pons__approval_late;
-extern const pons__record pons__approval_late_record;
+PONS__RECORD_OF(approval_late);
 
 typedef struct pons__goal_replaced {
     int64_t goal_index;
     const struct pons__goal *from;
     const struct pons__goal *to;
 } pons__goal_replaced;
-extern const pons__record pons__goal_replaced_record;
+PONS__RECORD_OF(goal_replaced);
 
 typedef struct pons__plan_created {
     const char *kind;
     const pons_value *plan;
 } pons__plan_created;
-extern const pons__record pons__plan_created_record;
+PONS__RECORD_OF(plan_created);
 
 typedef struct pons__plan_step_told {
     const char *plan_id;
@@ -150,45 +150,45 @@ typedef struct pons__plan_step_told {
     const char *action;
     const char *status;
 } pons__plan_step_told;
-extern const pons__record pons__plan_step_told_record;
+PONS__RECORD_OF(plan_step_told);
 
 typedef struct pons__plan_status_told {
     const char *plan_id;
     const char *status;
 } pons__plan_status_told;
-extern const pons__record pons__plan_status_told_record;
+PONS__RECORD_OF(plan_status_told);
 
 typedef struct pons__spoken {
     const char *text;
 } pons__spoken;
-extern const pons__record pons__spoken_record;
+PONS__RECORD_OF(spoken);
 
 typedef struct pons__stop_told {
     bool latched;
     const char *reason;
 } pons__stop_told;
-extern const pons__record pons__stop_told_record;
+PONS__RECORD_OF(stop_told);
 
 typedef struct pons__tempo_set {
     int64_t percent;
     const char *by;
 } pons__tempo_set;
-extern const pons__record pons__tempo_set_record;
+PONS__RECORD_OF(tempo_set);
 
 typedef struct pons__tempo_refused {
     const char *reason;
 } pons__tempo_refused;
-extern const pons__record pons__tempo_refused_record;
+PONS__RECORD_OF(tempo_refused);
 
 typedef struct pons__schedule_added {
     const struct pons__scheduled *schedule;
 } pons__schedule_added;
-extern const pons__record pons__schedule_added_record;
+PONS__RECORD_OF(schedule_added);
 
 typedef struct pons__schedule_refused {
     const char *text, *reason;
 } pons__schedule_refused;
-extern const pons__record pons__schedule_refused_record;
+PONS__RECORD_OF(schedule_refused);
 
 typedef struct pons__schedule_told {
     const char *schedule_id, *text, *reason;
@@ -199,12 +199,12 @@ extern const pons__record pons__schedule_due_record, pons__schedule_missed_recor
 typedef struct pons__schedule_skipped {
     const char *schedule_id, *text, *task_id;
 } pons__schedule_skipped;
-extern const pons__record pons__schedule_skipped_record;
+PONS__RECORD_OF(schedule_skipped);
 
 typedef struct pons__place_kept {
     const struct pons__named *place;
 } pons__place_kept;
-extern const pons__record pons__place_kept_record;
+PONS__RECORD_OF(place_kept);
 
 typedef struct pons__place_told {
     const char *name, *reason;
@@ -216,13 +216,13 @@ typedef struct pons__schema_failed {
     const char *message;
     const char *skill;
 } pons__schema_failed;
-extern const pons__record pons__schema_failed_record;
+PONS__RECORD_OF(schema_failed);
 
 typedef struct pons__config_doubt {
     const char *path;
     const char *message;
 } pons__config_doubt;
-extern const pons__record pons__config_doubt_record;
+PONS__RECORD_OF(config_doubt);
 
 typedef struct pons__run_done {
     const char *status;
@@ -232,8 +232,11 @@ typedef struct pons__run_done {
     double distance_m;
     double battery_pct;
 } pons__run_done;
-extern const pons__record pons__run_done_record;
+PONS__RECORD_OF(run_done);
 
 extern const pons__record pons__approval_requested_record; // pons__question
+
+extern const pons__record
+    *const pons__event_records[]; // all of them, each named as its event; NULL at the end
 
 #endif

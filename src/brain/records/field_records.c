@@ -2,14 +2,13 @@
 //
 //   read      JSON --> for each field: there? of its kind? --> struct
 //   write     struct --> for each field: lacking? --> JSON
-//   check     JSON --> the first member that is not of its kind
-//   describe  the table, for docs/internals/brain-state.md
 //
 // What is read was written by this file or by an earlier pons: it is taken as far as it is
 // understood, so that a thread that an earlier pons has stored goes on. Memory ends the process.
 // Any thread.
 #include "brain/records/field_records.h"
 
+#include "pons/buf.h"
 #include "pons/out_of_memory.h"
 
 #include <math.h>
@@ -241,52 +240,6 @@ pons_value *pons__record_write(const pons__record *r, const void *s)
     return v;
 }
 
-int pons__record_check(const pons__record *r, const pons_value *v, pons_error *err)
-{
-    if (!json_is_object(v)) {
-        return pons_error_set(err, PONS_EINVAL, "brain", "%s is not an object", r->name);
-    }
-    for (size_t i = 0; i < r->n; i++) {
-        const pons__field *f = &r->fields[i];
-        const pons_value *member = pons_get(v, f->name);
-        if (!member || json_is_null(member)) {
-            continue;
-        }
-        if (!of_kind(f, member)) {
-            return pons_error_set(err, PONS_EINVAL, "brain", "%s: /%s is of another kind", r->name,
-                                  f->name);
-        }
-        size_t k;
-        json_t *item;
-        int rc = f->kind == PONS_KIND_RECORD ? pons__record_check(f->of, member, err) : PONS_OK;
-        json_array_foreach(f->kind == PONS_KIND_LIST ? member : NULL, k, item)
-        {
-            rc = rc < 0 ? rc : pons__record_check(f->of, item, err);
-        }
-        if (rc < 0) {
-            return rc;
-        }
-    }
-    return PONS_OK;
-}
-
-int pons__record_describe(const pons__record *r, pons_buf *out)
-{
-    static const char *const kinds[] = {"text",    "text",  "word",   "integer", "number",
-                                        "boolean", "value", "record", "list"};
-    int rc = pons_buf_printf(out, "| `%s` | kind | meaning |\n|---|---|---|\n", r->name);
-    for (size_t i = 0; rc >= 0 && i < r->n; i++) {
-        const pons__field *f = &r->fields[i];
-        rc = pons_buf_printf(out, "| `%s` | %s%s%s%s | %s |\n", f->name, kinds[f->kind],
-                             f->of ? " " : "", f->of ? f->of->name : "",
-                             f->lacks == PONS_LACKS_NULL  ? " or null"
-                             : f->lacks == PONS_LACKS_KEY ? ", may be absent"
-                                                          : "",
-                             f->means ? f->means : "");
-    }
-    return rc;
-}
-
 // ---- members ------------------------------------------------------------------------------------
 
 int pons__word_find(const char *const *words, const char *word, int fallback)
@@ -360,6 +313,24 @@ void *pons__list_take(pons__list *l, size_t i)
     memmove(l->at + i, l->at + i + 1, (l->n - i - 1) * sizeof *l->at);
     l->n--;
     return record;
+}
+
+size_t pons__list_place(const pons__list *l, size_t at, const char *text)
+{
+    size_t i = 0;
+    for (; i < l->n; i++) {
+        const char *has = *(const char *const *)(const void *)((const char *)l->at[i] + at);
+        if (has && strcmp(has, text) == 0) {
+            break;
+        }
+    }
+    return i;
+}
+
+void *pons__list_find(const pons__list *l, size_t at, const char *text)
+{
+    const size_t i = pons__list_place(l, at, text);
+    return i < l->n ? l->at[i] : NULL;
 }
 
 void pons__list_clear(const pons__record *r, pons__list *l)

@@ -6,7 +6,6 @@
 #ifndef PONS_BRAIN_RECORDS_FIELD_RECORDS_H
 #define PONS_BRAIN_RECORDS_FIELD_RECORDS_H
 
-#include "pons/buf.h"
 #include "pons/value.h"
 
 typedef enum pons__kind {
@@ -60,10 +59,26 @@ void *pons__record_read(const pons__record *r, const pons_value *v);
 void *pons__record_copy(const pons__record *r, const void *s);
 void pons__record_free(const pons__record *r, void *s);               // NULL-safe
 pons_value *pons__record_write(const pons__record *r, const void *s); // new; null for NULL
-// PONS_EINVAL with the pointer to the first member of another kind than the table has.
-int pons__record_check(const pons__record *r, const pons_value *v, pons_error *err);
-// The table, for a document.
-int pons__record_describe(const pons__record *r, pons_buf *out);
+
+// Declares the table of a struct pons__NOUN, and what ends one that is of a scope:
+//
+//     PONS__AUTO(reply) reply = pons__reply_read(answer);
+#define PONS__RECORD_OF(noun)                                                                      \
+    extern const pons__record pons__##noun##_record;                                               \
+    static inline void pons__##noun##_drop(pons__##noun **at)                                      \
+    {                                                                                              \
+        pons__record_free(&pons__##noun##_record, *at);                                            \
+    }                                                                                              \
+    static inline void pons__##noun##_drop_all(pons__list *list)                                   \
+    {                                                                                              \
+        pons__list_clear(&pons__##noun##_record, list);                                            \
+    }                                                                                              \
+    struct pons__##noun
+// What a new one with these members is written as: PONS__WRITE(reply, .id = id, .action = "approve")
+#define PONS__WRITE(noun, ...)                                                                     \
+    pons__record_write(&pons__##noun##_record, &(pons__##noun){__VA_ARGS__})
+#define PONS__AUTO_LIST(noun) __attribute__((cleanup(pons__##noun##_drop_all))) pons__list
+#define PONS__AUTO(noun)      __attribute__((cleanup(pons__##noun##_drop))) pons__##noun *
 
 // The place of a word, or fallback.
 int pons__word_find(const char *const *words, const char *word, int fallback);
@@ -76,6 +91,9 @@ void pons__json(const pons_value **at, const pons_value *value);
 
 void pons__list_add(pons__list *l, void *record); // takes it
 void *pons__list_take(pons__list *l, size_t i);   // out of the list, the caller's
+// The first one with this text in the member at this offset; its place: the list's length where there is none.
+void *pons__list_find(const pons__list *l, size_t at, const char *text);
+size_t pons__list_place(const pons__list *l, size_t at, const char *text);
 void pons__list_clear(const pons__record *r, pons__list *l);
 void pons__list_copy(const pons__record *r, pons__list *to,
                      const pons__list *from); // to is cleared

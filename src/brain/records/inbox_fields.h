@@ -21,21 +21,20 @@ typedef struct pons__letter {
     int kind; // pons__letter_kind
     const pons_value *value;
 } pons__letter;
-extern const pons__record pons__letter_record;
+PONS__RECORD_OF(letter);
 
 typedef struct pons__said { // of say, goal, wish, run, control
     const char *text, *word, *by;
     const char *task; // NULL: none is named
     const pons_value *goals, *plan, *priority;
     int64_t deadline_ms;
-    const char
-        *stop_boot; // the stop of the body when it was said: of this boot, "": nobody could look;
-    int64_t stop_number; // with this number,
-    bool stop_latched;   // in force
-    bool stop_sent;      // of stop: whoever posted it has stopped the body first
-    int64_t at_ms;       // wall: when it was said; 0: not told
+    const char *stop_boot; // the stop of the body by then: of this boot, "": nobody could look;
+    int64_t stop_number;   // with this number,
+    bool stop_latched;     // in force
+    bool stop_sent;        // of stop: whoever posted it has stopped the body first
+    int64_t at_ms;         // wall: when it was said; 0: not told
 } pons__said;
-extern const pons__record pons__said_record;
+PONS__RECORD_OF(said);
 
 typedef struct pons__reply { // of answer, and the recorded answer of R5's wait
     const char *id, *answer; // of the question; in words. NULL: not said
@@ -46,13 +45,13 @@ typedef struct pons__reply { // of answer, and the recorded answer of R5's wait
     const pons_value *ops;  // of an edit: all operations anew
     bool detached, aside;   // the kernel took the wait back; and the question stays open
 } pons__reply;
-extern const pons__record pons__reply_record;
+PONS__RECORD_OF(reply);
 
 typedef struct pons__stopping { // of stopped
     int64_t activation;
     const char *reason;
 } pons__stopping;
-extern const pons__record pons__stopping_record;
+PONS__RECORD_OF(stopping);
 
 // New: with what it means that a member is lacking. An answer without an action is a no.
 pons__said *pons__said_read(const pons_value *value);

@@ -9,17 +9,17 @@ typedef struct pons__understood { // parse
     pons__list goals;             // pons__goal
     bool urgent;
 } pons__understood;
-extern const pons__record pons__understood_record;
+PONS__RECORD_OF(understood);
 
 typedef struct pons__timed { // when
     const char *schedule, *text;
 } pons__timed;
-extern const pons__record pons__timed_record;
+PONS__RECORD_OF(timed);
 
 typedef struct pons__naming { // place
     const char *word, *name;
 } pons__naming;
-extern const pons__record pons__naming_record;
+PONS__RECORD_OF(naming);
 
 typedef struct pons__hurry { // pace
     const char *word;
@@ -27,6 +27,6 @@ typedef struct pons__hurry { // pace
     bool at_most;
     const char *before, *rest; // NULL: nothing else was said
 } pons__hurry;
-extern const pons__record pons__hurry_record;
+PONS__RECORD_OF(hurry);
 
 #endif

@@ -8,7 +8,7 @@ typedef struct pons__item { // a row of the store's items (pons/items.h)
     const char *key;
     const pons_value *value;
 } pons__item;
-extern const pons__record pons__item_record;
+PONS__RECORD_OF(item);
 
 typedef struct pons__scheduled { // an item
     const char *id, *text, *schedule, *by;
@@ -20,13 +20,13 @@ typedef struct pons__scheduled { // an item
     int64_t deadline_ms;
     int64_t done, last_ms, missed, missed_ms;
 } pons__scheduled;
-extern const pons__record pons__scheduled_record;
+PONS__RECORD_OF(scheduled);
 
 typedef struct pons__named { // an item
     const char *name, *world, *by;
     double x, y, yaw;
     int64_t made_ms;
 } pons__named;
-extern const pons__record pons__named_record;
+PONS__RECORD_OF(named);
 
 #endif

@@ -16,6 +16,8 @@ const char *const pons__task_status_words[] = {"queued", "active",  "paused",   
 const char *const pons__end_words[] = {
     "", "done", "failed", "canceled", "outcome_unknown", "rejected", "refused", NULL};
 const char *const pons__recovery_words[] = {"none", "retry", "replan", "ask_human", "abort", NULL};
+const char *const pons__recovery_next_words[] = {"",    "other", "wait", "pause",
+                                                 "ask", "abort", NULL};
 const char *const pons__source_words[] = {"", "rule_engine", "llm", "ladder", "plan", NULL};
 const char *const pons__interrupt_words[] = {"NONE", "PAUSE", "STOP", "NEW_GOAL", NULL};
 const char *const pons__inner_words[] = {"idle", "active", "stopping", NULL};
@@ -62,24 +64,24 @@ static const pons__field others_fields[] = {
 };
 TABLE(others, "calls that take the place of one that found no way");
 
-static const pons__field ladder_fields[] = {
-    {"step",          TEXT,   NEVER, offsetof(pons__ladder, step), .means = "`go`, `another_way`, `wait`, `ask`"},
-    {"failures",      INT,    NEVER, offsetof(pons__ladder, failures), .means = "motions that ended without their goal since the last progress"},
-    {"tries",         INT,    NEVER, offsetof(pons__ladder, tries), .preset = 1, .means = "failures at which a person is asked"},
-    {"granted",       INT,    NEVER, offsetof(pons__ladder, granted), .means = "more of them, by people"},
-    {"decisions",     INT,    NEVER, offsetof(pons__ladder, decisions), .means = "since the last progress"},
-    {"decisions_max", INT,    NEVER, offsetof(pons__ladder, decisions_max), .means = "at which a person is asked"},
-    {"best_m",        NUM,    NUL,   offsetof(pons__ladder, best_m), .preset = INFINITY, .means = "the shortest rest of the way so far"},
-    {"met",           INT,    NEVER, offsetof(pons__ladder, met), .means = "the goals of a person's that were met"},
-    {"battery_pct",   NUM,    NEVER, offsetof(pons__ladder, battery_pct), .means = "at the last progress"},
-    {"want",          TEXT,   NEVER, offsetof(pons__ladder, want), .means = "what it does next: nothing, `other`, `wait`, `pause`, `ask`, `abort`"},
-    {"why",           TEXT,   NEVER, offsetof(pons__ladder, why), .means = "the last failure"},
-    {"rules_decide",  BOOL,   KEY,   offsetof(pons__ladder, rules_decide), .means = "and not the model, whose decisions led nowhere"},
-    {"been",          JSON,   KEY,   offsetof(pons__ladder, been), .means = "{x, y} in the map where motions have ended well since the last progress"},
-    {"swings",        INT,    KEY,   offsetof(pons__ladder, swings), .means = "motions that ended well where one had before, without progress"},
-    {"others",        RECORD, KEY,   offsetof(pons__ladder, others), .of = &pons__others_record, .means = "other approaches to a place to which there was no way"},
+static const pons__field recovery_state_fields[] = {
+    {"step",          TEXT,   NEVER, offsetof(pons__recovery_state, step), .means = "`go`, `another_way`, `wait`, `ask`"},
+    {"failures",      INT,    NEVER, offsetof(pons__recovery_state, failures), .means = "motions that ended without their goal since the last progress"},
+    {"tries",         INT,    NEVER, offsetof(pons__recovery_state, tries), .preset = 1, .means = "failures at which a person is asked"},
+    {"granted",       INT,    NEVER, offsetof(pons__recovery_state, granted), .means = "more of them, by people"},
+    {"decisions",     INT,    NEVER, offsetof(pons__recovery_state, decisions), .means = "since the last progress"},
+    {"decisions_max", INT,    NEVER, offsetof(pons__recovery_state, decisions_max), .means = "at which a person is asked"},
+    {"best_m",        NUM,    NUL,   offsetof(pons__recovery_state, best_m), .preset = INFINITY, .means = "the shortest rest of the way so far"},
+    {"met",           INT,    NEVER, offsetof(pons__recovery_state, met), .means = "the goals of a person's that were met"},
+    {"battery_pct",   NUM,    NEVER, offsetof(pons__recovery_state, battery_pct), .means = "at the last progress"},
+    {"want",          WORD,   NEVER, offsetof(pons__recovery_state, next), .words = pons__recovery_next_words, .means = "what it does next: nothing, `other`, `wait`, `pause`, `ask`, `abort`"},
+    {"why",           TEXT,   NEVER, offsetof(pons__recovery_state, why), .means = "the last failure"},
+    {"rules_decide",  BOOL,   KEY,   offsetof(pons__recovery_state, rules_decide), .means = "and not the model, whose decisions led nowhere"},
+    {"been",          JSON,   KEY,   offsetof(pons__recovery_state, been), .means = "{x, y} in the map where motions have ended well since the last progress"},
+    {"swings",        INT,    KEY,   offsetof(pons__recovery_state, swings), .means = "motions that ended well where one had before, without progress"},
+    {"others",        RECORD, KEY,   offsetof(pons__recovery_state, others), .of = &pons__others_record, .means = "other approaches to a place to which there was no way"},
 };
-TABLE(ladder, "how far a task is from asking a person (docs/reference/safety.md)");
+TABLE(recovery_state, "how far a task is from asking a person (docs/reference/safety.md)");
 
 static const pons__field spent_fields[] = {
     {"calls",      INT,    NEVER, offsetof(pons__spent, calls), .means = "of the model"},
@@ -168,7 +170,7 @@ static const pons__field task_fields[] = {
     {"unverified",  BOOL,   KEY,   offsetof(pons__task, unverified), .means = "nothing that can be checked says when it is done"},
     {"overdue",     BOOL,   KEY,   offsetof(pons__task, overdue), .means = "its deadline has passed"},
     {"plan",        RECORD, KEY,   offsetof(pons__task, plan), .of = &pons__task_plan_record, .means = "where it has one"},
-    {"ladder",      RECORD, KEY,   offsetof(pons__task, ladder), .of = &pons__ladder_record, .means = "once it has begun"},
+    {"ladder",      RECORD, KEY,   offsetof(pons__task, recovery), .of = &pons__recovery_state_record, .means = "once it has begun"},
     {"spent",       RECORD, KEY,   offsetof(pons__task, spent), .of = &pons__spent_record, .means = "once a model was asked"},
     {"asks",        LIST,   KEY,   offsetof(pons__task, asks), .of = &pons__question_record, .means = "it was put aside with these questions: it goes on when each has its answer"},
 };
@@ -299,13 +301,7 @@ TABLE(tasks, "the kernel's channel `tasks`");
 
 pons__task *pons__queue_find(const pons__tasks *t, const char *id)
 {
-    for (size_t i = 0; *id && i < t->queue.n; i++) {
-        pons__task *task = t->queue.at[i];
-        if (strcmp(task->id, id) == 0) {
-            return task;
-        }
-    }
-    return NULL;
+    return *id ? pons__list_find(&t->queue, offsetof(pons__task, id), id) : NULL;
 }
 
 pons__task *pons__queue_active(const pons__tasks *t)

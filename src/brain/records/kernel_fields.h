@@ -71,7 +71,7 @@ typedef enum pons__source { // who decided
     PONS_SOURCE_NONE,
     PONS_SOURCE_RULES,
     PONS_SOURCE_LLM,
-    PONS_SOURCE_LADDER,
+    PONS_SOURCE_RECOVERY,
     PONS_SOURCE_PLAN,
 } pons__source;
 extern const char *const pons__source_words[];
@@ -90,14 +90,13 @@ extern const char *const pons__inner_words[];
 typedef struct pons__goal {
     const char *intent, *zone, *object, *place, *text, *skill;
     double seconds;
-    double
-        left; // of what its call is to do, since one was cut short, in the unit of its `remains`; 0: all of it
+    double left; // of what its call is to do, in the unit of its `remains`; 0: all of it
     const pons_value *pose, *zones, *visited, *args;
     bool done;
     bool reached; // of a pose: a motion to it has ended well
     bool added;   // a model's own, by a plan_patch
 } pons__goal;
-extern const pons__record pons__goal_record;
+PONS__RECORD_OF(goal);
 
 // A way to meet a goal: the registry's (skill_registry.h), filled with its members (goals/goal_skills.c).
 typedef struct pons__means {
@@ -107,7 +106,7 @@ typedef struct pons__means {
     bool each;
     int64_t order; // not stored: in the registry
 } pons__means;
-extern const pons__record pons__means_record;
+PONS__RECORD_OF(means);
 
 // Calls that take the place of one that found no way (goals/alternate_places.c): those before `next` were tried.
 typedef struct pons__others {
@@ -116,11 +115,23 @@ typedef struct pons__others {
     const pons_value *from; // the arguments that found no way
     const pons_value *args; // a list
 } pons__others;
-extern const pons__record pons__others_record;
+PONS__RECORD_OF(others);
 
 // How far the task is from asking a person (recovery/recovery_count.c).
-typedef struct pons__ladder {
-    const char *step, *want, *why;
+typedef enum pons__recovery_next { // what it does next (recovery/recovery_steps.c)
+    PONS_NEXT_NOTHING,
+    PONS_NEXT_OTHER, // another approach to the place
+    PONS_NEXT_WAIT,  // a pause
+    PONS_NEXT_PAUSE, // it waits
+    PONS_NEXT_ASK,
+    PONS_NEXT_ABORT,
+} pons__recovery_next;
+extern const char *const pons__recovery_next_words[];
+
+typedef struct pons__recovery_state {
+    const char *step; // as people see it: go, another_way, wait, ask
+    const char *why;  // the last failure
+    int next;         // pons__recovery_next
     int64_t failures, tries, granted, decisions, decisions_max, met;
     double best_m;     // INFINITY: not measured yet
     bool rules_decide; // and not the model, whose decisions led nowhere
@@ -128,16 +139,16 @@ typedef struct pons__ladder {
     const pons_value *been; // [{x, y}] in the map
     int64_t swings;
     pons__others *others; // NULL: there was a way so far
-} pons__ladder;
-extern const pons__record pons__ladder_record;
+} pons__recovery_state;
+PONS__RECORD_OF(recovery_state);
 
-// What asking a model has cost the task (react/budget.c). Nothing resets it; a person grants more.
+// What asking a model has cost the task (recovery/recovery_steps.c). Nothing resets it; a person grants more.
 typedef struct pons__spent {
     int64_t calls, tokens, calls_max, tokens_max;
     bool over;  // the rules decide, or a person is asked
     bool asked; // and was
 } pons__spent;
-extern const pons__record pons__spent_record;
+PONS__RECORD_OF(spent);
 
 // What a plan's step in hand was last asked for, and what came of it.
 typedef struct pons__pend {
@@ -147,7 +158,7 @@ typedef struct pons__pend {
     struct pons__result *result; // NULL: none yet
     const pons_value *answer;    // as R5 has it; NULL: none yet
 } pons__pend;
-extern const pons__record pons__pend_record;
+PONS__RECORD_OF(pend);
 
 // The call that does what is left of a step, as a person may have edited it, where one was cut short.
 typedef struct pons__step_rest {
@@ -156,7 +167,7 @@ typedef struct pons__step_rest {
     const char *skill;
     const pons_value *args;
 } pons__step_rest;
-extern const pons__record pons__step_rest_record;
+PONS__RECORD_OF(step_rest);
 
 typedef struct pons__task_plan {
     const char *kind; // given, patch, goals
@@ -164,24 +175,23 @@ typedef struct pons__task_plan {
     pons__pend *pend;
     pons__step_rest *rest; // NULL: none
 } pons__task_plan;
-extern const pons__record pons__task_plan_record;
+PONS__RECORD_OF(task_plan);
 
 // A question to a person (react/approval.c).
 typedef struct pons__question {
     const char *id, *question, *reason, *refused;
     const pons_value *ops, *cancels, *options;
-    bool words;            // any words answer it
-    const char *unsettled; // it shows that nobody knows what came of this goal; NULL: of none
-    int64_t deadline_ms;   // wall; then it is refused. 0: none
-    int64_t asked_ms;      // wall; with a deadline
-    const pons_value
-        *beside; // ids of those that were asked beside it before it was asked again; NULL: none
+    bool words;               // any words answer it
+    const char *unsettled;    // it shows that nobody knows what came of this goal; NULL: of none
+    int64_t deadline_ms;      // wall; then it is refused. 0: none
+    int64_t asked_ms;         // wall; with a deadline
+    const pons_value *beside; // ids of those that were asked beside it before; NULL: none
     // Of one that its task was put aside with: what was decided, and what a person has said since.
     const pons_value *decision, *answer;
     int source;          // pons__source
     const char *task_id; // as it is told: whose it is
 } pons__question;
-extern const pons__record pons__question_record;
+PONS__RECORD_OF(question);
 
 typedef struct pons__task {
     const char *id, *text, *source;
@@ -195,11 +205,11 @@ typedef struct pons__task {
     int64_t said;    // how often it was said
     bool overdue;    // its deadline has passed, and that was told
     pons__task_plan *plan;
-    pons__ladder *ladder;
+    pons__recovery_state *recovery;
     pons__spent *spent;
     pons__list asks; // pons__question: it was put aside with them
 } pons__task;
-extern const pons__record pons__task_record;
+PONS__RECORD_OF(task);
 
 extern const pons__record
     pons__waiting_record; // the same struct, as who decides sees one that waits
@@ -208,7 +218,7 @@ typedef struct pons__finished {
     const char *id, *text, *status, *reason, *source;
     const pons_value *verified; // false where nothing could be checked; else lacking
 } pons__finished;
-extern const pons__record pons__finished_record;
+PONS__RECORD_OF(finished);
 
 // What a protective stop leaves (stop_state.c).
 typedef struct pons__stopped {
@@ -219,18 +229,17 @@ typedef struct pons__stopped {
     int64_t reset_number; // with this number; "": none
     int64_t released_ms;
 } pons__stopped;
-extern const pons__record pons__stopped_record;
+PONS__RECORD_OF(stopped);
 
 // How fast a person wants it, until the body has it (speed_request.c).
 typedef struct pons__tempo {
-    int64_t
-        percent; // of every speed limit; 0: no body was heard yet, that `said` could be held against
-    int64_t from; // in force when it was said
+    int64_t percent; // of every speed limit; 0: no body was heard yet, to hold `said` against
+    int64_t from;    // in force when it was said
     const char *by;
     // Letters, of words that were said with it and are heard when it is in force; NULL: none.
     const pons_value *then;
 } pons__tempo;
-extern const pons__record pons__tempo_record;
+PONS__RECORD_OF(tempo);
 
 typedef struct pons__told { // the inner loop, as the kernel knows it
     int state;              // pons__inner
@@ -239,13 +248,13 @@ typedef struct pons__told { // the inner loop, as the kernel knows it
     int mode;
     pons__list asks; // pons__question: of that task, until the inner loop has taken them up
 } pons__told;
-extern const pons__record pons__told_record;
+PONS__RECORD_OF(told);
 
 typedef struct pons__totals {
     int64_t iterations, replans;
     double distance_m;
 } pons__totals;
-extern const pons__record pons__totals_record;
+PONS__RECORD_OF(totals);
 
 typedef struct pons__tasks {
     const pons_value *inbox;
@@ -269,7 +278,7 @@ typedef struct pons__tasks {
     bool changed;            // not stored: there is something to write
     char asking[40]; // not stored: the task whose question the inner loop waits with; "": none
 } pons__tasks;
-extern const pons__record pons__tasks_record;
+PONS__RECORD_OF(tasks);
 
 // ---- people -------------------------------------------------------------------------------------
 
@@ -285,19 +294,19 @@ typedef struct pons__interrupt { // what the newest words are
     int type;                    // pons__interrupt_type
     const char *payload;
 } pons__interrupt;
-extern const pons__record pons__interrupt_record;
+PONS__RECORD_OF(interrupt);
 
 typedef struct pons__answer { // the one that counts (questions.c)
     const char *question, *action, *reason, *by;
     int64_t at_ms;
     const pons_value *said; // the whole of it; NULL: of an earlier program
 } pons__answer;
-extern const pons__record pons__answer_record;
+PONS__RECORD_OF(answer);
 
 typedef struct pons__heard { // what became of a message
     const char *nonce, *question, *verdict;
 } pons__heard;
-extern const pons__record pons__heard_record;
+PONS__RECORD_OF(heard);
 
 typedef struct pons__hci {
     const char *user_utterance;
@@ -307,7 +316,7 @@ typedef struct pons__hci {
     const pons_value *pending;           // messages that K1 has taken and K5 has not heard
     bool changed;                        // not stored: there is something to write
 } pons__hci;
-extern const pons__record pons__hci_record;
+PONS__RECORD_OF(hci);
 
 // ---- the inner loop -----------------------------------------------------------------------------
 
@@ -319,7 +328,7 @@ typedef struct pons__running {
     double timeout_s;
     const pons_value *step_id, *fallback;
 } pons__running;
-extern const pons__record pons__running_record;
+PONS__RECORD_OF(running);
 
 #define PONS__STOPPED 9902 // an error_code: a protective stop has ended it (docs/reference/link.md)
 
@@ -331,13 +340,13 @@ typedef struct pons__result {
     int recovery;            // pons__recovery
     const pons_value *rules; // of a plan's step that was refused: pons__broken; NULL: none are told
 } pons__result;
-extern const pons__record pons__result_record;
+PONS__RECORD_OF(result);
 
 typedef struct pons__unsettled { // an end of which nobody but a person knows what came of it
     const char *task_id, *skill, *why;
     const char *goal_id; // the newest one's; NULL: of an earlier program
 } pons__unsettled;
-extern const pons__record pons__unsettled_record;
+PONS__RECORD_OF(unsettled);
 
 typedef struct pons__skills {
     const pons_value *registry;
@@ -348,13 +357,13 @@ typedef struct pons__skills {
     const pons_value *to_cancel; // ids
     pons__list to_dispatch;      // pons__op
 } pons__skills;
-extern const pons__record pons__skills_record;
+PONS__RECORD_OF(skills);
 
 typedef struct pons__payload { // what a decision asks a person
     const char *question;
     const pons_value *options; // what a person may choose
 } pons__payload;
-extern const pons__record pons__payload_record;
+PONS__RECORD_OF(payload);
 
 typedef struct pons__proposed {
     const pons_value *to_cancel, *to_speak; // ids; texts
@@ -365,18 +374,18 @@ typedef struct pons__proposed {
     pons__task_plan *plan;
     const char *plan_fault;
 } pons__proposed;
-extern const pons__record pons__proposed_record;
+PONS__RECORD_OF(proposed);
 
 typedef struct pons__claim {       // one of `claims`: what a model says is true now
     const char *in_zone, *holding; // NULL: it does not say
     double battery;                // at least, in per cent; NAN: it does not say
 } pons__claim;
-extern const pons__record pons__claim_record;
+PONS__RECORD_OF(claim);
 
 typedef struct pons__patch { // plan_patch: one of them; lists as they were said
     const pons_value *goals, *steps;
 } pons__patch;
-extern const pons__record pons__patch_record;
+PONS__RECORD_OF(patch);
 
 // A decision, as it passed the door. What it says to do stays as it was said until R3.
 typedef struct pons__decision {
@@ -385,7 +394,7 @@ typedef struct pons__decision {
     const pons_value *plan_patch, *ops, *claims;
     double wake_s;
 } pons__decision;
-extern const pons__record pons__decision_record;
+PONS__RECORD_OF(decision);
 
 // ---- mail between the two graphs ----------------------------------------------------------------
 
@@ -400,7 +409,7 @@ typedef struct pons__mail { // what the inner loop's inbox brings
     int kind;               // pons__mail_kind
     const pons_value *value;
 } pons__mail;
-extern const pons__record pons__mail_record;
+PONS__RECORD_OF(mail);
 
 typedef struct pons__activate { // the kernel: start on this task
     int64_t activation;
@@ -408,7 +417,7 @@ typedef struct pons__activate { // the kernel: start on this task
     const char *reason;
     pons__task *task; // NULL: none, stop the base
 } pons__activate;
-extern const pons__record pons__activate_record;
+PONS__RECORD_OF(activate);
 
 typedef struct pons__outcome { // the inner loop: the task is over, or let go of
     int64_t activation, iterations, replans;
@@ -418,10 +427,10 @@ typedef struct pons__outcome { // the inner loop: the task is over, or let go of
     pons__list goals, asks;
     const pons_value *verified; // of a success: whether anything said so
     pons__task_plan *plan;
-    pons__ladder *ladder;
+    pons__recovery_state *recovery;
     pons__spent *spent;
 } pons__outcome;
-extern const pons__record pons__outcome_record;
+PONS__RECORD_OF(outcome);
 
 // ---- the state of the inner loop ----------------------------------------------------------------
 
@@ -431,23 +440,64 @@ typedef struct pons__preempt { // the kernel: let go of it
     const char *reason;
     bool stop_base;
 } pons__preempt;
-extern const pons__record pons__preempt_record;
+PONS__RECORD_OF(preempt);
 
 typedef struct pons__pace {
     int64_t ms, debt_ms;
 } pons__pace;
-extern const pons__record pons__pace_record;
+PONS__RECORD_OF(pace);
 
 typedef struct pons__human { // what a person said last
     const char *question, *answer, *reason;
     const pons_value *also; // [{question, answer, reason}] to the other questions of that decision
 } pons__human;
-extern const pons__record pons__human_record;
+PONS__RECORD_OF(human);
 
 typedef struct pons__message { // an item of the channel `messages`
     const char *id, *role, *content;
 } pons__message;
-extern const pons__record pons__message_record;
+PONS__RECORD_OF(message);
+
+typedef enum pons__stage { // of a decision (react/decision_machine.c)
+    PONS_STAGE_NONE,       // there is none yet
+    PONS_STAGE_DECIDED,
+    PONS_STAGE_PROPOSED, // as operations
+    PONS_STAGE_REFUSED,  // by R4
+    PONS_STAGE_ASKING,
+    PONS_STAGE_UNCLEAR, // the answer is none
+    PONS_STAGE_EDITED,
+    PONS_STAGE_APPROVED,
+    PONS_STAGE_REJECTED,
+    PONS_STAGE_PUT_ASIDE, // with its questions
+    PONS_STAGE_INTENDED,  // its effects are
+    PONS_STAGE_SENT,
+    PONS_STAGE_HELD_BACK, // by R6 or the body, of an operation at least
+    PONS_STAGE_TAKEN_BACK,
+    PONS_STAGE_SETTLED,
+    PONS_STAGE_ENDED, // and the task with it
+} pons__stage;
+extern const char *const pons__stage_words[];
+
+typedef enum pons__wake_kind { // what R7 has heard of what runs, until that is looked at
+    PONS_WAKE_NONE,
+    PONS_WAKE_LOOK, // nothing: it was time for a look
+    PONS_WAKE_NO_PROGRESS,
+} pons__wake_kind;
+extern const char *const pons__wake_words[];
+
+typedef struct pons__asking { // of the stage `asking`
+    pons__question *question; // NULL: nobody is asked
+    pons__list also;          // pons__question: the others of the same decision
+} pons__asking;
+
+typedef struct pons__answered { // from an answer until R6 has acted on it
+    const char *question;       // the one that is acted on; "": none
+    const pons_value *also;     // ids of those beside it; NULL: none
+    const char *again; // why an answer was none, and the question is asked again; "": it was one
+    const pons_value *edit_before; // the inner loop when it asked
+    const pons_value *unsent;      // {goals | edited, plan}: before the decision that was approved
+    bool settles; // R6: a person's yes settles what nobody knows (react/outcome_unknown.c)
+} pons__answered;
 
 typedef struct pons__react {
     int64_t activation;
@@ -462,7 +512,6 @@ typedef struct pons__react {
     const char *stop_reason;
     int64_t failures; // in a row, of failed_skill
     const char *failed_skill;
-    bool no_progress;
     pons__human *human;
     const pons_value *approved; // hashes
     int64_t replans, model_retry_ms;
@@ -474,20 +523,13 @@ typedef struct pons__react {
     pons__task_plan *plan;
     pons__preempt *preempt;
     pons__pace *pace;
-    bool detached, rollover, refused, checked_in, approval_rejected;
-    bool settles; // R6: a person's yes settles what nobody knows (react/outcome_unknown.c)
-    const char
-        *woke; // why R7 let the next decision be made: result, no_progress, time_out, check_in
-    pons__question *approval; // NULL: nobody is asked
-    pons__list also;          // pons__question: the others of the same decision
-    const char *answered, *edit_refused;
-    const pons_value *answered_also; // ids; NULL: none
-    const pons_value *edit_before;   // the inner loop when it asked
-    const pons_value
-        *unsent; // {goals | edited, plan}: before the decision that a person has approved
-    const char *end_status; // how the task ends, when the decision alone does not say it
+    int stage;        // pons__stage: of the decision; what belongs to it follows
+    int wake;         // pons__wake_kind
+    const char *woke; // why R7 woke: result, no_progress, time_out, check_in
+    pons__asking asking;
+    pons__answered answered;
 } pons__react;
-extern const pons__record pons__react_record;
+PONS__RECORD_OF(react);
 
 // ---- what the body tells, as a prompt tells it --------------------------------------------------
 
@@ -495,7 +537,7 @@ typedef struct pons__place { // a zone, as K3 has it
     const char *id, *state;
     const pons_value *target; // {x, y, yaw?}
 } pons__place;
-extern const pons__record pons__place_record;
+PONS__RECORD_OF(place);
 
 // ---- what is done often -------------------------------------------------------------------------
 
@@ -507,9 +549,7 @@ pons__decision_type pons__decided(const pons__react *r);
 // The one that counts; NULL: none.
 const pons__answer *pons__answer_find(const pons__hci *hci, const char *question);
 void pons__human_say(pons__react *r, const char *question, const char *answer, const char *reason);
-void pons__approval_clear(pons__react *r); // nobody is asked
-// R6 is about to act on these questions' answers: of one, and a list of the ids of the others or NULL. "": on none.
-void pons__answered_set(pons__react *r, const char *question, pons_value *also_taken);
+// R6 is about to act on the answer to this question.
 bool pons__answered_is(const pons__react *r, const char *question);
 // Whether the inner loop (NULL: none is at work) has read what it was told last.
 bool pons__told_taken(const pons__told *told, const pons__react *inner);

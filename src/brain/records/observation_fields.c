@@ -25,16 +25,16 @@ static const pons__field plan_brief_fields[] = {
 };
 TABLE(plan_brief, "how far a task's plan is");
 
-static const pons__field rungs_fields[] = {
-    {"step",           TEXT, NEVER, offsetof(pons__rungs, step), .means = "of the ladder"},
-    {"failures",       INT,  NEVER, offsetof(pons__rungs, failures), .means = "since the last progress"},
-    {"tries_left",     INT,  NEVER, offsetof(pons__rungs, tries_left), .means = "failures until a person is asked"},
-    {"decisions_left", INT,  NEVER, offsetof(pons__rungs, decisions_left), .means = "decisions until a person is asked"},
-    {"best_m",         NUM,  NUL,   offsetof(pons__rungs, best_m), .preset = INFINITY, .means = "the shortest rest of the way so far"},
-    {"why",            TEXT, NEVER, offsetof(pons__rungs, why), .means = "the last failure"},
-    {"calls_left",     INT,  KEY,   offsetof(pons__rungs, calls_left), .preset = -1, .means = "of the model, where they are limited"},
+static const pons__field recovery_brief_fields[] = {
+    {"step",           TEXT, NEVER, offsetof(pons__recovery_brief, step), .means = "of recovery"},
+    {"failures",       INT,  NEVER, offsetof(pons__recovery_brief, failures), .means = "since the last progress"},
+    {"tries_left",     INT,  NEVER, offsetof(pons__recovery_brief, tries_left), .means = "failures until a person is asked"},
+    {"decisions_left", INT,  NEVER, offsetof(pons__recovery_brief, decisions_left), .means = "decisions until a person is asked"},
+    {"best_m",         NUM,  NUL,   offsetof(pons__recovery_brief, best_m), .preset = INFINITY, .means = "the shortest rest of the way so far"},
+    {"why",            TEXT, NEVER, offsetof(pons__recovery_brief, why), .means = "the last failure"},
+    {"calls_left",     INT,  KEY,   offsetof(pons__recovery_brief, calls_left), .preset = -1, .means = "of the model, where they are limited"},
 };
-TABLE(rungs, "`ladder` in the observation: how far a task is from asking a person");
+TABLE(recovery_brief, "`ladder` in the observation: how far a task is from asking a person");
 
 static const pons__field bounds_fields[] = {
     {"failures_max",   INT, NEVER, offsetof(pons__bounds, failures_max), .means = "config/kernel.yaml"},
@@ -120,7 +120,7 @@ static const pons__field observation_fields[] = {
     {"results",     LIST,   KEY,   offsetof(pons__observation, results), .of = &pons__result_record, .means = "all ends since the observation before, where there are several"},
     {"failures",    INT,    NEVER, offsetof(pons__observation, failures), .means = "in a row, of one skill"},
     {"limits",      RECORD, NEVER, offsetof(pons__observation, limits), .of = &pons__bounds_record, .means = "of the config"},
-    {"ladder",      RECORD, NUL,   offsetof(pons__observation, ladder), .of = &pons__rungs_record, .means = "how far it is from asking a person"},
+    {"ladder",      RECORD, NUL,   offsetof(pons__observation, recovery), .of = &pons__recovery_brief_record, .means = "how far it is from asking a person"},
     {"no_progress", BOOL,   NEVER, offsetof(pons__observation, no_progress), .means = "what runs gets nowhere"},
     {"woke",        TEXT,   KEY,   offsetof(pons__observation, woke), .means = "why it is asked for now"},
     {"human",       RECORD, NUL,   offsetof(pons__observation, human), .of = &pons__human_record, .means = "what a person said last"},

@@ -9,26 +9,26 @@ typedef struct pons__plan_step_brief {
     int64_t step_id;
     const char *action, *status;
 } pons__plan_step_brief;
-extern const pons__record pons__plan_step_brief_record;
+PONS__RECORD_OF(plan_step_brief);
 
 typedef struct pons__plan_brief { // of a task's plan
     const char *plan_id, *goal, *status, *source;
     pons__list steps; // pons__plan_step_brief
 } pons__plan_brief;
-extern const pons__record pons__plan_brief_record;
+PONS__RECORD_OF(plan_brief);
 
-typedef struct pons__rungs { // of a task's ladder and budget, what is left
+typedef struct pons__recovery_brief { // of a task's ladder and budget, what is left
     const char *step, *why;
     int64_t failures, tries_left, decisions_left, calls_left; // calls_left < 0: there is no limit
     double best_m;                                            // INFINITY: not measured yet
-} pons__rungs;
-extern const pons__record pons__rungs_record;
+} pons__recovery_brief;
+PONS__RECORD_OF(recovery_brief);
 
 typedef struct pons__bounds {
     int64_t failures_max, iterations_max;
     double charged_pct;
 } pons__bounds;
-extern const pons__record pons__bounds_record;
+PONS__RECORD_OF(bounds);
 
 extern const pons__record pons__goal_told_record; // pons__goal, with `done` always
 
@@ -38,7 +38,7 @@ typedef struct pons__task_told {
     pons__list goals; // pons__goal
     pons__plan_brief *plan;
 } pons__task_told;
-extern const pons__record pons__task_told_record;
+PONS__RECORD_OF(task_told);
 
 typedef struct pons__robot_told {
     const pons_value *pose, *resources, *scene;
@@ -48,14 +48,14 @@ typedef struct pons__robot_told {
     bool docked;
     pons__latch *stop;
 } pons__robot_told;
-extern const pons__record pons__robot_told_record;
+PONS__RECORD_OF(robot_told);
 
 typedef struct pons__world_told {
     const char *summary;
     const pons_value *zones; // ids
     int64_t obstacles;
 } pons__world_told;
-extern const pons__record pons__world_told_record;
+PONS__RECORD_OF(world_told);
 
 typedef struct pons__running_told {
     const char *goal_id, *skill;
@@ -64,7 +64,7 @@ typedef struct pons__running_told {
     bool beside;
     double elapsed_s, distance_remaining_m; // NAN: not told
 } pons__running_told;
-extern const pons__record pons__running_told_record;
+PONS__RECORD_OF(running_told);
 
 typedef struct pons__observation {
     int64_t iter, failures;
@@ -78,12 +78,12 @@ typedef struct pons__observation {
     pons__result *last_result;
     pons__list results; // pons__result
     pons__bounds *limits;
-    pons__rungs *ladder;
+    pons__recovery_brief *recovery;
     bool no_progress;
     const char *woke;
     pons__human *human;
 } pons__observation;
-extern const pons__record pons__observation_record;
+PONS__RECORD_OF(observation);
 
 pons__observation *pons__observation_read(const pons_value *v); // new
 // Whether the observation knows of others that wait; an earlier program's did not.

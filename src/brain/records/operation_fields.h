@@ -25,7 +25,7 @@ typedef struct pons__asked {              // one of `ops` in a decision (schemas
     const char *question;                 // of approval; NULL: the decision's reason
     const pons_value *options;            // of approval
 } pons__asked;
-extern const pons__record pons__asked_record;
+PONS__RECORD_OF(asked);
 
 // Appends one to a decision's ops. It points to what stays the caller's.
 void pons__ops_add(pons_value *ops, const pons__asked *op);
@@ -36,6 +36,6 @@ typedef struct pons__op {
     int64_t goal_index;
     const pons_value *step_id, *fallback; // of a plan's step
 } pons__op;
-extern const pons__record pons__op_record;
+PONS__RECORD_OF(op);
 
 #endif

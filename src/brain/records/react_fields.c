@@ -10,6 +10,12 @@ const char *const pons__mail_words[] = {"", "activate", "preempt", NULL};
 const char *const pons__decision_words[] = {
     "", "CONTINUE", "REPLAN", "RETRY", "SWITCH_TASK", "ASK_HUMAN", "FINISH", "ABORT", NULL};
 
+const char *const pons__stage_words[] = {
+    "",          "decided",    "proposed", "refused",   "asking",   "unclear",
+    "edited",    "approved",   "rejected", "put_aside", "intended", "sent",
+    "held_back", "taken_back", "settled",  "ended",     NULL};
+const char *const pons__wake_words[] = {"", "look", "no_progress", NULL};
+
 // clang-format off
 static const pons__field running_fields[] = {
     {"goal_id",          TEXT,   NEVER, offsetof(pons__running, goal_id), .means = "of its effect, and at the body"},
@@ -114,7 +120,7 @@ static const pons__field outcome_fields[] = {
     {"verified",   JSON,   KEY,   offsetof(pons__outcome, verified), .means = "of a success: whether the world was asked"},
     {"goals",      LIST,   NEVER, offsetof(pons__outcome, goals), .of = &pons__goal_record, .means = "as far as they are met"},
     {"asks",       LIST,   KEY,   offsetof(pons__outcome, asks), .of = &pons__question_record, .means = "of a task that is put aside with them"},
-    {"ladder",     RECORD, NUL,   offsetof(pons__outcome, ladder), .of = &pons__ladder_record, .means = "as the task has it"},
+    {"ladder",     RECORD, NUL,   offsetof(pons__outcome, recovery), .of = &pons__recovery_state_record, .means = "as the task has it"},
     {"spent",      RECORD, KEY,   offsetof(pons__outcome, spent), .of = &pons__spent_record, .means = "as the task has it"},
     {"plan",       RECORD, NUL,   offsetof(pons__outcome, plan), .of = &pons__task_plan_record, .means = "as far as it is"},
 };
@@ -162,7 +168,6 @@ static const pons__field react_fields[] = {
     {"proposed_ops",      RECORD, NUL,   offsetof(pons__react, proposed_ops), .of = &pons__proposed_record, .means = "what R3 made of it"},
     {"stop_reason",       TEXT,   NUL,   offsetof(pons__react, stop_reason), .means = "`done`, `impossible`, `need_human` (it was put aside with a question), `preempted`, `safety_override`"},
     {"failures",          INT,    NEVER, offsetof(pons__react, failures), .means = "in a row, of one skill"},
-    {"no_progress",       BOOL,   NEVER, offsetof(pons__react, no_progress), .means = "what runs gets nowhere"},
     {"human",             RECORD, NUL,   offsetof(pons__react, human), .of = &pons__human_record, .means = "what a person said last"},
     {"approved",          JSON,   NEVER, offsetof(pons__react, approved), .means = "hashes of operations that a person agreed to"},
     {"replans",           INT,    NEVER, offsetof(pons__react, replans), .means = "REPLAN and RETRY"},
@@ -174,21 +179,17 @@ static const pons__field react_fields[] = {
     {"preempt",           RECORD, NUL,   offsetof(pons__react, preempt), .of = &pons__preempt_record, .means = "the kernel wants it back"},
     {"pace",              RECORD, KEY,   offsetof(pons__react, pace), .of = &pons__pace_record, .means = "of the model"},
     {"failed_skill",      TEXT,   KEY,   offsetof(pons__react, failed_skill), .means = "whose failures are counted"},
-    {"detached",          BOOL,   KEY,   offsetof(pons__react, detached), .means = "what R2 waited for was taken away"},
-    {"rollover",          BOOL,   KEY,   offsetof(pons__react, rollover), .means = "the next run goes on with it"},
-    {"refused",           BOOL,   KEY,   offsetof(pons__react, refused), .means = "nothing of the last decision was sent"},
-    {"checked_in",        BOOL,   KEY,   offsetof(pons__react, checked_in), .means = "R7 woke for no more than a look"},
+    {"stage",             WORD,   KEY,   offsetof(pons__react, stage), .words = pons__stage_words, .means = "of the decision; absent: there is none yet"},
+    {"wake",              WORD,   KEY,   offsetof(pons__react, wake), .words = pons__wake_words, .means = "what R7 heard of what runs: `look` (nothing new), `no_progress`"},
     {"woke",              TEXT,   KEY,   offsetof(pons__react, woke), .means = "why R7 woke: `result`, `no_progress`, `time_out`, `check_in`"},
-    {"approval",          RECORD, NUL,   offsetof(pons__react, approval), .of = &pons__question_record, .means = "the question that is open"},
-    {"also",              LIST,   KEY,   offsetof(pons__react, also), .of = &pons__question_record, .means = "what the same decision asks beside"},
-    {"settles",           BOOL,   KEY,   offsetof(pons__react, settles), .means = "a person said yes to go on where nobody knows what came of something"},
-    {"approval_rejected", BOOL,   KEY,   offsetof(pons__react, approval_rejected), .means = "a person said no"},
-    {"answered",          TEXT,   KEY,   offsetof(pons__react, answered), .means = "the question that R6 is about to act on"},
-    {"answered_also",     JSON,   KEY,   offsetof(pons__react, answered_also), .means = "ids of those that were asked beside it"},
-    {"edit_before",       JSON,   KEY,   offsetof(pons__react, edit_before), .means = "the inner loop when it asked"},
-    {"unsent",            JSON,   KEY,   offsetof(pons__react, unsent), .means = "{goals, plan} before the decision that a person has approved and that is not sent yet"},
-    {"edit_refused",      TEXT,   KEY,   offsetof(pons__react, edit_refused), .means = "why an edit was none"},
-    {"end_status",        TEXT,   KEY,   offsetof(pons__react, end_status), .means = "how the task ends, where the decision alone does not say it"},
+    {"approval",          RECORD, NUL,   offsetof(pons__react, asking.question), .of = &pons__question_record, .means = "the question that is open"},
+    {"also",              LIST,   KEY,   offsetof(pons__react, asking.also), .of = &pons__question_record, .means = "what the same decision asks beside"},
+    {"settles",           BOOL,   KEY,   offsetof(pons__react, answered.settles), .means = "a person said yes to go on where nobody knows what came of something"},
+    {"answered",          TEXT,   KEY,   offsetof(pons__react, answered.question), .means = "the question that R6 is about to act on"},
+    {"answered_also",     JSON,   KEY,   offsetof(pons__react, answered.also), .means = "ids of those that were asked beside it"},
+    {"edit_before",       JSON,   KEY,   offsetof(pons__react, answered.edit_before), .means = "the inner loop when it asked"},
+    {"unsent",            JSON,   KEY,   offsetof(pons__react, answered.unsent), .means = "{goals, plan} before the decision that a person has approved and that is not sent yet"},
+    {"edit_refused",      TEXT,   KEY,   offsetof(pons__react, answered.again), .means = "why an edit was none"},
 };
 TABLE(react, "the inner loop's channel `react`");
 // clang-format on
@@ -197,13 +198,7 @@ TABLE(react, "the inner loop's channel `react`");
 
 const pons__running *pons__running_find(const pons__skills *s, const char *goal_id)
 {
-    for (size_t i = 0; i < s->running.n; i++) {
-        const pons__running *r = s->running.at[i];
-        if (strcmp(r->goal_id, goal_id) == 0) {
-            return r;
-        }
-    }
-    return NULL;
+    return pons__list_find(&s->running, offsetof(pons__running, goal_id), goal_id);
 }
 
 pons__decision_type pons__decided(const pons__react *r)
@@ -221,19 +216,6 @@ void pons__human_say(pons__react *r, const char *question, const char *answer, c
     pons__set_text(&r->human->reason, reason);
 }
 
-void pons__approval_clear(pons__react *react)
-{
-    pons__record_free(&pons__question_record, react->approval);
-    react->approval = NULL;
-    pons__list_clear(&pons__question_record, &react->also);
-}
-
-void pons__answered_set(pons__react *r, const char *question, pons_value *also_taken)
-{
-    pons__set_text(&r->answered, question);
-    pons__json(&r->answered_also, also_taken);
-}
-
 bool pons__told_taken(const pons__told *told, const pons__react *inner)
 {
     return told->state == PONS_INNER_IDLE || (inner && inner->activation >= told->activation);
@@ -243,8 +225,8 @@ bool pons__answered_is(const pons__react *r, const char *question)
 {
     size_t i;
     json_t *id;
-    bool is = strcmp(r->answered, question) == 0;
-    json_array_foreach(r->answered_also, i, id)
+    bool is = strcmp(r->answered.question, question) == 0;
+    json_array_foreach(r->answered.also, i, id)
     {
         is = is || strcmp(json_string_value(id), question) == 0;
     }

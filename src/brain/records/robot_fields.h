@@ -8,7 +8,7 @@ typedef struct pons__latch {
     bool latched;
     const char *reason;
 } pons__latch;
-extern const pons__record pons__latch_record;
+PONS__RECORD_OF(latch);
 
 typedef struct pons__robot {
     const pons_value *pose, *twist, *resources, *arm, *scene;
@@ -20,14 +20,14 @@ typedef struct pons__robot {
     int64_t pace_percent;
     bool docked, held, collision_risk;
 } pons__robot;
-extern const pons__record pons__robot_record;
+PONS__RECORD_OF(robot);
 
 typedef struct pons__world { // as K3 has it
     const char *summary;
     const pons_value *zones;               // of the map, each with its state (pons__place)
     const pons_value *objects, *obstacles; // of the map; seen, and not on it
 } pons__world;
-extern const pons__record pons__world_record;
+PONS__RECORD_OF(world);
 
 bool pons__charges_now(const pons__robot *robot);
 

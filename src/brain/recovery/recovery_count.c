@@ -1,30 +1,16 @@
-// recovery_count.c - what becomes of a task that gets nowhere: a bounded ladder that ends at a person.
+// recovery_count.c - what becomes of a task that gets nowhere: a bounded series that ends at a person.
 //
-// The navigator has recoveries of its own and they come first. What reaches the brain is a motion
-// that has ended without its goal, and each such end is a rung:
+// The navigator has recoveries of its own and they come first. What reaches the brain is a motion that has ended
+// without its goal: failed, outcome_unknown, or canceled by the policy, as who starts and cancels for ever gets nowhere
+// either. A protective stop, the kernel's preemption and a cancel that ends the task are nobody's failure. The first
+// ones go another way (the body's planner avoids for some minutes the place where the motion failed), then comes a
+// pause, then a person (recovery_steps.c has the machine, docs/safety.md the numbers). Other approaches to a place to
+// which there was no way are tried before that, each once (goals/alternate_places.c).
 //
-//     go --failed--> another_way --failed--> wait, then again --failed--> ask a person
-//      ^   `other_ways` of them     `waits` of them, wait_s each                 |
-//      |                                                                         | yes: one more
-//      `-------------------- real progress, from any rung ---------.             | no:  ABORT
+// Decisions are counted beside the motions, but for a look at a motion under way that says "go on"; and so are motions
+// that end well where one has ended before: there and back, and there again.
 //
-// A motion that found no way to its place, where the registry and the world name other approaches to it
-// (goals/alternate_places.c), is no rung yet: those are tried first, each once, and the last one's failure is the
-// rung.
-//
-// (another way: the body's planner avoids for some minutes the place where the motion failed.)
-//
-// A motion has failed when it ended as failed or outcome_unknown, and when the policy canceled it:
-// who starts and cancels for ever climbs too. A protective stop, the kernel's preemption and a
-// cancel that ends the task are nobody's failure. Decisions are counted beside the motions: after
-// `decisions` of them without progress a person is asked at once, whatever else was tried. Only a
-// look at a motion under way that says "go on" is not counted, because motions end by themselves.
-//
-// Motions that end well lead nowhere too, when they end where one has ended before: there and back, and
-// there again. `swings` of those without progress, and the rules decide where they understand the
-// goal; `swings` more, and a person is asked.
-//
-// Progress is what cannot be repeated for ever:
+// Progress begins all of it anew, and is what cannot be repeated for ever:
 //
 //   - one of the goals that a person gave is met (not one that a model has added);
 //   - the rest of the way to the goal at hand is shorter than it ever was, by progress_m. Swaying
@@ -32,18 +18,9 @@
 //   - a step of a plan that a person gave has ended;
 //   - the battery fills, by a percent, where charging is the goal.
 //
-// The state is `ladder` in the task: committed with every step of the inner loop, handed back to
-// the kernel with the goals when the task is let go of, and given out again with the next
-// activation. No restart, change of mode or new activation begins it anew, and no answer of a model
-// changes it. The ladder decides in R2 (recovery_steps.c), before a plan, a model or the rules are asked, with the
-// source "ladder":
-//
-//   {step, failures, tries, granted, decisions, decisions_max, best_m, met, battery_pct, want, why,
-//    been, swings, rules_decide, others}
-//
-//   tries: failures at which a person is asked; granted: more of them, by people; want: what the
-//   ladder does next, "", "other", "wait", "pause" (it waits), "ask" or "abort"; met: the goals that were; been:
-//   where motions have ended well since the last progress.
+// The state is the task's (`ladder`): committed with every step of the inner loop, handed back to the kernel when the
+// task is let go of, and given out again. No restart, change of mode or new activation begins it anew, and no answer of
+// a model changes it.
 #include "brain/body_link/body_port.h"
 #include "brain/goals/alternate_places.h"
 #include "brain/goals/argument_slots.h"
@@ -61,24 +38,23 @@
 #define LOST_MAX     200 // and of why the model is lost
 #define BEEN_MAX     32  // places that are remembered; who goes to more has been everywhere
 
-// ---- small things -------------------------------------------------------------------------------
-
 // Real progress: everything but what a model has cost begins anew.
 static void begin_anew(const pons_brain *b, pons__react *r, double best_m, int64_t met,
                        double battery_pct)
 {
-    int tries = b->rules.ladder_other_ways + b->rules.ladder_waits + 1;
+    int tries = b->rules.recovery_other_ways + b->rules.recovery_waits + 1;
     if (pons__task_plan_drives(r->plan) && tries <= b->rules.failures_max) {
         tries = b->rules.failures_max + 1; // a plan ends by its own rules first
     }
-    const bool rules = r->task->ladder && r->task->ladder->rules_decide; // for the whole task
-    pons__ladder *old = r->task->ladder, *l = pons__record_new(&pons__ladder_record);
+    const bool rules = r->task->recovery && r->task->recovery->rules_decide; // for the whole task
+    pons__recovery_state *old = r->task->recovery,
+                         *l = pons__record_new(&pons__recovery_state_record);
     if (old &&
         old->met == met) { // on the way there it is still the other approach to the same place
         l->others = old->others;
         old->others = NULL;
     }
-    pons__record_free(&pons__ladder_record, old);
+    pons__record_free(&pons__recovery_state_record, old);
     l->rules_decide = rules;
     pons__set_text(&l->step, "go");
     l->tries = tries;
@@ -86,7 +62,7 @@ static void begin_anew(const pons_brain *b, pons__react *r, double best_m, int64
     l->best_m = best_m;
     l->met = met;
     l->battery_pct = battery_pct;
-    r->task->ladder = l;
+    r->task->recovery = l;
 }
 
 // Of the goals that a person gave: what a model adds it could add and meet for ever.
@@ -114,13 +90,13 @@ static bool towards(const pons_brain *b, const pons__goal *goal, const pons__run
 // does now.
 static double way_left(pons_brain *b, const pons__task *task, const pons__skills *skills)
 {
-    const pons__goal *goal = pons__ladder_goal(task);
+    const pons__goal *goal = pons__recovery_goal(task);
     double left_m = INFINITY;
     for (size_t i = 0; i < skills->running.n; i++) {
         const pons__running *r = skills->running.at[i];
         const pons__body_goal *g = pons__port_goal(&b->port, r->goal_id);
         const double d = g ? g->left_m : NAN;
-        if (pons__ladder_base(r) && !isnan(d) && towards(b, goal, r)) {
+        if (pons__recovery_base(r) && !isnan(d) && towards(b, goal, r)) {
             left_m = fmin(left_m, d);
         }
     }
@@ -129,9 +105,9 @@ static double way_left(pons_brain *b, const pons__task *task, const pons__skills
 
 // ---- progress -----------------------------------------------------------------------------------
 
-void pons__ladder_observe(pons_brain *b, pons__react *r, const pons__skills *skills)
+void pons__recovery_observe(pons_brain *b, pons__react *r, const pons__skills *skills)
 {
-    pons__ladder *old = pons__ladder_of(r);
+    pons__recovery_state *old = pons__recovery_of(r);
     if (!r->task) {
         return;
     }
@@ -142,8 +118,9 @@ void pons__ladder_observe(pons_brain *b, pons__react *r, const pons__skills *ski
         begin_anew(b, r, left_m, met, pct);
         return;
     }
-    const bool nearer = isfinite(old->best_m) && left_m <= old->best_m - b->rules.ladder_progress_m;
-    const pons__goal *goal = pons__ladder_goal(r->task);
+    const bool nearer =
+        isfinite(old->best_m) && left_m <= old->best_m - b->rules.recovery_progress_m;
+    const pons__goal *goal = pons__recovery_goal(r->task);
     const bool charges =
         goal && pons__means_of_charge(b, goal) && pct >= old->battery_pct + PROGRESS_PCT;
     if (nearer || charges) {
@@ -154,9 +131,9 @@ void pons__ladder_observe(pons_brain *b, pons__react *r, const pons__skills *ski
     }
 }
 
-void pons__ladder_progress(pons_brain *b, pons__react *r)
+void pons__recovery_progress(pons_brain *b, pons__react *r)
 {
-    const pons__ladder *old = pons__ladder_of(r);
+    const pons__recovery_state *old = pons__recovery_of(r);
     if (old) {
         begin_anew(b, r, old->best_m, old->met, old->battery_pct);
     }
@@ -165,25 +142,23 @@ void pons__ladder_progress(pons_brain *b, pons__react *r)
 // ---- climbing -----------------------------------------------------------------------------------
 
 // One more end without progress.
-static void climb(const pons_brain *b, pons__ladder *l, const char *why)
+static void climb(const pons_brain *b, pons__recovery_state *l, const char *why)
 {
-    const int64_t ways = b->rules.ladder_other_ways, waits = b->rules.ladder_waits;
+    const int64_t ways = b->rules.recovery_other_ways, waits = b->rules.recovery_waits;
     const int64_t n = ++l->failures;
     const bool asks = n >= l->tries + l->granted;
-    const char *step = asks ? "ask" : n > ways && n <= ways + waits ? "wait" : "another_way";
     pons__set_text(&l->why, why);
-    pons__set_text(&l->step, step);
-    if (strcmp(l->want, "ask") != 0) { // once wanted, a person is asked
-        pons__set_text(&l->want, strcmp(step, "another_way") == 0 ? "" : step);
-    }
+    const bool pauses = n > ways && n <= ways + waits;
+    const pons__recovery_event next =
+        pauses ? PONS_RECOVERY_FAILED_AND_WAITS : PONS_RECOVERY_FAILED;
+    pons__recovery_move(l, asks ? PONS_RECOVERY_FAILED_AND_ASKS : next);
 }
 
-static bool other_is_next(pons__ladder *l)
+static bool other_is_next(pons__recovery_state *l)
 {
     const bool more = l->others->next < (int64_t)json_array_size(l->others->args);
     if (more) {
-        pons__set_text(&l->want, "other");
-        pons__set_text(&l->step, "another_way");
+        pons__recovery_move(l, PONS_RECOVERY_HAS_OTHER);
     }
     return more;
 }
@@ -193,8 +168,9 @@ static bool other_is_next(pons__ladder *l)
 static bool tries_other(const pons_brain *b, pons__react *r, const pons__running *running,
                         const pons__result *result)
 {
-    pons__ladder *l = pons__ladder_of(r);
-    if (pons__task_plan_drives(r->plan) || result->status != PONS_END_FAILED || *l->want) {
+    pons__recovery_state *l = pons__recovery_of(r);
+    if (pons__task_plan_drives(r->plan) || result->status != PONS_END_FAILED ||
+        l->next != PONS_NEXT_NOTHING) {
         return false;
     }
     if (!l->others && pons__no_way(b, running->skill, result->error_code)) {
@@ -212,7 +188,7 @@ static bool tries_other(const pons_brain *b, pons__react *r, const pons__running
 }
 
 // Whether a motion has ended here before; if not, it has now.
-static bool been_here(pons__ladder *l, const pons_report_pose *at)
+static bool been_here(pons__recovery_state *l, const pons_report_pose *at)
 {
     pons_value *been = l->been ? json_copy((json_t *)l->been) : json_array();
     bool known = json_array_size(been) >= BEEN_MAX;
@@ -234,8 +210,9 @@ static bool been_here(pons__ladder *l, const pons_report_pose *at)
 // A motion has ended well. If the goal is met, the next look at it begins all of this anew.
 static void swing(const pons_brain *b, pons__react *r)
 {
-    pons__ladder *l = pons__ladder_of(r);
-    if (!been_here(l, &b->port.newest.as.telemetry.pose) || ++l->swings < b->rules.ladder_swings) {
+    pons__recovery_state *l = pons__recovery_of(r);
+    if (!been_here(l, &b->port.newest.as.telemetry.pose) ||
+        ++l->swings < b->rules.recovery_swings) {
         return;
     }
     const int64_t swings = l->swings;
@@ -243,8 +220,8 @@ static void swing(const pons_brain *b, pons__react *r)
     if (r->model_tries > 0 && r->task->goals.n > 0 && !l->rules_decide) {
         l->rules_decide = true;
         l->decisions = 0;
-    } else if (!*l->want) {
-        pons__ladder_ask(l);
+    } else if (l->next == PONS_NEXT_NOTHING) {
+        pons__recovery_move(l, PONS_RECOVERY_ASKS);
         pons__set_textf(&l->why,
                         "%lld motions ended where one had ended before, and nothing is "
                         "gained by them",
@@ -252,42 +229,42 @@ static void swing(const pons_brain *b, pons__react *r)
     }
 }
 
-void pons__ladder_ended(pons_brain *b, pons__react *r, const pons__running *running,
-                        const pons__result *result)
+void pons__recovery_ended(pons_brain *b, pons__react *r, const pons__running *running,
+                          const pons__result *result)
 {
     const pons__decision_type type = pons__decided(r);
     const bool canceled = result->status == PONS_END_CANCELED;
     const bool ends_task = type == PONS_FINISH || type == PONS_ABORT || type == PONS_SWITCH_TASK;
     const bool stands =
         strcmp(running->skill, pons__means_stop(b)) == 0; // nobody goes anywhere by it
-    if (result->status == PONS_END_DONE && pons__ladder_base(running) && !stands &&
-        pons__ladder_of(r)) {
+    if (result->status == PONS_END_DONE && pons__recovery_base(running) && !stands &&
+        pons__recovery_of(r)) {
         swing(b, r);
     }
-    if (result->status == PONS_END_DONE || !pons__ladder_base(running) || !pons__ladder_of(r) ||
+    if (result->status == PONS_END_DONE || !pons__recovery_base(running) || !pons__recovery_of(r) ||
         result->error_code == PONS__STOPPED || // no failure of the way
         (stands && r->preempt) || (canceled && (ends_task || r->preempt))) {
         return;
     }
-    char why[LADDER_WHY_MAX];
+    char why[WHY_MAX];
     snprintf(why, sizeof why, "%.40s %s%s%.200s", running->skill,
              canceled ? "was canceled" : pons__end_words[result->status],
              *result->error_msg ? ": " : "", result->error_msg);
     if (tries_other(b, r, running, result)) {
-        pons__set_text(&pons__ladder_of(r)->why, why);
+        pons__set_text(&pons__recovery_of(r)->why, why);
         r->failures = 0; // of the same skill, elsewhere
     } else {
-        climb(b, pons__ladder_of(r), why);
+        climb(b, pons__recovery_of(r), why);
     }
     pons__record_free(&pons__human_record, r->human); // a person's word was for one try
     r->human = NULL;
 }
 
-void pons__ladder_decided(pons_brain *b, pons__react *r, const pons__decision *d, int source)
+void pons__recovery_decided(pons_brain *b, pons__react *r, const pons__decision *d, int source)
 {
-    pons__ladder *l = pons__ladder_of(r);
-    const bool goes_on =
-        r->checked_in && d->type == PONS_CONTINUE && json_array_size(d->ops) == 0 && !d->plan_patch;
+    pons__recovery_state *l = pons__recovery_of(r);
+    const bool goes_on = r->wake == PONS_WAKE_LOOK && d->type == PONS_CONTINUE &&
+                         json_array_size(d->ops) == 0 && !d->plan_patch;
     if (!l || goes_on) {
         return;
     }
@@ -298,29 +275,29 @@ void pons__ladder_decided(pons_brain *b, pons__react *r, const pons__decision *d
         l->decisions = l->swings = 0;
         return;
     }
-    if (l->decisions >= l->decisions_max && !*l->want) {
-        pons__ladder_ask(l);
+    if (l->decisions >= l->decisions_max && l->next == PONS_NEXT_NOTHING) {
+        pons__recovery_move(l, PONS_RECOVERY_ASKS);
         pons__set_textf(&l->why, "%lld decisions without progress%s%s", (long long)l->decisions,
                         *l->why ? ", the last obstacle: " : "", l->why);
     }
 }
 
-bool pons__ladder_takes_over(const pons__react *r)
+bool pons__recovery_takes_over(const pons__react *r)
 {
-    const pons__ladder *l = pons__ladder_of(r);
+    const pons__recovery_state *l = pons__recovery_of(r);
     return l && l->rules_decide;
 }
 
-void pons__ladder_lost(pons__react *r, const char *why)
+void pons__recovery_lost(pons__react *r, const char *why)
 {
-    pons__ladder *l = pons__ladder_of(r);
-    pons__ladder_ask(l);
+    pons__recovery_state *l = pons__recovery_of(r);
+    pons__recovery_move(l, PONS_RECOVERY_ASKS);
     pons__set_textf(&l->why, "%.*s", LOST_MAX, why);
 }
 
-const pons_value *pons__ladder_meant(const pons__react *r, const pons__running *running)
+const pons_value *pons__recovery_meant(const pons__react *r, const pons__running *running)
 {
-    const pons__ladder *l = pons__ladder_of(r);
+    const pons__recovery_state *l = pons__recovery_of(r);
     const pons__others *o = l ? l->others : NULL;
     for (size_t i = 0; o && i < json_array_size(o->args); i++) {
         if (running->goal_index == o->goal_index && strcmp(running->skill, o->skill) == 0 &&
@@ -331,13 +308,14 @@ const pons_value *pons__ladder_meant(const pons__react *r, const pons__running *
     return running->args;
 }
 
-void pons__ladder_refused(pons__react *r, const char *why)
+void pons__recovery_refused(pons__react *r, const char *why)
 {
-    pons__ladder *l = pons__ladder_of(r);
-    if (l && !*l->want) {
+    pons__recovery_state *l = pons__recovery_of(r);
+    if (l && l->next == PONS_NEXT_NOTHING) {
         pons__set_textf(&l->why, "%.*s", REFUSED_MAX, why);
     }
-    if (l && l->others && l->others->next > 0 && r->source == PONS_SOURCE_LADDER && !*l->want) {
+    if (l && l->others && l->others->next > 0 && r->source == PONS_SOURCE_RECOVERY &&
+        l->next == PONS_NEXT_NOTHING) {
         other_is_next(l);
     }
 }

@@ -67,8 +67,8 @@ int pons__trace_reduce(void *user, const pons_value *old, const pons_value *upda
 {
     (void)user;
     (void)err;
-    pons__trace *t = pons__record_read(&pons__trace_record, old);
-    pons__entry *e = pons__record_read(&pons__entry_record, update);
+    PONS__AUTO(trace) t = pons__record_read(&pons__trace_record, old);
+    PONS__AUTO(entry) e = pons__record_read(&pons__entry_record, update);
     const pons_value *had = json_is_array(old) ? old : t->log;
     const size_t n = json_array_size(had);
     pons_value *log = json_array();
@@ -80,8 +80,6 @@ int pons__trace_reduce(void *user, const pons_value *old, const pons_value *upda
     t->metrics = t->metrics ? t->metrics : pons__record_new(&pons__metrics_record);
     count(t->metrics, e);
     *ret = pons__record_write(&pons__trace_record, t);
-    pons__record_free(&pons__trace_record, t);
-    pons__record_free(&pons__entry_record, e);
     return PONS_OK;
 }
 

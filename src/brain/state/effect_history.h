@@ -16,18 +16,18 @@ typedef struct pons__entry { // what a node puts into the channel
     const char *skill, *status;    // R7: what has ended, and how
     int64_t error_code, took_ms;   // the same
 } pons__entry;
-extern const pons__record pons__entry_record;
+PONS__RECORD_OF(entry);
 
 typedef struct pons__metrics { // of a namespace, since its thread began
     int64_t arbitrations, decisions, replans, dispatched, ended, failed, skill_ms;
 } pons__metrics;
-extern const pons__record pons__metrics_record;
+PONS__RECORD_OF(metrics);
 
 typedef struct pons__trace {
     const pons_value *log;
     pons__metrics *metrics;
 } pons__trace;
-extern const pons__record pons__trace_record;
+PONS__RECORD_OF(trace);
 
 // The reducer of `trace`.
 int pons__trace_reduce(void *user, const pons_value *old, const pons_value *update,

@@ -14,9 +14,9 @@ typedef struct pons__rules_kernel {
     int failures_max;                                // consecutive, of one skill
     double no_progress_m, no_progress_s, check_in_s; // robot time
     double goal_expires_ms, link_wait_ms, model_retry_s;
-    int ladder_other_ways, ladder_waits,
-        ladder_swings; // rungs before a person is asked (recovery/recovery_count.c)
-    double ladder_wait_s, ladder_progress_m;
+    int recovery_other_ways, recovery_waits,
+        recovery_swings; // recovery before a person is asked (recovery/recovery_count.c)
+    double recovery_wait_s, recovery_progress_m;
     int recursion_limit, model_attempts;
     int model_decisions_max;    // without progress, then the rules decide
     double approval_deadline_s; // host; then an open question is answered with no. 0: never

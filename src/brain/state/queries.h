@@ -13,6 +13,8 @@ void pons__set(pons_value **obj, const char *key, pons_value *value);
 pons_value *pons__event(pons_brain *b, pons_value *payload); // adds robot_ms; takes and returns
 // In a node, with its checkpoint; of no node, at once. What the event points to stays the caller's.
 void pons__event_emit(pons_brain *b, pons_cx *cx, const pons__record *type, const void *event);
+#define PONS__EMIT(b, cx, noun, ...)                                                               \
+    pons__event_emit(b, cx, &pons__##noun##_record, &(pons__##noun){__VA_ARGS__})
 int pons__event_now(pons_brain *b, const char *ns, const pons__record *type, const void *event,
                     pons_error *err);
 pons_value *pons__or_null(const pons_value *v); // a reference, or null

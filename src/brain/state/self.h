@@ -79,9 +79,8 @@ struct pons_brain {
 
     int64_t schedules_ns; // host: when goals of a time are looked at next
 
-    bool step_granted; // options.step: the superstep at hand may run
-    int64_t
-        people_since_ns; // host: a latched stop or a pause holds all up since then; 0: none does
+    bool step_granted;       // options.step: the superstep at hand may run
+    int64_t people_since_ns; // host: a stop or a pause holds all up since then; 0: none does
 
     pons_brain_outcome outcome;
     bool done_emitted;

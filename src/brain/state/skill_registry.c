@@ -55,11 +55,5 @@ void pons__registry_read(const pons_value *skills, pons__list *ret)
 
 const pons__registered *pons__skill(const pons_brain *b, const char *name)
 {
-    for (size_t i = 0; i < b->port.skills.n; i++) {
-        const pons__registered *skill = b->port.skills.at[i];
-        if (strcmp(skill->name, name) == 0) {
-            return skill;
-        }
-    }
-    return NULL;
+    return pons__list_find(&b->port.skills, offsetof(pons__registered, name), name);
 }

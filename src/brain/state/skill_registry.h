@@ -11,7 +11,7 @@ typedef struct pons__meets {
     const pons_value *args, *test;
     int64_t step;
 } pons__meets;
-extern const pons__record pons__meets_record;
+PONS__RECORD_OF(meets);
 
 typedef struct pons__registered {
     const char *name, *description;
@@ -25,7 +25,7 @@ typedef struct pons__registered {
     bool beside, stops, ask_on_unknown;
     pons__list meets; // pons__meets
 } pons__registered;
-extern const pons__record pons__registered_record;
+PONS__RECORD_OF(registered);
 
 // ret (pons__registered) is cleared first.
 void pons__registry_read(const pons_value *skills, pons__list *ret);

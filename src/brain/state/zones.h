@@ -20,7 +20,7 @@ typedef struct pons__zone {
     const pons_value *target;     // {x, y, yaw?}: where one goes
     const pons_value *approaches; // other poses of it
 } pons__zone;
-extern const pons__record pons__zone_record;
+PONS__RECORD_OF(zone);
 
 // By id or any name; NULL: there is none. Borrowed until the body says hello anew.
 const pons__zone *pons__zone_find(const pons_brain *b, const char *name);

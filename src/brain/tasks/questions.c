@@ -14,10 +14,8 @@
 //                                                            acted on, and the newest KEPT others
 //     heard    {nonce, question, verdict}                    what became of each message
 //
-//     verdict  bound      it is the answer
-//              late       another one was, and it counts
-//              overrides  a reject, while what was approved had not started: it counts instead
-//              closed     the question is not open (the kernel took over, or it is another's)
+//     verdict  of the table below: bound, late (another one was the answer), overrides (a no that counts instead) or
+//              closed (the kernel took over, or it is another's)
 //
 // said is the whole answer. Of a task that was put aside it stands at its question as well, for as long
 // as the task waits for its turn. The brain's loop thread, and whoever reads a store.
@@ -37,6 +35,38 @@
 
 #define ANSWERS_KEPT 20
 #define HEARD_KEPT   40
+
+// ---- the machine --------------------------------------------------------------------------------
+
+// What a question is, by what is stored: it is read off that for each message.
+enum { CLOSED, OPEN, APPROVED, REJECTED, BEGUN };
+enum { YES, NO };
+
+static const char *const state_words[] = {"closed", "open", "approved", "rejected", "begun", NULL};
+static const char *const event_words[] = {"yes", "no", NULL};
+
+static const pons__transition rows[] = {
+    {CLOSED, YES, CLOSED, "closed"},   {CLOSED, NO, CLOSED, "closed"},
+    {OPEN, YES, APPROVED, "bound"},    {OPEN, NO, REJECTED, "bound"},
+    {APPROVED, YES, APPROVED, "late"}, {APPROVED, NO, REJECTED, "overrides"},
+    {REJECTED, YES, REJECTED, "late"}, {REJECTED, NO, REJECTED, "late"},
+    {BEGUN, YES, BEGUN, "late"},       {BEGUN, NO, BEGUN, "late"}, // what was approved has started
+};
+
+PONS__MACHINE(question, "a question to a person, by its answers", state_words);
+
+static bool is_no(const char *action)
+{
+    return strcmp(action, "reject") == 0;
+}
+
+// What becomes of an answer, and of the question by it.
+static const char *verdict_of(int *state, const char *action)
+{
+    const char *verdict = "";
+    pons__machine_move(&pons__question_machine, state, is_no(action) ? NO : YES, &verdict, NULL);
+    return verdict;
+}
 
 // ---- the channel --------------------------------------------------------------------------------
 
@@ -89,6 +119,9 @@ static void stands(pons__open *list, const char *id, const pons__question *about
     const bool bound = pons__answer_find(hci, id);
     list->at[list->n++] = (struct pons__open_one){
         .id = id, .about = about, .task = task, .answered = bound || (about && about->answer)};
+    if (!list->at[list->n - 1].answered) {
+        list->next = list->unanswered++ ? list->next : id;
+    }
 }
 
 void pons__open_clear(pons__open *list)
@@ -113,10 +146,10 @@ pons__open pons__questions_open(pons_brain *b)
         const pons__question *q = inner->task->asks.at[i];
         stands(&list, q->id, q, NULL, hci);
     }
-    if (inner && inner->approval) { // also before the run is parked with it
-        stands(&list, inner->approval->id, inner->approval, NULL, hci);
-        for (size_t i = 0; i < inner->also.n; i++) {
-            const pons__question *q = inner->also.at[i];
+    if (inner && inner->asking.question) { // also before the run is parked with it
+        stands(&list, inner->asking.question->id, inner->asking.question, NULL, hci);
+        for (size_t i = 0; i < inner->asking.also.n; i++) {
+            const pons__question *q = inner->asking.also.at[i];
             stands(&list, q->id, q, NULL, hci);
         }
     } else if (b->approval_id[0]) {
@@ -139,9 +172,9 @@ bool pons__questions_handed(pons_brain *b)
         return told->asks.n > 0 && !pons__told_taken(told, pons__inner_of(b));
     }
     // between two runs of one activation there is none
-    pons__react *stored = pons__record_read(&pons__react_record, pons__inner_channel(b, "react"));
+    PONS__AUTO(react)
+    stored = pons__record_read(&pons__react_record, pons__inner_channel(b, "react"));
     const bool taken = pons__told_taken(told, stored);
-    pons__record_free(&pons__react_record, stored);
     return !taken;
 }
 
@@ -167,8 +200,8 @@ const char *pons__question_asking(pons_brain *b)
         return inner->task->id;
     }
     bool open = false;
-    for (size_t i = 0; inner->approval && i <= inner->also.n; i++) {
-        const pons__question *q = i ? inner->also.at[i - 1] : inner->approval;
+    for (size_t i = 0; inner->asking.question && i <= inner->asking.also.n; i++) {
+        const pons__question *q = i ? inner->asking.also.at[i - 1] : inner->asking.question;
         open = open || (!q->answer && !pons__answer_find(b->hci, q->id));
     }
     const bool parked = b->approval_id[0] && open;
@@ -179,13 +212,13 @@ const char *pons__question_asking(pons_brain *b)
 bool pons__under_way(pons_brain *b)
 {
     bool any = false;
-    pons__skills *s = pons__record_read(&pons__skills_record, pons_run_get(b->react_run, "skills"));
+    PONS__AUTO(skills)
+    s = pons__record_read(&pons__skills_record, pons_run_get(b->react_run, "skills"));
     for (size_t i = 0; i < s->running.n; i++) {
         const pons__running *r = s->running.at[i];
         const pons__body_goal *g = pons__port_goal(&b->port, r->goal_id);
         any = any || (g && !g->result);
     }
-    pons__record_free(&pons__skills_record, s);
     return any;
 }
 
@@ -193,18 +226,12 @@ void pons__questions_close(pons_brain *b, pons_cx *cx, pons__list *asks, const c
 {
     for (size_t i = 0; i < asks->n; i++) {
         const pons__question *q = asks->at[i];
-        pons__event_emit(b, cx, &pons__approval_resolved_record,
-                         &(pons__approval_resolved){.id = q->id,
-                                                    .action = "reject",
-                                                    .reason = why,
-                                                    .by = "the kernel",
-                                                    .at_ms = pons_cx_wall_ms(cx)});
+        PONS__EMIT(b, cx, approval_resolved, .id = q->id, .action = "reject", .reason = why,
+                   .by = "the kernel", .at_ms = pons_cx_wall_ms(cx));
     }
     b->tasks->changed = b->tasks->changed || asks->n > 0;
     pons__list_clear(&pons__question_record, asks);
 }
-
-// ---- small things -------------------------------------------------------------------------------
 
 // Appends to a list, and drops the oldest beyond so many. Takes the entry.
 static void keep(const pons__record *r, pons__list *list, void *entry, size_t most)
@@ -234,7 +261,7 @@ static const struct pons__open_one *meant(const pons__open *list, const char *qu
 const char *pons__question_acted_on(pons_brain *b)
 {
     const pons__react *inner = b->react_run ? pons__inner_of(b) : NULL;
-    return inner ? inner->answered : "";
+    return inner ? inner->answered.question : "";
 }
 
 const char *pons_answer_option(const pons_value *options, const char *text)
@@ -269,7 +296,7 @@ static void words_control(pons_brain *b, const char *text, char *ret, size_t cap
 
 pons__meant pons__reply_meant(pons_brain *b, const pons__reply *reply)
 {
-    static const char *const noes[] = {"no", "stop", "cancel"};
+    static const char *const noes[] = {"no", "stop", "cancel", NULL};
     char word[32];
     const bool edit = strcmp(reply->action, "edit") == 0;
     if (strcmp(reply->action, "approve") != 0 && !edit) {
@@ -279,10 +306,8 @@ pons__meant pons__reply_meant(pons_brain *b, const pons__reply *reply)
         return PONS_MEANT_YES;
     }
     words_control(b, reply->answer, word, sizeof word);
-    for (size_t i = 0; i < sizeof noes / sizeof noes[0]; i++) {
-        if (strcmp(word, noes[i]) == 0) {
-            return PONS_MEANT_NO;
-        }
+    if (pons__word_find(noes, word, -1) >= 0) {
+        return PONS_MEANT_NO;
     }
     return strcmp(word, "yes") == 0 ? PONS_MEANT_YES : PONS_MEANT_WORDS;
 }
@@ -385,8 +410,8 @@ static bool inner_started(pons_store store, const char *thread, const pons__reac
     const uint32_t sent =
         ~(1U << PONS_EFFECT_INTENDED | 1U << PONS_EFFECT_REFUSED) & ((1U << 16) - 1);
     pons_autovalue effects = NULL;
-    const bool asked =
-        react && (is_or_beside(react->approval, question) || asks(&react->also, question));
+    const bool asked = react && (is_or_beside(react->asking.question, question) ||
+                                 asks(&react->asking.also, question));
     if (asked || (react && react->task && asks(&react->task->asks, question))) {
         return false;
     }
@@ -417,22 +442,37 @@ static bool started(pons_store store, const char *thread, const pons__tasks *tas
             return false;
         }
     }
-    pons__react *r = react ? pons__record_read(&pons__react_record, react) : NULL;
-    pons__skills *s = skills ? pons__record_read(&pons__skills_record, skills) : NULL;
+    PONS__AUTO(react) r = react ? pons__record_read(&pons__react_record, react) : NULL;
+    PONS__AUTO(skills) s = skills ? pons__record_read(&pons__skills_record, skills) : NULL;
     const bool waits = tasks && tasks->react && !pons__told_taken(tasks->react, r) &&
                        asks(&tasks->react->asks, question);
-    const bool yes = !waits && inner_started(store, thread, r, s, question, err);
-    pons__record_free(&pons__react_record, r);
-    pons__record_free(&pons__skills_record, s);
-    return yes;
+    return !waits && inner_started(store, thread, r, s, question, err);
+}
+
+// What the question is for an answer of this kind. one: where it is open; first: what counts so far.
+static int state_of(pons_brain *b, const struct pons__open_one *one, const pons__answer *first,
+                    const char *question, const char *action)
+{
+    const pons_value *react = b->react_run ? pons_run_get(b->react_run, "react") : NULL;
+    const pons_value *skills = b->react_run ? pons_run_get(b->react_run, "skills") : NULL;
+    pons_error none = PONS_ERROR_INIT;
+    if (!first) {
+        return one ? OPEN : CLOSED;
+    }
+    if (is_no(first->action)) {
+        return REJECTED;
+    }
+    const bool begun =
+        is_no(action) && !one &&
+        started(b->opts.store, b->opts.thread, b->tasks, react, skills, question, &none);
+    return begun ? BEGUN : APPROVED;
 }
 
 // K5: a message is heard.
 bool pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
 {
-    pons_error none = PONS_ERROR_INIT;
     PONS__AUTO_OPEN list = pons__questions_open(b);
-    pons__reply *reply = pons__reply_read(answer);
+    PONS__AUTO(reply) reply = pons__reply_read(answer);
     const struct pons__open_one *one = meant(&list, reply->id);
     const char *acted_on = pons__question_acted_on(b);
     one = !reply->id && one && one->answered && *acted_on ? NULL : one; // the newest yes
@@ -441,35 +481,30 @@ bool pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
     close_late(b, cx, &list, one, reply);
     const pons__answer *first = pons__answer_find(b->hci, question);
     // "Yes, at half speed" was first, and counts when the body has the pace; a no goes before it.
-    pons_autovalue waits = !first && one && strcmp(action, "reject") != 0
-                               ? pons__tempo_answer(b->tasks, question)
-                               : NULL;
-    pons__answer *paced = waits ? pons__record_read(&pons__answer_record, waits) : NULL;
+    pons_autovalue waits =
+        !first && one && !is_no(action) ? pons__tempo_answer(b->tasks, question) : NULL;
+    PONS__AUTO(answer) paced = waits ? pons__record_read(&pons__answer_record, waits) : NULL;
     first = paced ? paced : first;
-    const pons_value *react = b->react_run ? pons_run_get(b->react_run, "react") : NULL;
-    const pons_value *skills = b->react_run ? pons_run_get(b->react_run, "skills") : NULL;
-    const bool back =
-        first && strcmp(action, "reject") == 0 && strcmp(first->action, "reject") != 0 &&
-        (one || !started(b->opts.store, b->opts.thread, b->tasks, react, skills, question, &none));
-    question = back || one || reply->id ? question : ""; // what that approved has begun
-    const bool again = first && *question;
-    const char *verdict = back ? "overrides" : again ? "late" : one ? "bound" : "closed";
+    int is = state_of(b, one, first, question, action);
+    if (!one && !reply->id && !(is == APPROVED && is_no(action))) { // it is to nothing that is open
+        is = CLOSED;
+        question = "";
+    }
+    const int was = is;
+    const char *verdict = verdict_of(&is, action);
     pons__heard *heard = pons__record_new(&pons__heard_record);
     pons__set_text(&heard->nonce, reply->nonce);
     pons__set_text(&heard->question, question);
     pons__set_text(&heard->verdict, verdict);
     keep(&pons__heard_record, &b->hci->heard, heard, HEARD_KEPT);
     b->hci->changed = true;
-    const bool counts = back || (!again && one);
+    const bool counts = is != was;
     if (counts) {
         bind(b, cx, &list, one, question, reply, answer);
     } else {
-        pons__event_emit(b, cx, &pons__approval_late_record,
-                         &(pons__approval_late){
-                             .id = question, .action = action, .verdict = verdict, .first = first});
+        PONS__EMIT(b, cx, approval_late, .id = question, .action = action, .verdict = verdict,
+                   .first = first);
     }
-    pons__record_free(&pons__answer_record, paced);
-    pons__record_free(&pons__reply_record, reply);
     return counts;
 }
 
@@ -482,11 +517,10 @@ typedef struct letters {
 
 static void add_answer(letters *l, const pons_value *value)
 {
-    pons__reply *reply = pons__reply_read(value);
+    PONS__AUTO(reply) reply = pons__reply_read(value);
     if (strcmp(reply->id ? reply->id : "", l->question) == 0) {
         json_array_append(l->list, (json_t *)value);
     }
-    pons__record_free(&pons__reply_record, reply);
 }
 
 static int read_letter(void *user, const pons_inbox_row *row)
@@ -505,12 +539,10 @@ static const char *will_be(const pons_value *msg, const pons_value *first, bool 
     if (!first) {
         return "bound";
     }
-    pons__reply *reply = pons__reply_read(msg), *was = pons__reply_read(first);
+    PONS__AUTO(reply) reply = pons__reply_read(msg), *was = pons__reply_read(first);
     const bool same = *reply->nonce && strcmp(reply->nonce, was->nonce) == 0;
-    const bool back = strcmp(reply->action, "reject") == 0 && strcmp(was->action, "reject") != 0;
-    pons__record_free(&pons__reply_record, reply);
-    pons__record_free(&pons__reply_record, was);
-    return same ? "bound" : back && !started ? "overrides" : "late";
+    int is = is_no(was->action) ? REJECTED : started ? BEGUN : APPROVED;
+    return same ? "bound" : verdict_of(&is, reply->action);
 }
 
 // The inbox is read before the state: what is not in the one any more is in the other.
@@ -530,7 +562,7 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
         return rc;
     }
     pons_state_read(store, thread, PONS_NS_REACT, &inner, &none); // none yet is no fault
-    pons__hci *hci = pons__record_read(&pons__hci_record, pons_get(kernel, "hci"));
+    PONS__AUTO(hci) hci = pons__record_read(&pons__hci_record, pons_get(kernel, "hci"));
     const pons__answer *bound = pons__answer_find(hci, question);
     pons_autovalue first = bound ? pons__record_write(&pons__answer_record, bound) : NULL;
     const char *verdict = NULL;
@@ -545,14 +577,13 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
     json_t *msg;
     json_array_foreach(hci->pending, i, msg)
     {
-        pons__letter *taken = pons__record_read(&pons__letter_record, msg);
+        PONS__AUTO(letter) taken = pons__record_read(&pons__letter_record, msg);
         if (taken->kind == PONS_LETTER_ANSWER) {
             add_answer(&earlier, taken->value);
         }
-        pons__record_free(&pons__letter_record, taken);
     }
     json_array_extend(all, waiting);
-    pons__tasks *tasks = pons__record_read(&pons__tasks_record, pons_get(kernel, "tasks"));
+    PONS__AUTO(tasks) tasks = pons__record_read(&pons__tasks_record, pons_get(kernel, "tasks"));
     first = first ? first : pons__tempo_answer(tasks, question);
     const bool late = started(store, thread, tasks, pons_get(inner, "react"),
                               pons_get(inner, "skills"), question, &none);
@@ -571,7 +602,6 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
             first = pons_value_ref(msg);
         }
     }
-    pons__record_free(&pons__tasks_record, tasks);
     verdict = verdict ? verdict : became;
     if (before) {
         pons_value_unref(first);
@@ -579,6 +609,5 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
     }
     *ret = pons_object("verdict", json_string(verdict), "heard", json_boolean(heard), "first",
                        first ? pons_value_ref(first) : json_null(), NULL);
-    pons__record_free(&pons__hci_record, hci);
     return PONS_OK;
 }

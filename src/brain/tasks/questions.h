@@ -4,6 +4,7 @@
 
 #include "brain/records/inbox_fields.h"
 #include "brain/records/kernel_fields.h"
+#include "brain/state/transitions.h"
 #include "pons/brain.h"
 #include "pons/graph.h"
 
@@ -18,7 +19,8 @@ typedef struct pons__open { // borrowed, until a channel changes
         pons__task *task; // that was put aside with it; NULL: the inner loop is parked with it
         bool answered;    // and nobody has acted on it yet
     } *at;
-    size_t n;
+    size_t n, unanswered;
+    const char *next; // the first that nobody has answered; NULL: there is none
 } pons__open;
 
 // The kernel's channel `hci` as a struct that stays in step with it (tasks.c says how). A node that changes
@@ -33,6 +35,7 @@ void pons__open_clear(pons__open *list);
 // What an answer is: a yes (an edit is one), a no, or words that are neither.
 typedef enum pons__meant { PONS_MEANT_YES, PONS_MEANT_NO, PONS_MEANT_WORDS } pons__meant;
 pons__meant pons__reply_meant(pons_brain *b, const pons__reply *reply);
+extern const pons__machine pons__question_machine;
 // Whether questions stand in the kernel's letter, and the inner loop has not taken them up.
 bool pons__questions_handed(pons_brain *b);
 // Has it a question that nobody has answered?

@@ -124,12 +124,7 @@ bool pons__tasks_all_wait(const pons__tasks *t)
 
 size_t pons__tasks_place(const pons__tasks *t, const char *id)
 {
-    for (size_t i = 0; i < t->queue.n; i++) {
-        if (strcmp(((const pons__task *)t->queue.at[i])->id, id) == 0) {
-            return i;
-        }
-    }
-    return t->queue.n;
+    return pons__list_place(&t->queue, offsetof(pons__task, id), id);
 }
 
 const char *pons__tasks_switch(const pons__tasks *t, const char *id, const pons__task **ret_to,

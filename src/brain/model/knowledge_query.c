@@ -3,7 +3,7 @@
 // The provider is opened by the first step that asks, works on threads of its own, and gives its
 // answer through a descriptor like the model. Searching changes nothing: after a restart the same
 // question is simply asked again.
-#include "brain/react/knowledge_query.h"
+#include "brain/model/knowledge_query.h"
 
 #include "brain/records/await_fields.h"
 

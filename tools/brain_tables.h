@@ -1,7 +1,11 @@
-// all_fields.c - all tables of fields of the brain, in the order of docs/internals/brain-state.md. Any thread.
-#include "brain/all_fields.h"
+// brain_tables.h - all tables of the brain's state, and its machines, as Markdown: for the documents and the tests that
+// compare them.
+#ifndef PONS_TOOLS_BRAIN_TABLES_H
+#define PONS_TOOLS_BRAIN_TABLES_H
 
 #include "brain/critic/critic_check.h"
+#include "brain/kernel/task_lifecycle.h"
+#include "brain/react/nodes.h"
 #include "brain/records/await_fields.h"
 #include "brain/records/effect_fields.h"
 #include "brain/records/event_fields.h"
@@ -11,22 +15,25 @@
 #include "brain/records/kernel_fields.h"
 #include "brain/records/observation_fields.h"
 #include "brain/records/robot_fields.h"
+#include "brain/recovery/recovery_steps.h"
 #include "brain/state/effect_history.h"
 #include "brain/state/skill_registry.h"
 #include "brain/state/zones.h"
 #include "brain/status.h"
-#include "pons/brain.h"
+#include "brain/tasks/questions.h"
+#include "pons/buf.h"
 
 #include <string.h>
 
+// In the order of docs/internals/brain-state.md.
 // clang-format off
-const pons__record *const pons__state_records[] = {
+static const pons__record *const pons__state_records[] = {
     &pons__tasks_record,
     &pons__task_record,
     &pons__goal_record,
     &pons__meets_record,
     &pons__means_record,
-    &pons__ladder_record,
+    &pons__recovery_state_record,
     &pons__others_record,
     &pons__spent_record,
     &pons__task_plan_record,
@@ -92,7 +99,7 @@ const pons__record *const pons__state_records[] = {
     &pons__world_told_record,
     &pons__running_told_record,
     &pons__bounds_record,
-    &pons__rungs_record,
+    &pons__recovery_brief_record,
     &pons__broken_record,
     &pons__effect_record,
     &pons__tag_record,
@@ -120,56 +127,45 @@ const pons__record *const pons__state_records[] = {
     &pons__fork_point_record,
     &pons__model_cost_record,
     NULL};
-
-const pons__record *const pons__event_records[] = {
-    &pons__run_started_record,
-    &pons__mode_told_record,
-    &pons__control_told_record,
-    &pons__tempo_set_record,
-    &pons__tempo_refused_record,
-    &pons__task_queued_record,
-    &pons__task_active_record,
-    &pons__task_raised_record,
-    &pons__task_merged_record,
-    &pons__task_switched_record,
-    &pons__task_overdue_record,
-    &pons__task_done_record,
-    &pons__observed_record,
-    &pons__decision_told_record,
-    &pons__guard_refused_record,
-    &pons__effect_told_record,
-    &pons__approval_requested_record,
-    &pons__approval_resolved_record,
-    &pons__approval_late_record,
-    &pons__goal_replaced_record,
-    &pons__plan_created_record,
-    &pons__plan_step_told_record,
-    &pons__plan_status_told_record,
-    &pons__spoken_record,
-    &pons__stop_told_record,
-    &pons__schedule_added_record,
-    &pons__schedule_refused_record,
-    &pons__schedule_due_record,
-    &pons__schedule_missed_record,
-    &pons__schedule_skipped_record,
-    &pons__place_kept_record,
-    &pons__place_forgotten_record,
-    &pons__place_refused_record,
-    &pons__schema_failed_record,
-    &pons__config_doubt_record,
-    &pons__run_done_record,
-    NULL};
 // clang-format on
 
-bool pons_brain_tells(const char *type)
+static const pons__machine *const pons__machines[] = {
+    &pons__decision_machine,
+    &pons__task_machine,
+    &pons__question_machine,
+    &pons__recovery_machine,
+    NULL,
+};
+
+static inline int pons__record_describe(const pons__record *r, pons_buf *out)
 {
-    static const char *const live[] = {"telemetry", "skill.feedback", "token"};
-    bool tells = false;
-    for (size_t i = 0; i < sizeof live / sizeof live[0]; i++) {
-        tells = tells || strcmp(live[i], type) == 0;
+    static const char *const kinds[] = {"text",    "text",  "word",   "integer", "number",
+                                        "boolean", "value", "record", "list"};
+    static const char *const lacks[] = {"", " or null", ", may be absent"};
+    pons_buf_printf(out, "| `%s` | kind | meaning |\n|---|---|---|\n", r->name);
+    for (size_t i = 0; i < r->n; i++) {
+        const pons__field *f = &r->fields[i];
+        pons_buf_printf(out, "| `%s` | %s%s%s%s | %s |\n", f->name, kinds[f->kind],
+                        f->of ? " " : "", f->of ? f->of->name : "", lacks[f->lacks],
+                        f->means ? f->means : "");
     }
-    for (size_t i = 0; pons__event_records[i]; i++) {
-        tells = tells || strcmp(pons__event_records[i]->name, type) == 0;
-    }
-    return tells;
+    return out->data ? PONS_OK : PONS_ENOMEM;
 }
+
+// As a diagram of Mermaid. A question's answers are told what became of them, also where it stays as it is.
+static inline int pons__machine_draw(const pons__machine *m, pons_buf *out)
+{
+    const bool told = strcmp(m->name, "question") == 0;
+    pons_buf_printf(out, "```mermaid\nstateDiagram-v2\n    %%%% %s: %s\n", m->name, m->means);
+    for (size_t i = 0; i < m->n; i++) {
+        const pons__transition *row = &m->rows[i];
+        const char *from = m->states[row->from], *to = m->states[row->to];
+        if (told || row->from != row->to) {
+            pons_buf_printf(out, "    %s --> %s: %s%s%s\n", *from ? from : "[*]", *to ? to : "[*]",
+                            m->events[row->event], told ? " / " : "", told ? row->next : "");
+        }
+    }
+    return pons_buf_printf(out, "```\n");
+}
+
+#endif

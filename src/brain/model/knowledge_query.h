@@ -1,6 +1,6 @@
 // knowledge_query.h - awaits of kind "knowledge": the host searches (knowledge_query.c).
-#ifndef PONS_BRAIN_REACT_KNOWLEDGE_QUERY_H
-#define PONS_BRAIN_REACT_KNOWLEDGE_QUERY_H
+#ifndef PONS_BRAIN_MODEL_KNOWLEDGE_QUERY_H
+#define PONS_BRAIN_MODEL_KNOWLEDGE_QUERY_H
 
 #include "brain/state/self.h"
 
