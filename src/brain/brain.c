@@ -82,12 +82,11 @@ static int load(pons_brain *b, pons_error *err)
         const pons__react *react = pons__inner_of(b);
         const pons__question *approval = react ? react->asking.question : NULL;
         snprintf(b->approval_id, sizeof b->approval_id, "%s", approval ? approval->id : "");
-        pons__list people = pons__inner_people(b->react_run);
+        PONS__AUTO_LIST(waits) people = pons__inner_people(b->react_run);
         if (people.n > 0 && !approval) { // see ask_confirmation
             const pons__waits *human = people.at[0];
             snprintf(b->approval_id, sizeof b->approval_id, "%s", human->id);
         }
-        pons__list_clear(&pons__waits_record, &people);
     }
     b->kernel_unfinished = true; // the first tick finds out
     return PONS_OK;

@@ -270,7 +270,7 @@ static pons_value *build(const char *thread, const pons__tasks *tasks, const inn
     const pons__react *react = in->react;
     PONS__AUTO(told_now) now = pons__record_read(&pons__told_now_record, telemetry);
     PONS__AUTO(greeted) greeted = pons__record_read(&pons__greeted_record, hello);
-    pons__list zones = {0};
+    PONS__AUTO_LIST(zone) zones = {0};
     pons__list_read(&pons__zone_record, pons_get(greeted->world, "zones"), &zones);
     pons__list approvals = questions(tasks, react, false), answered = questions(tasks, react, true);
     pons__recovery_brief *recovery = recovery_of(tasks, react);
@@ -321,7 +321,6 @@ static pons_value *build(const char *thread, const pons__tasks *tasks, const inn
     pons__record_free(&pons__recovery_brief_record, recovery);
     questions_clear(&approvals);
     questions_clear(&answered);
-    pons__list_clear(&pons__zone_record, &zones);
     return told;
 }
 

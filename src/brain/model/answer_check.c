@@ -89,7 +89,7 @@ static int find_object(const char *content, pons_value **ret, pons_error *err)
 
 static int check_ops(const pons_brain *b, const pons_value *said, pons_error *err)
 {
-    pons__list ops = {0};
+    PONS__AUTO_LIST(asked) ops = {0};
     int rc = PONS_OK;
     pons__list_read(&pons__asked_record, said, &ops);
     for (size_t i = 0; rc >= 0 && i < ops.n; i++) {
@@ -99,7 +99,6 @@ static int check_ops(const pons_brain *b, const pons_value *said, pons_error *er
                                 op->skill);
         }
     }
-    pons__list_clear(&pons__asked_record, &ops);
     return rc;
 }
 

@@ -231,10 +231,9 @@ static void add_context(const pons_brain *b, pons_buf *out, pons__room max)
             json_array_append_new(waiting, pons__record_write(&pons__waiting_record, task));
         }
     }
-    pons__list zones = {0};
+    PONS__AUTO_LIST(place) zones = {0};
     pons__list_read(&pons__place_record, b->around ? b->around->zones : NULL, &zones);
     pons_autovalue places = pons__list_write(&pons__place_record, &zones);
-    pons__list_clear(&pons__place_record, &zones);
     const pons_value *bounds = pons_get(b->port.greeting.as.hello.world, "bounds");
     pons_autovalue map = bounds ? json_pack("[O]", bounds) : json_array();
     add_list(out, "Map, its bounds", map, pons__room_part(max, 4));

@@ -132,7 +132,7 @@ int pons__compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
         const pons__running *running = t.skills->running.at[i];
         json_array_append_new(to_cancel, json_string(running->goal_id));
     }
-    pons__list ops = {0};
+    PONS__AUTO_LIST(asked) ops = {0};
     pons__list_read(&pons__asked_record, r->decision ? r->decision->ops : NULL, &ops);
     pons__patched was = pons__goals_patch(&t); // a goal's place is that by the patch
     for (size_t i = 0; i < ops.n; i++) {
@@ -140,7 +140,6 @@ int pons__compile_ops_from_decision(pons_cx *cx, void *user, pons_error *err)
     }
     pons__goals_put_back(&t, &was);
     pons__patched_free(&was);
-    pons__list_clear(&pons__asked_record, &ops);
     if (!p->need_approval && pons__decided(r) == PONS_ASK_HUMAN) {
         ask(p, r->decision->reason, NULL);
     }

@@ -224,7 +224,7 @@ static void judge_claims(const pons__turn *t, pons_value *rules)
 {
     const pons__react *r = t->react;
     const pons__robot *seen = t->b->seen;
-    pons__list claims = {0};
+    PONS__AUTO_LIST(claim) claims = {0};
     pons__list_read(&pons__claim_record,
                     pons__decided(r) == PONS_FINISH ? r->decision->claims : NULL, &claims);
     for (size_t i = 0; i < claims.n; i++) {
@@ -248,7 +248,6 @@ static void judge_claims(const pons__turn *t, pons_value *rules)
                  json_sprintf("the battery is at %.0f %%, not at %.0f %%", pct, claim->battery));
         }
     }
-    pons__list_clear(&pons__claim_record, &claims);
 }
 
 // What ends a task, or leaves it, starts nothing: it would go on without one. Words may be said. The kernel's own

@@ -262,7 +262,7 @@ int pons__dispatch_skills(pons_cx *cx, void *user, pons_error *err)
     pons__turn_begin(&t, cx, user, PONS_R6, err);
     bool clear = true;
     int rc = cancel_all(&t, &clear, err);
-    pons__list sent = t.skills->to_dispatch;
+    PONS__AUTO_LIST(op) sent = t.skills->to_dispatch;
     t.skills->to_dispatch = (pons__list){0};
     for (size_t i = 0; rc >= 0 && i < sent.n; i++) {
         const pons__op *op = sent.at[i];
@@ -278,7 +278,6 @@ int pons__dispatch_skills(pons_cx *cx, void *user, pons_error *err)
         pons__trace_put(t.b, cx,
                         (pons__entry){.dispatched = sent, .cancelled = t.skills->to_cancel});
     }
-    pons__list_clear(&pons__op_record, &sent);
     pons__json(&t.skills->to_cancel, json_array());
     t.skills_changed = true;
     pons__json(&t.react->approved, json_array()); // an approval is for one dispatch

@@ -213,7 +213,7 @@ static void keep_met(const pons__list *after, pons__list *goals)
 // The goals that an edit has changed, as they were.
 static void unedit(pons__react *r, const pons_value *edited)
 {
-    pons__list was = {0};
+    PONS__AUTO_LIST(goal) was = {0};
     pons__list_read(&pons__goal_record, edited, &was);
     for (size_t i = 0; r->task && i < was.n && was.n == r->task->goals.n; i++) {
         if (!same_goal(was.at[i], r->task->goals.at[i])) {
@@ -222,7 +222,6 @@ static void unedit(pons__react *r, const pons_value *edited)
             was.at[i] = now;
         }
     }
-    pons__list_clear(&pons__goal_record, &was);
 }
 
 void pons__unsent_put_back(pons__turn *t)
@@ -231,7 +230,7 @@ void pons__unsent_put_back(pons__turn *t)
     const pons_value *goals = pons_get(r->answered.unsent, "goals"),
                      *plan = pons_get(r->answered.unsent, "plan");
     if (r->task && goals) {
-        pons__list after = r->task->goals;
+        PONS__AUTO_LIST(goal) after = r->task->goals;
         r->task->goals = (pons__list){0};
         pons__list_read(&pons__goal_record, goals, &r->task->goals);
         keep_met(&after, &r->task->goals);
@@ -241,7 +240,6 @@ void pons__unsent_put_back(pons__turn *t)
                 *place = new_place(*place, &after, &r->task->goals);
             }
         }
-        pons__list_clear(&pons__goal_record, &after);
     }
     unedit(r, pons_get(r->answered.unsent, "edited"));
     if (plan) {

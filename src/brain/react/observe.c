@@ -156,12 +156,11 @@ static pons__world_told *told_world(const pons_brain *b)
 {
     pons__world_told *w = pons__record_new(&pons__world_told_record);
     pons_value *names = json_array();
-    pons__list zones = {0};
+    PONS__AUTO_LIST(place) zones = {0};
     pons__list_read(&pons__place_record, b->around ? b->around->zones : NULL, &zones);
     for (size_t i = 0; i < zones.n; i++) {
         json_array_append_new(names, json_string(((const pons__place *)zones.at[i])->id));
     }
-    pons__list_clear(&pons__place_record, &zones);
     pons__json(&w->zones, names);
     if (b->around) {
         pons__set_text(&w->summary, b->around->summary);

@@ -58,7 +58,7 @@ static pons__list people_now(const pons_brain *b)
 static int look_for_people(pons_brain *b, bool happened, pons_error *err)
 {
     const bool look = happened || b->human_open || b->human_of != b->react_run;
-    pons__list people = {0};
+    PONS__AUTO_LIST(waits) people = {0};
     if (look) {
         people = people_now(b);
     }
@@ -67,9 +67,7 @@ static int look_for_people(pons_brain *b, bool happened, pons_error *err)
     const pons__react *react = people.n ? pons__inner_of(b) : NULL;
     const pons__question *approval = react ? react->asking.question : NULL;
     snprintf(b->approval_id, sizeof b->approval_id, "%s", approval ? approval->id : "");
-    const int rc = people.n && !approval ? ask_confirmation(b, people.at[0], err) : PONS_OK;
-    pons__list_clear(&pons__waits_record, &people);
-    return rc;
+    return people.n && !approval ? ask_confirmation(b, people.at[0], err) : PONS_OK;
 }
 
 // Words that nobody has heard yet, and the inner loop about to step: they go first, so that whatever
@@ -178,25 +176,20 @@ static int give_preempt(pons_brain *b, pons_error *err)
         (state != PONS_RUN_PARKED && state != PONS_RUN_INTERRUPTED)) {
         return 0;
     }
-    pons__list people = people_now(b);
+    PONS__AUTO_LIST(waits) people = people_now(b);
     if (people.n > 0) {
         // What the task asks stays open while others run, unless it is over or stopped; also when SAFE, for
         // which it is let go of and the base stopped, has passed before this life could say so.
         const bool safe = b->tasks->mode == PONS_MODE_SAFE || told->mode == PONS_MODE_SAFE;
         const bool aside = !safe && !b->tasks->stopped && react->asking.question &&
                            pons__queue_find(b->tasks, told->task_id);
-        const pons__reply reply = {.action = "reject",
-                                   .reason = "the kernel took over",
-                                   .at_ms = pons_wall_ms(&b->opts.clock),
-                                   .detached = true,
-                                   .aside = aside};
-        pons_autovalue word = pons__record_write(&pons__reply_record, &reply);
-        const int rc = answer_people(b, &people, word, err);
-        pons__list_clear(&pons__waits_record, &people);
-        return rc;
+        pons_autovalue word =
+            PONS__WRITE(reply, .action = "reject", .reason = "the kernel took over",
+                        .at_ms = pons_wall_ms(&b->opts.clock), .detached = true, .aside = aside);
+        return answer_people(b, &people, word, err);
     }
-    const pons__model_answer taken = {.detached = true, .tokens = pons__call_tokens(b)};
-    pons_autovalue value = pons__record_write(&pons__model_answer_record, &taken);
+    pons_autovalue value =
+        PONS__WRITE(model_answer, .detached = true, .tokens = pons__call_tokens(b));
     const int rc = pons_run_detach(b->react_run, value, err);
     return rc < 0 ? rc : rc > 0;
 }
@@ -232,7 +225,7 @@ static int give_answer(pons_brain *b, pons_error *err)
     if (!b->approval_id[0] || b->hci->answers.n == 0) {
         return 0;
     }
-    pons__list people = people_now(b);
+    PONS__AUTO_LIST(waits) people = people_now(b);
     const pons__react *react = pons__inner_of(b);
     const bool own = react && react->asking.question;
     int did = 0;
@@ -246,7 +239,6 @@ static int give_answer(pons_brain *b, pons_error *err)
             did = give_one(b, own, human->id, response, err);
         }
     }
-    pons__list_clear(&pons__waits_record, &people);
     return did;
 }
 

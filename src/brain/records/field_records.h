@@ -69,11 +69,16 @@ pons_value *pons__record_write(const pons__record *r, const void *s); // new; nu
     {                                                                                              \
         pons__record_free(&pons__##noun##_record, *at);                                            \
     }                                                                                              \
+    static inline void pons__##noun##_drop_all(pons__list *list)                                   \
+    {                                                                                              \
+        pons__list_clear(&pons__##noun##_record, list);                                            \
+    }                                                                                              \
     struct pons__##noun
 // What a new one with these members is written as: PONS__WRITE(reply, .id = id, .action = "approve")
 #define PONS__WRITE(noun, ...)                                                                     \
     pons__record_write(&pons__##noun##_record, &(pons__##noun){__VA_ARGS__})
-#define PONS__AUTO(noun) __attribute__((cleanup(pons__##noun##_drop))) pons__##noun *
+#define PONS__AUTO_LIST(noun) __attribute__((cleanup(pons__##noun##_drop_all))) pons__list
+#define PONS__AUTO(noun)      __attribute__((cleanup(pons__##noun##_drop))) pons__##noun *
 
 // The place of a word, or fallback.
 int pons__word_find(const char *const *words, const char *word, int fallback);
