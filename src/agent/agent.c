@@ -34,7 +34,6 @@
 #include "agent/standing_approvals.h"
 #include "agent/summarize.h"
 #include "agent/tool_registry.h"
-#include "pons/module.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include "agent/event_output.h"
 #include "agent/pending_calls.h"
 #include "pons/agent.h"
-#include "pons/buf.h"
 #include "pons/log.h"
 #include "pons/redact.h"
 

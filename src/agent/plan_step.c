@@ -12,7 +12,6 @@
 // three ways to run a plan differ in who performs, and in nothing else.
 #include "agent/plan_step.h"
 
-#include "agent/config.h"
 #include "agent/event_output.h"
 #include "agent/plan_state.h"
 #include "agent/plan_turn.h"

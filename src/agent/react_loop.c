@@ -27,8 +27,6 @@
 #include "agent/tool_calls.h"
 #include "agent/tool_registry.h"
 #include "pons/agent.h"
-#include "pons/buf.h"
-#include "pons/schema.h"
 
 #include <stdlib.h>
 #include <string.h>

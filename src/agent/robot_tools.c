@@ -13,7 +13,6 @@
 //
 // A goal's id is the call's key, so the body's ledger does one key once, whoever sends it how
 // often. A link that breaks is opened again and every goal that is out is asked about.
-#include "agent/event_output.h"
 #include "agent/pending_calls.h"
 #include "pons/agent.h"
 #include "pons/geometry.h"

@@ -11,7 +11,6 @@
 
 #include "agent/session.h"
 #include "pons/items.h"
-#include "pons/random.h"
 
 #include <stdlib.h>
 #include <string.h>

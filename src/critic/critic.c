@@ -23,10 +23,8 @@
 // verdict, byte for byte.
 #include "critic/critic_input.h"
 #include "critic/judgement.h"
-#include "pons/buf.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 // critic_world.c - what a critic is given of the world: zones, objects, and where nothing may be sent.
-#include "critic/action_target.h"
 #include "critic/critic_input.h"
 
 #include <math.h>

@@ -37,7 +37,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define CALLS_MAX     128 // of a session
 #define STOPS_MAX     16  // beside them: of tools that stop

@@ -20,7 +20,6 @@
 #include <sqlite3.h>
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>

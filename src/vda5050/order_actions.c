@@ -14,7 +14,6 @@
 // is done each time it comes: a master may have one id for all of its cancelOrders.
 #include "vda5050/vehicle.h"
 
-#include <math.h>
 #include <string.h>
 
 #define DEPTH_MAX 16   // of a parameter's value

@@ -26,7 +26,6 @@
 #include "pons/out_of_memory.h"
 #include "vda5050/vehicle.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -18,7 +18,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const double PROGRESS_RAD = 0.1;
 static const double AHEAD_FROM_M = 0.4, AHEAD_TO_M = 1.0; // the stretch that must be free

@@ -3,7 +3,6 @@
 #include "body/nav/tree.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double REACHED_M = 0.25; // Nav2's goal_reached_tol

@@ -24,7 +24,6 @@
 // timers stand still. One call a step; no clock but its argument, no randomness: the same calls
 // give the same bytes.
 #include "body/nav/tree.h"
-#include "pons/buf.h"
 #include "pons/module.h"
 
 #include <limits.h>

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #define STUCK_OUT 1e-3 // an output below this is no motion [m/s, rad/s]

@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { RECOVERIES_A_TICK = 1000 }; // of children that end at once: then the tick is given up
 

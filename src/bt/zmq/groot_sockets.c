@@ -3,7 +3,6 @@
 #include "pons/groot.h"
 #include "pons/module.h"
 
-#include <errno.h>
 #include <msgpack.h>
 #include <stdlib.h>
 #include <string.h>

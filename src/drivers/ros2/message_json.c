@@ -2,7 +2,6 @@
 #include "drivers/ros2/interface_types.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

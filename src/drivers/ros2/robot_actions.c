@@ -19,7 +19,6 @@
 #include "drivers/ros2/nav2.h"
 #include "drivers/ros2/nav2_services.h"
 #include "drivers/ros2/service_client.h"
-#include "pons/clock.h"
 #include "pons/module.h"
 
 #include <limits.h>

@@ -14,7 +14,6 @@
 #include "drivers/ros2/dds_node.h"
 #include "drivers/ros2/interface_types.h"
 #include "drivers/ros2_topics/message_definitions.h"
-#include "pons/clock.h"
 #include "pons/module.h"
 
 #include <dds/ddsi/ddsi_serdata.h>

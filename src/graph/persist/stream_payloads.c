@@ -8,7 +8,6 @@
 
 #include "graph/core/run_accessors.h"
 #include "graph/core/task_random.h"
-#include "graph/engine.h"
 #include "graph/util/bits.h"
 
 #include <stdio.h>

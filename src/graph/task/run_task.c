@@ -13,7 +13,6 @@
 #include "graph/task/run_task.h"
 
 #include "graph/core/alloc_runs.h"
-#include "graph/core/faults.h"
 #include "graph/core/task_calls.h"
 #include "graph/core/task_observer.h"
 #include "graph/core/task_writes.h"

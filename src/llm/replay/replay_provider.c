@@ -7,7 +7,6 @@
 #include "llm/replay/event_timer.h"
 #include "pons/buf.h"
 #include "pons/file.h"
-#include "pons/llm.h"
 
 #include <errno.h>
 #include <math.h>

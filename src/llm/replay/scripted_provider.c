@@ -23,7 +23,6 @@
 #include "llm/replay/scripted_provider.h"
 
 #include "llm/replay/event_timer.h"
-#include "pons/llm.h"
 #include "pons/yaml.h"
 
 #include <stdlib.h>

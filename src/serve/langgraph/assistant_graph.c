@@ -4,7 +4,6 @@
 //     GET /assistants/A/subgraphs, /subgraphs/NAMESPACE
 #include "serve/langgraph/assistants.h"
 #include "serve/langgraph/langgraph_json.h"
-#include "serve/langgraph/routes.h"
 #include "serve/langgraph/run_request.h"
 #include "serve/runs/run_host.h"
 

@@ -12,12 +12,10 @@
 #include "serve/access/reply.h"
 #include "serve/langgraph/langgraph_json.h"
 #include "serve/langgraph/list_page.h"
-#include "serve/langgraph/routes.h"
 #include "serve/runs/job_store.h"
 #include "serve/runs/run_host.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SPACE PONS__OWN ".assistants"

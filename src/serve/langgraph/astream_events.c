@@ -10,8 +10,6 @@
 // or with its node. A task that failed or asks has no end, as in LangChain.
 #include "serve/langgraph/astream_events.h"
 
-#include "pons/messages.h"
-
 #include <stdio.h>
 #include <string.h>
 

@@ -19,7 +19,6 @@
 #include "serve/runs/job_store.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define SPACE PONS__OWN ".crons"
 

@@ -8,7 +8,6 @@
 //
 // A run that is asked for is in the store when the answer begins.
 #include "serve/langgraph/langgraph_json.h"
-#include "serve/langgraph/routes.h"
 #include "serve/langgraph/run_request.h"
 #include "serve/langgraph/run_stream.h"
 

@@ -11,7 +11,6 @@
 
 #include "serve/runs/run_begin.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 //
 // Each thread of the workspace's store is one, the robot's own among them. A thread is described from
 // the store and, where it is at work, by the run host.
-#include "pons/out_of_memory.h"
 #include "serve/langgraph/langgraph_json.h"
 #include "serve/langgraph/list_page.h"
 #include "serve/langgraph/routes.h"

@@ -16,7 +16,6 @@
 #include "pons/link_report.h"
 #include "serve/access/reply.h"
 #include "serve/metrics/metrics.h"
-#include "serve/robot/robot.h"
 
 #include <poll.h>
 #include <pthread.h>

@@ -11,7 +11,6 @@
 //
 // `?thread=T` names a thread; without it the server's own is meant. Everything is durable in the
 // thread's inbox before it is answered.
-#include "pons/buf.h"
 #include "serve/access/reply.h"
 #include "serve/robot/robot.h"
 

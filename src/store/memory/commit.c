@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 // What a commit has made and not yet shown.
 typedef struct staged {

@@ -6,7 +6,6 @@
 // longer: a server that comes back in time finds them as they were.
 #include "store/postgres/postgres.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,7 +12,6 @@
 #include "store/sqlite/internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define PRUNE_CHUNK 200 // rows of a transaction
 #define GIVE_PAGES  64  // free pages (128 KiB) that may stay for the next rows

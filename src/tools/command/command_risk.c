@@ -21,8 +21,6 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -30,7 +28,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #define COMMAND_MAX (16 * 1024) // bytes of a command that is read; a longer one is not safe
 #define WORDS_MAX   64

@@ -15,7 +15,6 @@
 
 #include "pons/buf.h"
 #include "pons/ext/tool.h"
-#include "pons/random.h"
 #include "tools/command/command_risk.h"
 #include "tools/command/safe_commands.h"
 #include "tools/command/shell_process.h"
@@ -37,7 +36,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>

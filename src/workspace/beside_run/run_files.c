@@ -8,7 +8,6 @@
 // A row that could not be written (a file that is half written, too many writes) stays dirty and is tried again.
 #include "workspace/beside_run/run_files.h"
 
-#include "pons/buf.h"
 #include "pons/critic.h"
 #include "pons/out_of_memory.h"
 #include "pons/workspace_critic.h"

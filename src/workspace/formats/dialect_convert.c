@@ -2,7 +2,6 @@
 //
 // Of data, the body is written anew and what is around it stays; of a page, the tables and sections
 // are. What the dialect forbids is kept in a comment behind the body, which the reader puts back.
-#include "pons/out_of_memory.h"
 #include "workspace/formats/parsed_file.h"
 
 #include <stdio.h>

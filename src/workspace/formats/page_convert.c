@@ -7,7 +7,6 @@
 //
 // EMBODIED is the same in all. What a table has no column for gets one; what no label can say stands as
 // JSON under the label "+".
-#include "pons/out_of_memory.h"
 #include "workspace/formats/label_words.h"
 #include "workspace/formats/parsed_file.h"
 

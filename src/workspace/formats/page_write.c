@@ -1,5 +1,4 @@
 // page_write.c - changed records of a page: rows, bullets and sections in their places.
-#include "pons/out_of_memory.h"
 #include "workspace/formats/label_words.h"
 #include "workspace/formats/parsed_file.h"
 

@@ -1,5 +1,4 @@
 // request_check.c - what a model asks for, held against the files and the body, when it asks and again when it is written.
-#include "pons/out_of_memory.h"
 #include "pons/workspace_critic.h"
 #include "workspace/model_access/model_files.h"
 

@@ -11,14 +11,12 @@
 //
 // Another attempt follows a failure of a session that never moved anything, or whose skill says that it is
 // idempotent; so long as there are attempts, after a pause.
-#include "pons/buf.h"
 #include "pons/out_of_memory.h"
 #include "pons/random.h"
 #include "pons/workspace_critic.h"
 #include "workspace/hal/action_skills.h"
 #include "workspace/runtime/runtime_common.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>

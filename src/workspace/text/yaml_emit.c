@@ -1,8 +1,6 @@
 // yaml_emit.c - writes values as a person would: short lists and maps on one line, the rest in lines.
 #include "workspace/text/yaml_emit.h"
 
-#include "pons/out_of_memory.h"
-
 #include <stdlib.h>
 #include <string.h>
 
