@@ -3,8 +3,7 @@
 // A `judgement` is one run of the rules over one action: what is asked for, what is true at that
 // point (the situation, or what the steps of a plan before it will have changed), and the verdict
 // that it fills.
-#ifndef PONS_CRITIC_JUDGEMENT_H
-#define PONS_CRITIC_JUDGEMENT_H
+#pragma once
 
 #include "pons/critic.h"
 #include "pons/schema.h"
@@ -172,5 +171,3 @@ void pons__critic_robot(judgement *j);                      // telemetry_age, st
 void pons__critic_foresee(judgement *j);
 critic_telemetry pons__critic_telemetry_read(const pons_value *robot); // NULL: none
 critic_state pons__critic_state_of(const pons_critic *c, const critic_telemetry *robot);
-
-#endif

@@ -1,7 +1,6 @@
 // commit_queue.h - who writes, and when: what the stores that write through one connection share.
 // commit_queue.c has the idea.
-#ifndef PONS_STORE_COMMIT_QUEUE_H
-#define PONS_STORE_COMMIT_QUEUE_H
+#pragma once
 
 #include "store/store.h"
 
@@ -101,5 +100,3 @@ bool pons__commitq_aside(commit_queue *q);
 // For ops->write: whether a member must not be applied (it is settled), and what became of one.
 bool pons__commitq_refused(commit_queue *q, commit_request *r);
 void pons__commitq_settle(commit_queue *q, commit_request *r, int status);
-
-#endif

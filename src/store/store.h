@@ -1,7 +1,6 @@
 // store.h - what the stores of this folder share: checks of what a caller passes, time and
 // the holder's name.
-#ifndef PONS_STORE_STORE_H
-#define PONS_STORE_STORE_H
+#pragma once
 
 #include "pons/ext/store.h"
 
@@ -119,5 +118,3 @@ int pons__trim_check(const pons_trim *what, pons_error *err);
 // Whether a name is among those, where a '*' stands for the rest. NULL: none.
 bool pons__trim_names(const char *const *names, const char *name);
 int pons__trim_lost(const pons_trim *what, pons_error *err); // there is no checkpoint `before`
-
-#endif

@@ -1,6 +1,5 @@
 // reply.h - answers: JSON, an error, a stream of events.
-#ifndef PONS_SERVE_ACCESS_REPLY_H
-#define PONS_SERVE_ACCESS_REPLY_H
+#pragma once
 
 #include "serve/access/server.h"
 
@@ -18,5 +17,3 @@ void pons__reply_bytes(pons__request *r, int status, const char *type, const cha
 // Begins a body that comes in pieces, and text/event-stream; NULL: the request is answered, there is no memory. more: headers, or NULL.
 pons_http_stream *pons__reply_stream(pons__request *r, const char *type, const char *const *more);
 pons_http_stream *pons__reply_events(pons__request *r, const char *const *more);
-
-#endif

@@ -11,8 +11,7 @@
 //   lease.c   leases and their keeper; copies, pruning, the end of a thread
 //
 // Inside, err is never NULL: each op brings one of its own when the caller gave none.
-#ifndef PONS_STORE_POSTGRES_H
-#define PONS_STORE_POSTGRES_H
+#pragma once
 
 #include "store/commit_queue.h"
 #include "store/store.h"
@@ -417,5 +416,3 @@ int pons__pg_events(void *self, const char *thread, int64_t after, int64_t limit
                     void *user, pons_error *err);
 int pons__pg_event_last(void *self, const char *thread, int64_t *ret_seq, pons_error *err);
 int pons__pg_threads(void *self, pons_thread_fn fn, void *user, pons_error *err);
-
-#endif

@@ -20,8 +20,7 @@
 //   lock_file.c          lock files
 //
 // Inside, err is never NULL: each op brings one of its own when the caller gave none.
-#ifndef PONS_STORE_SQLITE_INTERNAL_H
-#define PONS_STORE_SQLITE_INTERNAL_H
+#pragma once
 
 #include "store/commit_queue.h"
 #include "store/store.h"
@@ -583,5 +582,3 @@ void pons__lock_drop(int fd);                       // forgets the holder, unloc
 void pons__lock_remove(const char *dir, const char *thread, int fd); // unlinks while held, drops
 // Who holds it: true and *ret, without taking anything.
 bool pons__lock_peek(const char *dir, const char *thread, lock_holder *ret);
-
-#endif
