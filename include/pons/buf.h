@@ -42,22 +42,20 @@ int pons_buf_byte(pons_buf *b, uint8_t byte);
 int pons_buf_printf(pons_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int pons_buf_vprintf(pons_buf *b, const char *fmt, va_list ap)
     __attribute__((format(printf, 2, 0)));
-int pons_buf_varint(pons_buf *b, uint64_t v);                 // LEB128, 1–10 bytes
 int pons_buf_base64(pons_buf *b, const void *data, size_t n); // RFC 4648, padded, one line
 
 // The bytes and their zero become the caller's (free()); the buffer is empty afterwards. NULL when
 // the buffer had failed or there is no memory. ret_len may be NULL.
 char *pons_buf_take(pons_buf *b, size_t *ret_len);
 
-// Reading back: a cursor over borrowed bytes. A read that runs off the end, or an overlong or too
-// large varint, marks the cursor `bad` and gives 0; later reads give 0 too.
+// Reading back: a cursor over borrowed bytes. A read that runs off the end marks
+// the cursor `bad`; later reads fail too.
 typedef struct pons_bufread {
     const uint8_t *at, *end;
     bool bad;
 } pons_bufread;
 
 pons_bufread pons_bufread_of(const void *data, size_t n);
-uint64_t pons_bufread_varint(pons_bufread *r);
 const void *pons_bufread_bytes(pons_bufread *r, size_t n); // borrowed; NULL when bad
 
 static inline void pons_buf_cleanup(pons_buf *b)

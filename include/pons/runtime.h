@@ -62,9 +62,6 @@ int pons_runtime_fd(const pons_runtime *r);        // readable when a step has s
 bool pons_runtime_idle(const pons_runtime *r);     // nothing runs, nothing waits that it could do
 size_t pons_runtime_failed(const pons_runtime *r); // sessions that failed for good in this life
 
-// The next free id sess_<skill>_<n> of a file. doc NULL: the first.
-void pons_runtime_session_id(const pons_ws_doc *doc, const char *skill, char ret[128]);
-
 #ifdef __cplusplus
 }
 #endif

@@ -34,7 +34,6 @@
 #define RECONNECT_MS      1000
 #define HELD_MS           300 // between two tries to take up what the body holds
 #define MESSAGES_PER_LOOK 256
-#define OUTPUT_MAX        16384 // bytes of a result's text
 
 typedef enum goal_state { WANTED, ASKED, SENT, RUNNING, OVER } goal_state;
 

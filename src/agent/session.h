@@ -51,7 +51,6 @@ struct pons_agent {
     pons_value *state;  // between turns: the channels as they are in the store
     bool inbox_due;     // another process may have answered
     int64_t inbox_seen; // the newest answer looked at
-    bool busy_inside;   // an engine call is on the stack: handlers may not advance
     pons_agent_outcome outcome;
 };
 

@@ -50,12 +50,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WORKERS       4
-#define QUEUE_MAX     256 // calls that wait or run
-#define CLOSE_WAIT_S  2
-#define STACK_BYTES   (512 * 1024)
-#define TOOL_NAME_MAX 64
-#define TAG_BYTES     8 // of a working folder's hash
+#define WORKERS      4
+#define QUEUE_MAX    256 // calls that wait or run
+#define CLOSE_WAIT_S 2
+#define STACK_BYTES  (512 * 1024)
+#define TAG_BYTES    8 // of a working folder's hash
 
 typedef struct tool {
     const char *name;

@@ -10,7 +10,6 @@ typedef struct pons__conversation {
     char session[PONS_NAME_MAX];
     pons_buf words;   // what is said to the agent
     bool acts;        // they are marked as meant
-    bool done_once;   // and were said already, in this very place
     pons_value *said; // what was said before and now, for the key of what comes next
 } pons__conversation;
 

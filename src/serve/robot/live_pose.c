@@ -24,7 +24,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define HZ_MAX      20
 #define BACK_OFF_MS 1000
 #define LINGER_MS   10000
 #define HELLO_MS    2000 // that a map is waited for

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WHERE       "workspace"
 #define PLACEHOLDER '\1'
 
 typedef struct merger {

@@ -24,7 +24,6 @@
 #define WRITE_TRY_MS  10000 // for a file that others keep writing
 #define UNSERVED_MS   5000  // after which nobody is expected to do it any more
 #define PARAMS_MAX    16384 // bytes
-#define TYPE_MAX      64
 #define ROBOT_DEFAULT "robot_001"
 
 static const char LIST[] =

@@ -22,7 +22,6 @@
 #define KEPT    200  // sessions that have ended
 #define SHOWN   1000 // sessions that came another way
 #define LOOK_MS 1000
-#define WHERE   "runtime"
 #define LIVE    (1u << PONS_SESSION_PENDING | 1u << PONS_SESSION_WAITING | 1u << PONS_SESSION_RUNNING)
 
 static const char *const own_keys[] = {"status",     "claimed_by", "claim_token",
@@ -555,20 +554,4 @@ void pons__rt_file_sync(pons_runtime *r, bool now)
     trim(r);
     r->file_at_ms = at;
     strcpy(r->generation, hash);
-}
-
-void pons_runtime_session_id(const pons_ws_doc *doc, const char *skill, char ret[128])
-{
-    size_t n = 0;
-    long last = 0;
-    char begins[120];
-    snprintf(begins, sizeof begins, "sess_%.100s_", skill);
-    const pons_ws_record *all = doc ? pons_ws_records(doc, &n) : NULL;
-    for (size_t i = 0; i < n; i++) {
-        if (strncmp(all[i].id, begins, strlen(begins)) == 0) {
-            const long k = strtol(all[i].id + strlen(begins), NULL, 10);
-            last = k > last ? k : last;
-        }
-    }
-    snprintf(ret, 128, "%s%03ld", begins, last + 1);
 }
