@@ -47,6 +47,7 @@ typedef struct commit_queue_ops {
     void (*write)(void *backend, commit_request **batch, size_t n);
     // What was asked for by pons__commitq_aside; on the queue's thread, while others may write.
     void (*aside)(void *backend);
+    const struct sql_reads *reads; // how it reads (sql_read.h)
 } commit_queue_ops;
 
 typedef struct commit_queue {
