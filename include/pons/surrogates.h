@@ -1,13 +1,11 @@
 // halves.h - halves of characters in a JSON text.
-#ifndef PONS_SURROGATES_H
-#define PONS_SURROGATES_H
+#pragma once
 
 #include "pons/buf.h"
+#include "pons/linkage.h"
 #include "pons/value.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // Finds a low half at the head of a string, and a high one at the end of one (or NULL); all others become
 // U+FFFD, as _replace makes it of one that stays alone (NULL-safe).
@@ -19,8 +17,4 @@ int pons_halves_join(pons_buf *held, size_t high, pons_buf *text, char *low);
 // As pons_value_parse, but that a half which stays alone is U+FFFD and no fault.
 int pons_halves_parse(const char *text, size_t n, pons_value **ret, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -90,7 +90,6 @@ static void memory_close(void *self)
 
 static int memory_list(void *self, pons_value **ret, pons_error *err)
 {
-    (void)err;
     const memory *m = self;
     *ret = pons_value_ref(m->list);
     return PONS_OK;
@@ -98,7 +97,6 @@ static int memory_list(void *self, pons_value **ret, pons_error *err)
 
 static uint64_t memory_generation(void *self)
 {
-    (void)self;
     return 1;
 }
 
@@ -290,8 +288,7 @@ static int search(memory *m, uint64_t call, const pons_value *args, pons_error *
     pons_value *found = json_array();
     size_t i;
     const pons_value *item;
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach(list, i, item) {
         const pons_value *v = pons_get(item, "value"), *tags = pons_get(v, "tags");
         pons_value *row = pons_object("key", json_string(pons_get_str(item, "key", "")), "text",
                                       json_string(pons_get_str(v, "text", "")), "tags",
@@ -342,7 +339,6 @@ static int memory_start(void *self, uint64_t call, const char *tool, const pons_
 static int memory_adopt(void *self, uint64_t call, const char *tool, const char *key,
                         pons_error *err)
 {
-    (void)tool;
     memory *m = self;
     pons_autovalue line = NULL;
     const int rc = line_of(m, key, &line, err);

@@ -29,9 +29,6 @@ static char *line_of(const pons_value *v)
 static int debug_before(void *user, const pons_agent_call *call, pons_value **request,
                         int64_t *ret_wait_ms, pons_error *err)
 {
-    (void)user;
-    (void)ret_wait_ms;
-    (void)err;
     if (pons_log_enabled(PONS_LOG_DEBUG, "agent")) {
         char *text = line_of(*request);
         pons_log(PONS_LOG_DEBUG, "agent", "%s %s %s <- %s", call->node, call->name, call->id,
@@ -43,7 +40,6 @@ static int debug_before(void *user, const pons_agent_call *call, pons_value **re
 
 static void debug_after(void *user, const pons_agent_call *call, pons_value **answer)
 {
-    (void)user;
     if (pons_log_enabled(PONS_LOG_DEBUG, "agent")) {
         char *text = line_of(*answer);
         pons_log(PONS_LOG_DEBUG, "agent", "%s %s %s -> %s", call->node, call->name, call->id,
@@ -79,9 +75,6 @@ static struct timing_row *timing_row(timing *t, const char *name)
 static int timing_before(void *user, const pons_agent_call *call, pons_value **request,
                          int64_t *ret_wait_ms, pons_error *err)
 {
-    (void)request;
-    (void)ret_wait_ms;
-    (void)err;
     struct timing_row *r = timing_row(user, call->name);
     r->began_ms = call->now_ms;
     snprintf(r->id, sizeof r->id, "%s", call->id);
@@ -90,7 +83,6 @@ static int timing_before(void *user, const pons_agent_call *call, pons_value **r
 
 static void timing_after(void *user, const pons_agent_call *call, pons_value **answer)
 {
-    (void)answer;
     struct timing_row *r = timing_row(user, call->name);
     r->calls++;
     if (strcmp(r->id, call->id) == 0) {
@@ -110,8 +102,6 @@ typedef struct rate {
 static int rate_before(void *user, const pons_agent_call *call, pons_value **request,
                        int64_t *ret_wait_ms, pons_error *err)
 {
-    (void)request;
-    (void)err;
     rate *r = user;
     if (!call->model) {
         return PONS_OK;
@@ -141,8 +131,6 @@ static char *redact_text(void *user, const char *text)
 static int redact_before(void *user, const pons_agent_call *call, pons_value **request,
                          int64_t *ret_wait_ms, pons_error *err)
 {
-    (void)ret_wait_ms;
-    (void)err;
     if (call->model) {
         const pons_value *old = pons_get(*request, "messages");
         pons_value *messages = pons__agent_texts(old, redact_text, user);
@@ -183,13 +171,10 @@ static int bad_options(pons_error *err, const char *name, const char *why)
 static int check_options(const char *name, const pons_value *options, const char *known,
                          pons_error *err)
 {
-    const char *key;
-    pons_value *v;
     if (options && !json_is_object(options) && !json_is_null(options)) {
         return bad_options(err, name, "expected a mapping of options");
     }
-    json_object_foreach((pons_value *)(uintptr_t)options, key, v)
-    {
+    pons_each_member(key, v, options) {
         if (!known || strcmp(key, known) != 0) {
             return pons_error_set(err, PONS_EINVAL, WHERE, "%s: unknown option %s", name, key);
         }

@@ -287,7 +287,6 @@ static void recover(pons_agent *a, pons__flight *f)
 void pons__host_model_start(void *user, pons_run *run, const char *id, const pons_value *request,
                             bool restarted)
 {
-    (void)restarted;
     pons_agent *a = user;
     pons__flight *f = flight_create(a);
     const char *call_id = pons_get_str(request, "call_id", "");
@@ -320,7 +319,6 @@ void pons__host_model_start(void *user, pons_run *run, const char *id, const pon
 void pons__host_tool_start(void *user, pons_run *run, const char *id, const pons_value *request,
                            bool restarted)
 {
-    (void)run;
     pons_agent *a = user;
     const char *effect = pons_get_str(request, "effect", NULL);
     pons_error ignored = PONS_ERROR_INIT;
@@ -353,7 +351,6 @@ void pons__host_tool_start(void *user, pons_run *run, const char *id, const pons
 
 int pons__host_send(void *user, const pons_effect *e, pons_error *err)
 {
-    (void)err;
     pons_agent *a = user;
     pons__flight *f = flight_create(a);
     f->effect = true;
@@ -368,7 +365,6 @@ int pons__host_send(void *user, const pons_effect *e, pons_error *err)
 
 void pons__host_cancel(void *user, pons_run *run, const char *id)
 {
-    (void)run;
     pons_agent *a = user;
     for (pons__flight *f = a->flights; f; f = f->next) {
         if (strcmp(f->await, id) == 0) {

@@ -31,10 +31,7 @@
 // Writes every member of an update; takes it.
 static void put_all(pons_cx *cx, pons_value *update)
 {
-    const char *channel;
-    pons_value *v;
-    json_object_foreach(update, channel, v)
-    {
+    pons_each_member(channel, v, update) {
         pons_cx_put(cx, channel, pons_value_ref(v));
     }
     pons_value_unref(update);
@@ -391,8 +388,6 @@ static int summarizer(pons_cx *cx, void *user, pons_error *err)
 
 static int after_agent(pons_cx *cx, void *user, pons_error *err)
 {
-    (void)user;
-    (void)err;
     const char *outcome = json_string_value(pons_cx_get(cx, "agent_outcome"));
     pons_cx_goto(cx, outcome && strcmp(outcome, "plan_create") == 0 ? "plan_gate" : PONS_END);
     return PONS_OK;
@@ -400,15 +395,12 @@ static int after_agent(pons_cx *cx, void *user, pons_error *err)
 
 static int after_approval(pons_cx *cx, void *user, pons_error *err)
 {
-    (void)user;
-    (void)err;
     pons_cx_goto(cx, json_is_object(pons_cx_get(cx, "plan_data")) ? "executor" : "agent");
     return PONS_OK;
 }
 
 static int after_step(pons_cx *cx, void *user, pons_error *err)
 {
-    (void)err;
     const char *action = json_string_value(pons_cx_get(cx, "replan_action"));
     pons_cx_goto(cx, action && strcmp(action, "finish") == 0 ? user : "executor");
     return PONS_OK;

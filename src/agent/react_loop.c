@@ -78,10 +78,7 @@ static int looked_at(pons__role *role, pons_cx *cx, const pons_value *calls, boo
 static pons_value *left_undone(pons_cx *cx, const pons_value *calls)
 {
     pons_value *messages = json_array();
-    size_t i;
-    pons_value *c;
-    json_array_foreach((pons_value *)(uintptr_t)calls, i, c)
-    {
+    pons_each(c, calls) {
         if (strcmp(pons_get_str(c, "state", ""), "pending") != 0 || pons_get(c, "kind") ||
             pons_get_bool(c, "direct", false)) {
             continue;
@@ -300,8 +297,7 @@ static pons_value *calls_of(pons__role *role, const pons_value *reply)
     size_t i;
     pons_value *c;
     bool planned = false;
-    json_array_foreach(pons_get(reply, "tool_calls"), i, c)
-    {
+    json_array_foreach(pons_get(reply, "tool_calls"), i, c) {
         const char *name = pons_get_str(c, "name", "");
         const bool plan = strcmp(name, PONS__PLAN_CREATE) == 0;
         pons_value *refusal = refusal_of(role, c);
@@ -618,8 +614,6 @@ static int finish(pons_cx *cx, void *user, pons_error *err)
 
 static int where(pons_cx *cx, void *user, pons_error *err)
 {
-    (void)user;
-    (void)err;
     const bool ended = json_is_object(pons_cx_get(cx, "ended"));
     const bool calls = pons__calls_pending(pons_cx_get(cx, "calls"));
     pons_cx_goto(cx, ended && !calls ? "finish" : calls ? "act" : "think");

@@ -521,7 +521,6 @@ static void look(robot *r)
 
 static int robot_list(void *self, pons_value **ret, pons_error *err)
 {
-    (void)err;
     robot *r = self;
     look(r);
     *ret = pons_value_ref(r->list);
@@ -579,10 +578,7 @@ static pons_tool_risk robot_assess(void *self, const char *tool, const pons_valu
 // The zone that the robot is in, as the brain has it; null: none.
 static pons_value *zone_of(const pons_value *pose, const pons_value *zones)
 {
-    size_t i;
-    json_t *zone;
-    json_array_foreach(zones, i, zone)
-    {
+    pons_each(zone, zones) {
         if (pons_polygon_contains(pons_get(zone, "polygon"), pons_get_num(pose, "x", 0.0),
                                   pons_get_num(pose, "y", 0.0))) {
             return pons_value_ref(pons_get(zone, "id"));
@@ -672,7 +668,6 @@ static int robot_start(void *self, uint64_t call, const char *tool, const pons_v
 static int robot_adopt(void *self, uint64_t call, const char *tool, const char *key,
                        pons_error *err)
 {
-    (void)err;
     robot *r = self;
     goal *g = goal_add(r, call, tool, key);
     g->adopted = true;

@@ -401,7 +401,6 @@ static void put_before(pons_value **result, const char *text)
 
 static int vet_edit(void *user, const pons_value *args, pons_value **ret, pons_error *err)
 {
-    (void)err;
     pons__role *role = user;
     pons_value *probe = json_object();
     const pons__tool *t = pons__registry_find(&role->a->registry, pons_get_str(args, "tool", ""));

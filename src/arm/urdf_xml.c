@@ -187,10 +187,6 @@ static void on_doctype(void *user, const char *name, const char *system, const c
                        int internal)
 {
     pons__urdf_xml *x = user;
-    (void)name;
-    (void)system;
-    (void)public_id;
-    (void)internal;
     URDF_FAULT(x, "a robot's description has no document type, and no entities");
 }
 

@@ -114,6 +114,17 @@ int pons_buf_vprintf(pons_buf *b, const char *fmt, va_list ap)
     return PONS_OK;
 }
 
+int pons_buf_pointer(pons_buf *b, const char *key, size_t n)
+{
+    int rc = pons_buf_byte(b, '/');
+    for (size_t i = 0; i < n && rc >= 0; i++) {
+        const bool tilde = key[i] == '~';
+        rc = tilde || key[i] == '/' ? pons_buf_str(b, tilde ? "~0" : "~1")
+                                    : pons_buf_byte(b, (uint8_t)key[i]);
+    }
+    return rc;
+}
+
 int pons_buf_base64(pons_buf *b, const void *data, size_t n)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

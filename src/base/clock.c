@@ -12,19 +12,16 @@ static int64_t clock_ns(clockid_t id)
 
 static int64_t real_now_ns(void *ctx)
 {
-    (void)ctx;
     return clock_ns(CLOCK_MONOTONIC);
 }
 
 static int64_t real_wall_ms(void *ctx)
 {
-    (void)ctx;
     return clock_ns(CLOCK_REALTIME) / PONS_NS_PER_MS;
 }
 
 static int64_t real_boot_ns(void *ctx)
 {
-    (void)ctx;
     return clock_ns(CLOCK_BOOTTIME);
 }
 
@@ -47,4 +44,13 @@ static int64_t manual_wall_ms(void *ctx)
 pons_clock pons_clock_from_manual(pons_clock_manual *m)
 {
     return (pons_clock){manual_now_ns, manual_wall_ms, manual_now_ns, m};
+}
+
+void pons_utc_text(int64_t wall_ms, char ret[PONS_UTC_TEXT])
+{
+    struct tm tm;
+    const time_t s = (time_t)(wall_ms / 1000);
+    if (!gmtime_r(&s, &tm) || strftime(ret, PONS_UTC_TEXT, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0) {
+        ret[0] = '\0';
+    }
 }

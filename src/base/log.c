@@ -103,7 +103,6 @@ static void sink_stderr(void *user, const pons_log_record *r)
 {
     static const char *const words[] = {"debug", "info", "warning", "error"};
     pons_autobuf line = PONS_BUF_INIT; // what libraries and models say may be in the message
-    (void)user;
     pons_plain(&line, r->message, SIZE_MAX, false);
     // One call, so that lines of several threads do not mix: stdio locks the stream for it.
     fprintf(stderr, "%s: %s: %s\n", r->module, words[r->level], line.data ? line.data : "");

@@ -186,14 +186,7 @@ static char *pointer_join(const char *at, const char *key)
 {
     pons_buf b = PONS_BUF_INIT;
     pons_buf_str(&b, at);
-    pons_buf_byte(&b, '/');
-    for (; *key; key++) {
-        if (*key == '~' || *key == '/') {
-            pons_buf_str(&b, *key == '~' ? "~0" : "~1");
-        } else {
-            pons_buf_byte(&b, (uint8_t)*key);
-        }
-    }
+    pons_buf_pointer(&b, key, strlen(key));
     char *pointer = pons_buf_take(&b, NULL);
     pons_buf_fini(&b);
     return pointer;
@@ -269,15 +262,7 @@ static void write_path(const step *path, pons_buf *out)
         pons_buf_printf(out, "/%zu", path->index);
         return;
     }
-    pons_buf_byte(out, '/');
-    for (size_t i = 0; i < path->len; i++) {
-        const char k = path->key[i];
-        if (k == '~' || k == '/') {
-            pons_buf_str(out, k == '~' ? "~0" : "~1");
-        } else {
-            pons_buf_byte(out, (uint8_t)k);
-        }
-    }
+    pons_buf_pointer(out, path->key, path->len);
 }
 
 // Tells a fault; always false, so that `return fault(…)` reads well.
@@ -425,7 +410,6 @@ static int add_type(compiler *c, rule *r, const json_t *v, const char *at)
 
 static int compile_type(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)depth;
     if (!json_is_array(v)) {
         return add_type(c, r, v, at);
     }
@@ -441,7 +425,6 @@ static int compile_type(compiler *c, rule *r, const json_t *v, const char *at, i
 
 static int compile_enum(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)depth;
     if (!json_is_array(v) || json_array_size(v) == 0) {
         return bad(c, at, "expected a list of at least one value");
     }
@@ -451,9 +434,6 @@ static int compile_enum(compiler *c, rule *r, const json_t *v, const char *at, i
 
 static int compile_const(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)c;
-    (void)at;
-    (void)depth;
     r->const_ = v;
     return PONS_OK;
 }
@@ -489,7 +469,6 @@ static int compile_properties(compiler *c, rule *r, const json_t *v, const char 
 // $defs: compiled so that $ref finds them.
 static int compile_defs(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)r;
     if (!json_is_object(v)) {
         return bad(c, at, "expected an object of schemas");
     }
@@ -507,7 +486,6 @@ static int compile_defs(compiler *c, rule *r, const json_t *v, const char *at, i
 
 static int compile_required(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)depth;
     pons_autovalue seen = json_object();
     if (!json_is_array(v)) {
         return bad(c, at, "expected a list of names");
@@ -532,7 +510,6 @@ static int compile_required(compiler *c, rule *r, const json_t *v, const char *a
 
 static int compile_unique(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)depth;
     if (!json_is_boolean(v)) {
         return bad(c, at, "expected true or false");
     }
@@ -542,7 +519,6 @@ static int compile_unique(compiler *c, rule *r, const json_t *v, const char *at,
 
 static int compile_pattern(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)depth;
     const char *text = json_string_value(v);
     if (!text) {
         return bad(c, at, "expected a regular expression");
@@ -558,7 +534,6 @@ static int compile_pattern(compiler *c, rule *r, const json_t *v, const char *at
 
 static int compile_ref(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)depth;
     r->ref_text = json_string_value(v);
     if (!r->ref_text || r->ref_text[0] != '#' || (r->ref_text[1] && r->ref_text[1] != '/')) {
         return bad(c, at, "expected a local reference such as \"#/$defs/name\"");
@@ -587,7 +562,6 @@ static int compile_limit(compiler *c, const json_t *v, const char *at, limit *re
 
 static int compile_multiple(compiler *c, rule *r, const json_t *v, const char *at, int depth)
 {
-    (void)depth;
     if (!json_is_number(v) || json_number_value(v) <= 0) {
         return bad(c, at, "expected a number above 0");
     }

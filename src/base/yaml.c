@@ -220,10 +220,6 @@ static int check_text(const pons_yaml *y, const char *text, size_t len, pons_err
 
 static void swallow(struct fy_diag *diag, void *user, const char *buf, size_t len)
 {
-    (void)diag;
-    (void)user;
-    (void)buf;
-    (void)len;
 }
 
 static int take_document(builder *b, struct fy_event *ev)

@@ -500,10 +500,6 @@ static int read_events(reader *r)
 
 static void swallow(struct fy_diag *diag, void *user, const char *buf, size_t len)
 {
-    (void)diag;
-    (void)user;
-    (void)buf;
-    (void)len;
 }
 
 int pons_tree_parse(const char *text, size_t len, pons_tree *ret, pons_error *err)

@@ -120,7 +120,6 @@ static bool rule_sleep(const pons_companion *c, const pons__co_proposal *p,
                        const pons__co_activity *a, pons__co_refusal *r)
 {
     char why[sizeof r->reason];
-    (void)p;
     if (*a->ends) {
         if (!c->world.current.what || strcmp(c->world.current.what->id, a->ends) != 0) {
             return refuse(r, "not_lasting", "there is no %s to end", called(c, a->ends));
@@ -137,7 +136,6 @@ static bool rule_sleep(const pons_companion *c, const pons__co_proposal *p,
 static bool rule_window(const pons_companion *c, const pons__co_proposal *p,
                         const pons__co_activity *a, pons__co_refusal *r)
 {
-    (void)p;
     const size_t n = json_array_size(a->windows);
     for (size_t i = 0; i < n; i++) {
         const char *id = json_string_value(json_array_get(a->windows, i));
@@ -152,7 +150,6 @@ static bool rule_window(const pons_companion *c, const pons__co_proposal *p,
 static bool rule_energy(const pons_companion *c, const pons__co_proposal *p,
                         const pons__co_activity *a, pons__co_refusal *r)
 {
-    (void)p;
     return c->world.energy >= a->energy_min ||
            refuse(r, "energy", "%s needs an energy of %g, and there is %.0f", called(c, a->id),
                   a->energy_min, c->world.energy);

@@ -36,37 +36,31 @@ typedef struct leaf_row {
 
 static bool is_morning(pons_companion *c, const char *arg)
 {
-    (void)arg;
     return pons__co_is_morning(c);
 }
 
 static bool is_night(pons_companion *c, const char *arg)
 {
-    (void)arg;
     return pons__co_in_window(c->view, "night", c->seed, c->minute, NULL);
 }
 
 static bool is_school_day(pons_companion *c, const char *arg)
 {
-    (void)arg;
     return pons_world_view_school_day(c->view, c->minute, NULL);
 }
 
 static bool is_sleeping(pons_companion *c, const char *arg)
 {
-    (void)arg;
     return pons__co_sleeping(c);
 }
 
 static bool not_sleeping(pons_companion *c, const char *arg)
 {
-    (void)arg;
     return !pons__co_sleeping(c);
 }
 
 static bool idle(pons_companion *c, const char *arg)
 {
-    (void)arg;
     return !c->world.current.what;
 }
 
@@ -93,14 +87,12 @@ static bool energy_below(pons_companion *c, const char *arg)
 
 static bool message_waiting(pons_companion *c, const char *arg)
 {
-    (void)arg;
     return c->world.n_messages > 0;
 }
 
 static bool message_may_interrupt(pons_companion *c, const char *arg)
 {
     char why[256];
-    (void)arg;
     if (pons__co_message_that_may(c, why, sizeof why)) {
         return true;
     }
@@ -113,7 +105,6 @@ static bool message_may_interrupt(pons_companion *c, const char *arg)
 
 static bool model_may_be_asked(pons_companion *c, const char *arg)
 {
-    (void)arg;
     return pons__co_may_ask(c);
 }
 
@@ -144,14 +135,12 @@ static bool act_start(pons_companion *c, const char *arg)
 
 static bool act_suggest(pons_companion *c, const char *arg)
 {
-    (void)arg;
     return pons__co_suggest(c);
 }
 
 static bool act_start_suggested(pons_companion *c, const char *arg)
 {
     pons__co_refusal why;
-    (void)arg;
     if (start(c, &c->board.policy.suggestion, "model", &why)) {
         pons__co_suggestion_used(c);
         return true;
@@ -162,8 +151,6 @@ static bool act_start_suggested(pons_companion *c, const char *arg)
 
 static bool act_continue(pons_companion *c, const char *arg)
 {
-    (void)c;
-    (void)arg;
     return true;
 }
 
@@ -246,7 +233,6 @@ static void trace(pons_companion *c, const char *name, const char *arg, char res
 static int call_branch(pons_bt_call *call, void *user, pons_error *err)
 {
     pons_companion *c = user;
-    (void)err;
     if (call->reason == PONS_BT_ENTRY) {
         c->board.branch = argument(c, call).text;
         trace(c, c->board.branch, "", '>');
@@ -263,7 +249,6 @@ static int call_leaf(pons_bt_call *call, void *user, pons_error *err)
     const pons__co_arg of = argument(c, call);
     const leaf_row *row = of.row;
     const char *arg = of.text;
-    (void)err;
     assert(row->name); // only these are registered
     const bool yes = row->fn(c, arg);
     trace(c, row->name, arg, yes ? 'y' : 'n');
@@ -301,7 +286,6 @@ static bool ask_view(pons_companion *c, const char *name)
 static int call_view(pons_bt_call *call, void *user, pons_error *err)
 {
     pons_companion *c = user;
-    (void)err;
     if (call->reason == PONS_BT_HALT) {
         return PONS_BT_READY;
     }

@@ -152,7 +152,6 @@ typedef struct judgement {
 void pons__violated(judgement *j, const char *rule, double found, double limit, const char *unit,
                     const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 void pons__unjudged(judgement *j, const char *rule);
-bool pons__lists(const pons_value *list, const char *word);
 
 // ---- the rules ----------------------------------------------------------------------------------
 

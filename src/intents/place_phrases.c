@@ -133,7 +133,6 @@ static bool without_name(const char *at, size_t n)
 
 int pons__policy_place(void *self, const char *text, pons_value **ret, pons_error *err)
 {
-    (void)self;
     const char *at = text;
     size_t n = strlen(text);
     trim(&at, &n);

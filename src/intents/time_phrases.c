@@ -750,7 +750,6 @@ static pons_value *wish(const char *from, size_t n)
 
 int pons__policy_when(void *self, const char *text, pons_value **ret, pons_error *err)
 {
-    (void)self;
     said_time t;
     char schedule[PONS_SCHEDULE_TEXT_MAX];
     const char *after = text;

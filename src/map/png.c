@@ -35,8 +35,6 @@ static void give_up(png_structp png, png_const_charp why)
 
 static void not_said(png_structp png, png_const_charp why)
 {
-    (void)png;
-    (void)why;
 }
 
 static void give_row(reader *r, const uint8_t *pixel)

@@ -51,7 +51,6 @@ static void say(void *user, const pons_value *m, const pons_value *of)
     client *s = user;
     char *text = NULL;
     const long n = pons_value_line(m, &text);
-    (void)of;
     if (n >= 0) {
         text[n] = '\n'; // in place of the zero
         write_all(s, text, (size_t)n + 1);

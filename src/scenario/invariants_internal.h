@@ -8,7 +8,6 @@
 // violation_report.c. A rule was broken: told once a kind, with the moment.
 void pons__watch_broken(pons__watch *w, const char *kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-bool pons__watch_names(const pons_value *list, const char *word);
 
 // motion_invariants.c
 void pons__watch_motion(pons__watch *w, const pons__watch_step *step);

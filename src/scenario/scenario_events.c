@@ -133,7 +133,6 @@ static int do_cancel(pons__runner *r, const pons_value *what, pons_error *err)
 
 static int do_stuck_wheel(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    (void)err;
     const char *wheel = json_string_value(what);
     const bool both = strcmp(wheel, "both") == 0;
     r->wheels.left_stuck = both || strcmp(wheel, "left") == 0;
@@ -145,7 +144,6 @@ static int do_stuck_wheel(pons__runner *r, const pons_value *what, pons_error *e
 // People speak to the store itself: their words arrive also while the brain is dead.
 static int do_say(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    (void)err;
     heard(r, json_string_value(what));
     r->answered_ns = r->manual.now_ns; // it may be one
     pons__post(r, "say", pons_object("text", pons_value_ref(what), NULL));
@@ -155,7 +153,6 @@ static int do_say(pons__runner *r, const pons_value *what, pons_error *err)
 // With a priority and a deadline, as `pons run --priority --deadline` asks for it.
 static int do_wish(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    (void)err;
     const double deadline_s = pons_get_num(what, "deadline_s", 0.0);
     pons_value *said = pons_object("text", pons_value_ref(pons_get(what, "text")), NULL);
     if (pons_get(what, "priority")) {
@@ -171,7 +168,6 @@ static int do_wish(pons__runner *r, const pons_value *what, pons_error *err)
 
 static int do_control(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    (void)err;
     const char *word = pons_get_str(what, "word", "");
     pons__watch_heard(&r->watch, strcmp(word, "resume") == 0 ? "continue" : word);
     pons__post(r, "control", pons_value_ref(what));
@@ -180,7 +176,6 @@ static int do_control(pons__runner *r, const pons_value *what, pons_error *err)
 
 static int do_answer(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    (void)err;
     r->answered_ns = r->manual.now_ns;
     pons__post(r, "answer", pons_value_ref(what));
     return PONS_OK;
@@ -188,28 +183,24 @@ static int do_answer(pons__runner *r, const pons_value *what, pons_error *err)
 
 static int do_kill_brain(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    (void)err;
     pons__told_kill(r, strcmp(json_string_value(what), "before") == 0);
     return PONS_OK;
 }
 
 static int do_kill_body(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    (void)err;
     pons__body_death(r, json_number_value(what));
     return PONS_OK;
 }
 
 static int do_pause_brain(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    (void)err;
     r->paused_until_ns = r->manual.now_ns + (int64_t)(json_number_value(what) * 1e9);
     return PONS_OK;
 }
 
 static int do_freeze_body(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    (void)err;
     r->body_frozen_until_ns = r->manual.now_ns + (int64_t)(json_number_value(what) * 1e9);
     return PONS_OK;
 }
@@ -217,14 +208,12 @@ static int do_freeze_body(pons__runner *r, const pons_value *what, pons_error *e
 // The wall clock jumps; what measures time does not use it.
 static int do_clock(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    (void)err;
     r->manual.wall_epoch_ms += (int64_t)(json_number_value(what) * 1e3);
     return PONS_OK;
 }
 
 static int do_steer(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    (void)err;
     r->steer_v = pons_get_num(what, "v", 0.0);
     r->steer_w = pons_get_num(what, "w", 0.0);
     r->steer_ns = r->manual.now_ns;
@@ -258,7 +247,6 @@ static int do_spawn(pons__runner *r, const pons_value *what, pons_error *err)
 static int do_remove(pons__runner *r, const pons_value *what, pons_error *err)
 {
     pons_error none = PONS_ERROR_INIT; // removing what is not there is no fault of a story
-    (void)err;
     pons_autovalue gone = pons_object("id", pons_value_ref(what), "remove", json_true(), NULL);
     for (size_t i = 0; i < PONS__MOVERS_MAX; i++) {
         const char *id = pons_get_str(r->movers[i].box, "id", "");
@@ -294,7 +282,6 @@ static int do_move(pons__runner *r, const pons_value *what, pons_error *err)
 
 static int do_battery(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    (void)err;
     r->wheels.ops.set_battery(&r->wheels, json_number_value(what));
     return PONS_OK;
 }
@@ -310,7 +297,6 @@ static int do_teleport(pons__runner *r, const pons_value *what, pons_error *err)
 
 static int do_stop(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    (void)err;
     pons_body_stop(r->body, json_string_value(what));
     pons__watch_stopped(&r->watch);
     return PONS_OK;
@@ -318,14 +304,12 @@ static int do_stop(pons__runner *r, const pons_value *what, pons_error *err)
 
 static int do_reset(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    (void)what;
     pons__watch_heard(&r->watch, "reset");
     return pons_message_send(r->hand.link, &(pons_message){.type = PONS_MESSAGE_RESET}, err);
 }
 
 static int do_model(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    (void)err;
     const char *word = json_string_value(what);
     r->model.state = strcmp(word, "away") == 0     ? PONS__MODEL_AWAY
                      : strcmp(word, "silent") == 0 ? PONS__MODEL_SILENT
@@ -412,7 +396,7 @@ static bool condition_met(pons__runner *r, const pons_value *when)
     const pons_value *below = pons_get(when, "battery_below_pct");
     const char *node = pons_get_str(when, "node", NULL);
     if (node) {
-        return r->hand.link && pons__hand_saw(&r->hand, node);
+        return r->hand.link && pons_list_has(r->hand.now_nodes, node);
     }
     if (commit) {
         return r->fault.commits >= json_integer_value(commit);

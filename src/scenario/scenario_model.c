@@ -91,7 +91,6 @@ static void model_cancel(void *self, uint64_t call)
 
 static int model_event_fd(void *self)
 {
-    (void)self;
     return -1;
 }
 

@@ -77,16 +77,6 @@ static int give_names(sql_cursor *c, int (*fn)(void *user, const char *name), vo
 
 // ---- checkpoints --------------------------------------------------------------------------------
 
-int pons__read_no_checkpoint(pons_error *err, const char *thread, const char *ns, const char *id)
-{
-    if (id) {
-        return pons_error_set(err, PONS_ENOTFOUND, "store", "thread %s has no checkpoint %s",
-                              thread, id);
-    }
-    return pons_error_set(err, PONS_ENOTFOUND, "store", "thread %s has no checkpoint in '%s'",
-                          thread, ns);
-}
-
 void pons__cursor_checkpoint(const sql_cursor *c, pons_checkpoint_row *ret)
 {
     *ret =
@@ -103,7 +93,7 @@ int pons__read_history(void *self, const char *thread, const char *ns, const cha
     pons__cursor_init(&c, self, err);
     if (before && before[0]) {
         int rc = c.reads->place(self, thread, ns, before, &below, c.err);
-        rc = rc == PONS_ENOTFOUND ? pons__read_no_checkpoint(c.err, thread, ns, before) : rc;
+        rc = rc == PONS_ENOTFOUND ? pons__store_no_checkpoint(c.err, thread, ns, before) : rc;
         if (rc) {
             return rc;
         }

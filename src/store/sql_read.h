@@ -94,7 +94,6 @@ typedef struct sql_reads {
 void pons__cursor_init(sql_cursor *c, void *store, pons_error *err);         // without a statement
 void pons__cursor_checkpoint(const sql_cursor *c, pons_checkpoint_row *ret); // of QUERY_HISTORY
 void pons__cursor_session(const sql_cursor *c, pons_session_row *ret);       // of QUERY_SESSION
-int pons__read_no_checkpoint(pons_error *err, const char *thread, const char *ns, const char *id);
 
 // ---- operations of a store ----------------------------------------------------------------------
 

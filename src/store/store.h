@@ -21,6 +21,8 @@ int pons__store_stale(pons_error *err, const char *thread, uint64_t have, uint64
 // "PONS_EBUSY": somebody holds the thread. pid 0: not known.
 int pons__store_held(pons_error *err, const char *thread, int64_t pid, const char *host);
 
+// "PONS_ENOTFOUND": a thread has no such checkpoint; id NULL: none in a namespace.
+int pons__store_no_checkpoint(pons_error *err, const char *thread, const char *ns, const char *id);
 // "PONS_EEXIST": there is such a thread.
 int pons__store_exists(pons_error *err, const char *thread);
 

@@ -227,8 +227,7 @@ static bool wanted(const walk *k, const char *name)
     const size_t n = strlen(name);
     size_t i;
     json_t *v;
-    json_array_foreach(k->suffixes, i, v)
-    {
+    json_array_foreach(k->suffixes, i, v) {
         const size_t len = json_string_length(v);
         if (n > len && strcasecmp(name + n - len, json_string_value(v)) == 0) {
             return true;
@@ -450,7 +449,6 @@ static int query(pons__work *w, sqlite3 *db, const char *match, int64_t most, po
 
 int pons__knowledge_open(pons__core *c, pons__knowledge **ret, pons_error *err)
 {
-    (void)c;
     pons__knowledge *k = calloc(1, sizeof *k);
     if (!k) {
         return pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for the tools");

@@ -253,20 +253,14 @@ static const char *word_of_risk(pons_tool_risk risk)
 // A name in `list` (an array) or among the keys of `list` (an object) that is no tool.
 static int check_names(const pons_value *list, const char *where, pons_error *err)
 {
-    size_t i;
-    json_t *v;
-    const char *key;
     pons_autovalue all = json_array();
-    json_array_foreach(list, i, v)
-    {
+    pons_each(v, list) {
         json_array_append(all, v);
     }
-    json_object_foreach((json_t *)list, key, v)
-    {
+    pons_each_member(key, v, list) {
         json_array_append_new(all, json_string(key));
     }
-    json_array_foreach(all, i, v)
-    {
+    pons_each(v, all) {
         bool known = false;
         for (size_t k = 0; k < TOOLS; k++) {
             known = known || strcmp(table[k].name, json_string_value(v)) == 0;
@@ -294,8 +288,7 @@ static int make_list(provider *p, pons_error *err)
         p->offered[i] = !only;
         size_t k;
         json_t *name;
-        json_array_foreach(only, k, name)
-        {
+        json_array_foreach(only, k, name) {
             p->offered[i] |= strcmp(json_string_value(name), table[i].name) == 0;
         }
         const char *word = pons_get_str(risks, table[i].name, NULL);
@@ -580,14 +573,12 @@ static void core_close(void *self)
 
 static int core_list(void *self, pons_value **ret, pons_error *err)
 {
-    (void)err;
     *ret = pons_value_ref(((provider *)self)->list);
     return PONS_OK;
 }
 
 static uint64_t core_generation(void *self)
 {
-    (void)self;
     return 1; // the list is made at open and stays
 }
 

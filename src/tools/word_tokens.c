@@ -101,7 +101,6 @@ int pons__tokens(const char *text, size_t n, pons__token_fn fn, void *user)
 
 static int index_word(void *user, const char *word, size_t n, bool joined)
 {
-    (void)joined;
     pons_buf *b = user;
     pons_buf_bytes(b, word, n);
     return pons_buf_byte(b, ' ');

@@ -43,8 +43,7 @@ static const pons_value *next_action(const pons_vda5050 *v, const char *scope, i
 {
     size_t i = 0;
     const pons_value *a = NULL;
-    json_array_foreach(pons__vda_list(v, "actions"), i, a)
-    {
+    json_array_foreach(pons__vda_list(v, "actions"), i, a) {
         if (pons__vda_open(a) && json_is_string(pons_get(a, "skill")) &&
             pons_get_int(a, "seq", -1) == seq && strcmp(pons_get_str(a, "scope", ""), scope) == 0) {
             *ret_i = (size_t)pons_get_int(a, "number", (int64_t)i);
@@ -199,7 +198,6 @@ static int flush(pons_vda5050 *v, pons_error *err)
 
 int pons_vda5050_create(const pons_vda5050_options *o, pons_vda5050 **ret, pons_error *err)
 {
-    (void)err;
     pons_vda5050 *v = pons_need_zeroed(1, sizeof *v);
     v->o = *o;
     v->config = pons_value_ref(o->config);

@@ -1,5 +1,6 @@
-// test_buf.c - appending, taking, and reading back.
+// test_buf.c - bytes and texts: appending, taking, reading back; and the text of a time.
 #include "pons/buf.h"
+#include "pons/clock.h"
 #include "unit.h"
 
 #include <stdarg.h>
@@ -120,12 +121,55 @@ static void test_utf8_valid(void **state)
     }
 }
 
+// A step of a JSON pointer (RFC 6901, section 3), and a text cut between characters.
+static void test_pointer_and_copy(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *pointer;
+    } keys[] = {{"", "/"}, {"plain", "/plain"}, {"a/b", "/a~1b"}, {"m~n", "/m~0n"}, {"~1", "/~01"}};
+    static const struct {
+        const char *text;
+        size_t cap;
+        const char *copy;
+    } texts[] = {{"abc", 8, "abc"}, {"abc", 3, "ab"},  {"a厨房", 5, "a厨"},
+                 {"a厨房", 4, "a"}, {"x\xff", 8, "x"}, {"y", 1, ""}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        pons_autobuf b = PONS_BUF_INIT;
+        assert_int_equal(pons_buf_pointer(&b, keys[i].key, strlen(keys[i].key)), PONS_OK);
+        assert_string_equal(b.data, keys[i].pointer);
+    }
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char copy[8];
+        pons_utf8_copy(copy, texts[i].cap, texts[i].text);
+        assert_string_equal(copy, texts[i].copy);
+    }
+}
+
+// UTC, by seconds.
+static void test_utc(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t wall_ms;
+        const char *text;
+    } times[] = {{0, "1970-01-01T00:00:00Z"},
+                 {1795939200999, "2026-11-29T08:00:00Z"},
+                 {INT64_MAX, "292278994-08-17T07:12:55Z"}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        char text[PONS_UTC_TEXT];
+        pons_utc_text(times[i].wall_ms, text);
+        assert_string_equal(text, times[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_append),         cmocka_unit_test(test_take),
-        cmocka_unit_test(test_failure_sticks), cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_base64),         cmocka_unit_test(test_utf8_valid),
+        cmocka_unit_test(test_append),           cmocka_unit_test(test_take),
+        cmocka_unit_test(test_failure_sticks),   cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_base64),           cmocka_unit_test(test_utf8_valid),
+        cmocka_unit_test(test_pointer_and_copy), cmocka_unit_test(test_utc),
     };
     return cmocka_run_group_tests_name("base/buf", tests, NULL, NULL);
 }

@@ -164,7 +164,6 @@ static void on_hello(pons_body *b, pons__client *c, const pons_message *msg)
 
 static void on_heartbeat(pons_body *b, pons__client *c, const pons_message *msg)
 {
-    (void)msg;
     if (b->controller == c) {
         b->beat_host_ns = b->host_ns;
     } else if (!c->told_no_control) { // once: it comes ten times a second

@@ -110,7 +110,6 @@ static bool read_request(pons__nav *n, const pons_bt_call *call, bool through, p
             return false;
         }
     }
-    (void)n;
     return ret->n > 0;
 }
 
@@ -291,8 +290,9 @@ static int path_for(pons__nav *n, const request *r, char *msg, size_t cap)
     return PONS_NAV_OK;
 }
 
-static int compute(pons__nav *n, const pons_bt_call *call, bool through)
+LEAF(compute) // what: 1 for several goals
 {
+    const bool through = what != 0;
     const int more = through ? PONS_NAV_THROUGH : 0;
     if (call->reason == PONS_BT_HALT) {
         pons__nav_plan_drop(n);
@@ -350,25 +350,8 @@ static int compute(pons__nav *n, const pons_bt_call *call, bool through)
     return pons__nav_ok(n, call);
 }
 
-static int to_pose(pons_bt_call *call, void *user, pons_error *err)
+LEAF(smooth)
 {
-    (void)err;
-    return compute(user, call, false);
-}
-
-static int through_poses(pons_bt_call *call, void *user, pons_error *err)
-{
-    (void)err;
-    return compute(user, call, true);
-}
-
-static int smooth(pons_bt_call *call, void *user, pons_error *err)
-{
-    (void)err;
-    pons__nav *n = user;
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     pons__nav_begin_leaf(n, call);
     char id[PONS__NAV_NAME_MAX];
     if (!pons__nav_known(pons__nav_in_text(call, "smoother_id", id, sizeof id), smoothers)) {
@@ -405,8 +388,8 @@ static int smooth(pons_bt_call *call, void *user, pons_error *err)
 int pons__nav_plan_leaves(pons__nav *n, pons_error *err)
 {
     static const pons__nav_leaf leaves[] = {
-        {"ComputePathToPose", false, to_pose},
-        {"ComputePathThroughPoses", false, through_poses},
+        {"ComputePathToPose", false, compute, .halts = true},
+        {"ComputePathThroughPoses", false, compute, .what = 1, .halts = true},
         {"SmoothPath", false, smooth},
     };
     return pons__nav_register(n, leaves, sizeof leaves / sizeof *leaves, err);

@@ -252,10 +252,8 @@ static int step(pons__nav *n, const pons_bt_call *call)
     return pons__nav_running(n, call);
 }
 
-static int follow_path(pons_bt_call *call, void *user, pons_error *err)
+LEAF(follow_path)
 {
-    (void)err;
-    pons__nav *n = user;
     pons__nav_follow *f = &n->follow;
     if (call->reason == PONS_BT_HALT) {
         if (f->running && f->node == call->node) {
@@ -284,6 +282,6 @@ static int follow_path(pons_bt_call *call, void *user, pons_error *err)
 
 int pons__nav_follow_leaves(pons__nav *n, pons_error *err)
 {
-    static const pons__nav_leaf leaf = {"FollowPath", false, follow_path};
+    static const pons__nav_leaf leaf = {"FollowPath", false, follow_path, .halts = true};
     return pons__nav_register(n, &leaf, 1, err);
 }

@@ -9,75 +9,6 @@ static const double REACHED_M = 0.25; // Nav2's goal_reached_tol
 static const double STUCK_S = 1.0;    // told to move for so long, and did not
 static const double SEARCH_M = 1e9;   // the whole path
 
-#define LEAF(name) static int name(pons_bt_call *call, void *user, pons_error *err)
-LEAF(is_stuck);
-LEAF(is_stopped);
-LEAF(stop_status);
-LEAF(validate_path);
-LEAF(is_path_valid);
-LEAF(is_battery_low);
-LEAF(is_battery_charging);
-LEAF(goal_reached);
-LEAF(transform_available);
-LEAF(initial_pose_received);
-LEAF(would_smoother_help);
-LEAF(poses_near);
-LEAF(pose_occupied);
-LEAF(goal_nearby);
-LEAF(within_bounds);
-LEAF(obstacles_seen);
-LEAF(remove_passed);
-LEAF(remove_in_collision);
-LEAF(next_few_goals);
-LEAF(append_goal);
-LEAF(current_pose);
-LEAF(pose_from_path);
-LEAF(concatenate);
-LEAF(truncate_end);
-LEAF(truncate_local);
-LEAF(select_plugin);
-LEAF(relocalize);
-
-int pons__nav_node_leaves(pons__nav *n, pons_error *err)
-{
-    static const pons__nav_leaf leaves[] = {
-        {"IsStuck", true, is_stuck},
-        {"IsStopped", true, is_stopped},
-        {"IsPathValid", true, is_path_valid},
-        {"IsBatteryLow", true, is_battery_low},
-        {"IsBatteryCharging", true, is_battery_charging},
-        {"GoalReached", true, goal_reached},
-        {"TransformAvailable", true, transform_available},
-        {"InitialPoseReceived", true, initial_pose_received},
-        {"WouldASmootherRecoveryHelp", true, would_smoother_help},
-        {"ArePosesNear", true, poses_near},
-        {"IsPoseOccupied", true, pose_occupied},
-        {"IsGoalNearby", true, goal_nearby},
-        {"IsWithinPathTrackingBounds", true, within_bounds},
-        {"ObstaclesSeen", true, obstacles_seen},
-        {"RemovePassedGoals", false, remove_passed},
-        {"RemoveInCollisionGoals", false, remove_in_collision},
-        {"GetNextFewGoals", false, next_few_goals},
-        {"AppendGoalPoseToGoals", false, append_goal},
-        {"GetCurrentPose", false, current_pose},
-        {"GetPoseFromPath", false, pose_from_path},
-        {"ConcatenatePaths", false, concatenate},
-        {"TruncatePath", false, truncate_end},
-        {"TruncatePathLocal", false, truncate_local},
-        {"ControllerSelector", false, select_plugin},
-        {"PlannerSelector", false, select_plugin},
-        {"SmootherSelector", false, select_plugin},
-        {"GoalCheckerSelector", false, select_plugin},
-        {"ProgressCheckerSelector", false, select_plugin},
-        {"PathHandlerSelector", false, select_plugin},
-        {"ReinitializeGlobalLocalization", false, relocalize},
-        {"ValidatePath", false, validate_path}, // three conditions that later became actions
-        {"CheckPoseOccupancy", false, pose_occupied},
-        {"CheckStopStatus", false, stop_status},
-    };
-    return pons__nav_register(n, leaves, sizeof leaves / sizeof *leaves, err);
-}
-
 static int answer(bool yes)
 {
     return yes ? PONS_BT_SUCCESS : PONS_BT_FAILURE;
@@ -87,16 +18,11 @@ static int answer(bool yes)
 
 LEAF(is_stuck)
 {
-    (void)call;
-    (void)err;
-    const pons__nav *n = user;
     return answer(n->no_motion_ns >= 0 && (double)(n->now_ns - n->no_motion_ns) >= STUCK_S * 1e9);
 }
 
 LEAF(is_stopped)
 {
-    (void)err;
-    const pons__nav *n = user;
     const double limit = pons__nav_in_num(call, "velocity_threshold", 0.01);
     const double ms = pons__nav_in_num(call, "duration_stopped", 1000.0);
     return answer(fabs(n->twist.v) <= limit && n->still_ns >= 0 &&
@@ -105,8 +31,7 @@ LEAF(is_stopped)
 
 LEAF(stop_status)
 {
-    const int s = is_stopped(call, user, err);
-    const pons__nav *n = user;
+    const int s = is_stopped(n, call, what, err);
     return s == PONS_BT_FAILURE && n->still_ns >= 0 &&
                    fabs(n->twist.v) <= pons__nav_in_num(call, "velocity_threshold", 0.01)
                ? PONS_BT_RUNNING
@@ -115,8 +40,6 @@ LEAF(stop_status)
 
 LEAF(is_path_valid)
 {
-    (void)err;
-    pons__nav *n = user;
     pons_autovalue value = pons__nav_in(call, "path");
     const pons_value *poses = pons__nav_poses(value);
     const double max_cost = pons__nav_in_num(call, "max_cost", PONS__COST_LETHAL);
@@ -170,13 +93,12 @@ LEAF(validate_path)
                 absent[i]);
         }
     }
-    return is_path_valid(call, user, err);
+    return is_path_valid(n, call, what, err);
 }
 
 // min_battery is a share, 0 to 1, as in sensor_msgs/BatteryState.
 LEAF(is_battery_low)
 {
-    const pons__nav *n = user;
     if (pons__nav_in_bool(call, "is_voltage", false)) {
         return pons_error_set(err, PONS_EUNSUPPORTED, "nav",
                               "IsBatteryLow: is_voltage, but no voltage is measured here");
@@ -187,16 +109,11 @@ LEAF(is_battery_low)
 
 LEAF(is_battery_charging)
 {
-    (void)call;
-    (void)err;
-    const pons__nav *n = user;
     return answer(n->sensed && n->senses.battery == PONS_BATTERY_CHARGING);
 }
 
 LEAF(goal_reached)
 {
-    (void)err;
-    const pons__nav *n = user;
     pons_pose2 goal;
     return answer(pons__nav_in_pose(call, "goal", &goal, NULL) &&
                   hypot(goal.x - n->pose.x, goal.y - n->pose.y) <= REACHED_M);
@@ -206,8 +123,6 @@ LEAF(transform_available)
 {
     static const char *const frames[] = {"map",       "odom",           "base",
                                          "base_link", "base_footprint", NULL};
-    (void)err;
-    (void)user;
     char child[64], parent[64];
     pons__nav_in_text(call, "child", child, sizeof child);
     pons__nav_in_text(call, "parent", parent, sizeof parent);
@@ -218,15 +133,11 @@ LEAF(transform_available)
 // The robot knows from the start where it is; a tree may say otherwise.
 LEAF(initial_pose_received)
 {
-    (void)err;
-    (void)user;
     return answer(pons__nav_in_bool(call, "initial_pose_received", true));
 }
 
 LEAF(would_smoother_help)
 {
-    (void)err;
-    (void)user;
     static const double codes[] = {PONS_SMOOTH_UNKNOWN, PONS_SMOOTH_TIMEOUT,
                                    PONS_SMOOTH_IN_COLLISION, PONS_SMOOTH_FAILED};
     const double code = pons__nav_in_num(call, "error_code", 0.0);
@@ -239,8 +150,6 @@ LEAF(would_smoother_help)
 
 LEAF(poses_near)
 {
-    (void)err;
-    (void)user;
     pons_pose2 a, b;
     return answer(pons__nav_in_pose(call, "ref_pose", &a, NULL) &&
                   pons__nav_in_pose(call, "target_pose", &b, NULL) &&
@@ -249,8 +158,6 @@ LEAF(poses_near)
 
 LEAF(pose_occupied)
 {
-    (void)err;
-    const pons__nav *n = user;
     pons_pose2 p;
     return answer(pons__nav_in_pose(call, "pose", &p, NULL) &&
                   pons__costmap_cost(n->grid[PONS__GLOBAL], p.x, p.y, n->params.radius_m) >=
@@ -259,8 +166,6 @@ LEAF(pose_occupied)
 
 LEAF(goal_nearby)
 {
-    (void)err;
-    (void)user;
     pons_autovalue path = pons__nav_in(call, "path");
     return answer(json_array_size(pons__nav_poses(path)) > 0 &&
                   pons_get_num(path, "length_m", INFINITY) <=
@@ -270,8 +175,6 @@ LEAF(goal_nearby)
 // Where the robot is beside the path that it follows, left positive.
 LEAF(within_bounds)
 {
-    (void)err;
-    const pons__nav *n = user;
     const pons__nav_follow *f = &n->follow;
     if (!f->running) {
         return PONS_BT_SUCCESS; // nothing is followed, so nothing is left
@@ -291,8 +194,6 @@ LEAF(within_bounds)
 // not open by clearing and waiting.
 LEAF(obstacles_seen)
 {
-    (void)err;
-    const pons__nav *n = user;
     char name[128];
     pons__nav_in_text(call, "service_name", name, sizeof name);
     return answer(n->grid[strstr(name, "local_costmap") ? PONS__LOCAL : PONS__GLOBAL]->n_seen > 0);
@@ -320,11 +221,6 @@ static int give_goals(const pons_bt_call *call, pons_value *goals)
 // The last goal stays: whether that one is reached is not this node's to say.
 LEAF(remove_passed)
 {
-    (void)err;
-    const pons__nav *n = user;
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     pons_autovalue in = pons__nav_in(call, "input_goals");
     const pons_value *goals = goal_list(in);
     if (!json_is_array(goals)) {
@@ -342,11 +238,6 @@ LEAF(remove_passed)
 
 LEAF(remove_in_collision)
 {
-    (void)err;
-    const pons__nav *n = user;
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     pons_autovalue in = pons__nav_in(call, "input_goals");
     const pons_value *goals = goal_list(in);
     if (!json_is_array(goals)) {
@@ -374,11 +265,6 @@ LEAF(remove_in_collision)
 
 LEAF(next_few_goals)
 {
-    (void)err;
-    (void)user;
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     pons_autovalue in = pons__nav_in(call, "input_goals");
     const pons_value *goals = goal_list(in);
     const double asked = pons__nav_in_num(call, "num_goals", 1.0);
@@ -392,11 +278,6 @@ LEAF(next_few_goals)
 
 LEAF(append_goal)
 {
-    (void)err;
-    (void)user;
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     pons_autovalue in = pons__nav_in(call, "input_goals");
     const pons_value *goals = goal_list(in);
     pons_pose2 p;
@@ -413,21 +294,12 @@ LEAF(append_goal)
 
 LEAF(current_pose)
 {
-    (void)err;
-    const pons__nav *n = user;
-    if (call->reason != PONS_BT_HALT) {
-        pons__nav_out(call, "current_pose", pons__nav_pose_value(n->pose, false));
-    }
+    pons__nav_out(call, "current_pose", pons__nav_pose_value(n->pose, false));
     return PONS_BT_SUCCESS;
 }
 
 LEAF(pose_from_path)
 {
-    (void)err;
-    (void)user;
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     pons_autovalue path = pons__nav_in(call, "path");
     const pons_value *poses = pons__nav_poses(path);
     const double have = (double)json_array_size(poses);
@@ -442,12 +314,7 @@ LEAF(pose_from_path)
 
 LEAF(concatenate)
 {
-    (void)err;
-    (void)user;
     static const char *const ports[] = {"input_path1", "input_path2"};
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     pons_value *all = json_array();
     double length = 0.0;
     for (size_t i = 0; i < 2; i++) {
@@ -479,11 +346,6 @@ static int give_stretch(const pons_bt_call *call, const pons__path *path, double
 
 LEAF(truncate_end)
 {
-    (void)err;
-    pons__nav *n = user;
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     pons_autovalue in = pons__nav_in(call, "input_path");
     double yaw;
     bool has_yaw;
@@ -498,11 +360,6 @@ LEAF(truncate_end)
 
 LEAF(truncate_local)
 {
-    (void)err;
-    pons__nav *n = user;
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     pons_autovalue in = pons__nav_in(call, "input_path");
     double yaw, off;
     bool has_yaw;
@@ -527,11 +384,6 @@ LEAF(select_plugin)
 {
     static const char *const kinds[] = {"controller",   "planner",          "smoother",
                                         "goal_checker", "progress_checker", "path_handler"};
-    (void)err;
-    (void)user;
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char in[64], out[64], id[64];
         snprintf(in, sizeof in, "default_%s", kinds[i]);
@@ -546,14 +398,49 @@ LEAF(select_plugin)
 
 LEAF(relocalize)
 {
-    pons__nav *n = user;
-    (void)err;
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     if (!n->sensed || !n->senses.relocalize) {
         return PONS_BT_FAILURE;
     }
     n->senses.relocalize(n->senses.user);
     return PONS_BT_SUCCESS;
+}
+
+int pons__nav_node_leaves(pons__nav *n, pons_error *err)
+{
+    static const pons__nav_leaf leaves[] = {
+        {"IsStuck", true, is_stuck},
+        {"IsStopped", true, is_stopped},
+        {"IsPathValid", true, is_path_valid},
+        {"IsBatteryLow", true, is_battery_low},
+        {"IsBatteryCharging", true, is_battery_charging},
+        {"GoalReached", true, goal_reached},
+        {"TransformAvailable", true, transform_available},
+        {"InitialPoseReceived", true, initial_pose_received},
+        {"WouldASmootherRecoveryHelp", true, would_smoother_help},
+        {"ArePosesNear", true, poses_near},
+        {"IsPoseOccupied", true, pose_occupied},
+        {"IsGoalNearby", true, goal_nearby},
+        {"IsWithinPathTrackingBounds", true, within_bounds},
+        {"ObstaclesSeen", true, obstacles_seen},
+        {"RemovePassedGoals", false, remove_passed},
+        {"RemoveInCollisionGoals", false, remove_in_collision},
+        {"GetNextFewGoals", false, next_few_goals},
+        {"AppendGoalPoseToGoals", false, append_goal},
+        {"GetCurrentPose", false, current_pose},
+        {"GetPoseFromPath", false, pose_from_path},
+        {"ConcatenatePaths", false, concatenate},
+        {"TruncatePath", false, truncate_end},
+        {"TruncatePathLocal", false, truncate_local},
+        {"ControllerSelector", false, select_plugin},
+        {"PlannerSelector", false, select_plugin},
+        {"SmootherSelector", false, select_plugin},
+        {"GoalCheckerSelector", false, select_plugin},
+        {"ProgressCheckerSelector", false, select_plugin},
+        {"PathHandlerSelector", false, select_plugin},
+        {"ReinitializeGlobalLocalization", false, relocalize},
+        {"ValidatePath", false, validate_path}, // three conditions that later became actions
+        {"CheckPoseOccupancy", false, pose_occupied},
+        {"CheckStopStatus", false, stop_status},
+    };
+    return pons__nav_register(n, leaves, sizeof leaves / sizeof *leaves, err);
 }

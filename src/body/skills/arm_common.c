@@ -116,14 +116,12 @@ bool pons__arm_lost(pons__skill_run *r, const pons__skill_env *env, int object)
 
 void pons__arm_fail(pons__skill_output *ret, int rc, const pons_error *err)
 {
-    (void)rc;
     pons__skill_fail(ret, PONS__ARM_UNREACHABLE, "UNREACHABLE: %.180s", err->message);
 }
 
 // What was on its way goes on from where the arm is now.
 void pons__arm_resume(pons__skill_run *r, const pons__skill_env *env)
 {
-    (void)env;
     pons__way_again(&r->way);
     r->arm.last_ns = 0;
     r->arm.lost_ns = 0;

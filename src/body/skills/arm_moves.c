@@ -31,7 +31,6 @@ static pons_pose3 target_of(const pons_value *args, const pons__skill_env *env)
 static bool move_check(const pons__skill *k, const pons_value *args, const pons__skill_env *env,
                        pons__skill_refusal *ret)
 {
-    (void)k;
     const pons_pose3 to = target_of(args, env);
     double up[PONS_ARM_JOINTS], q[PONS_ARM_JOINTS];
     pons_error err = PONS_ERROR_INIT;
@@ -45,7 +44,6 @@ static bool move_check(const pons__skill *k, const pons_value *args, const pons_
 
 static void move_start(pons__skill_run *r, const pons__skill_env *env)
 {
-    (void)env;
     r->phase = 0;
 }
 
@@ -182,8 +180,6 @@ static void close_step(pons__skill_run *r, const pons__skill_env *env, pons__ski
 
 static void grip_hold(pons__skill_run *r, const pons__skill_env *env)
 {
-    (void)r;
-    (void)env;
 }
 
 const pons__skill pons__skill_open_gripper = {

@@ -13,7 +13,6 @@
 
 static void stop_base_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
 {
-    (void)r;
     const pons_twist2 out = env->safety->out;
     if (fabs(env->twist.v) < STILL_MPS && fabs(env->twist.w) < STILL_RADPS &&
         fabs(out.v) < STILL_MPS && fabs(out.w) < STILL_RADPS) {
@@ -131,7 +130,6 @@ static void drive_step(pons__skill_run *r, const pons__skill_env *env, pons__ski
 // The time on hold does not count against the allowance.
 static void resume(pons__skill_run *r, const pons__skill_env *env)
 {
-    (void)env;
     r->motion.start_ns += r->away_ns;
     r->motion.blocked_ns = -1;
     r->last_cmd = (pons_twist2){0};

@@ -107,8 +107,6 @@ static void back(pons__skill_run *r, const pons__skill_env *env, pons__skill_out
 static bool check(const pons__skill *k, const pons_value *args, const pons__skill_env *env,
                   pons__skill_refusal *ret)
 {
-    (void)k;
-    (void)args;
     pons_pose2 pose;
     if (pons__pose_read(pons_get(pons_get(env->world, "charger"), "pose"), &pose)) {
         return true;

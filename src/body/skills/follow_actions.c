@@ -29,7 +29,6 @@ static pons_twist2 action(const pons_value *list, size_t i)
 static bool check(const pons__skill *k, const pons_value *args, const pons__skill_env *env,
                   pons__skill_refusal *ret)
 {
-    (void)k;
     const pons_robot_caps *caps = env->caps;
     const pons_value *list = pons_get(args, "actions");
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -51,7 +50,6 @@ static bool check(const pons__skill *k, const pons_value *args, const pons__skil
 
 static void start(pons__skill_run *r, const pons__skill_env *env)
 {
-    (void)env;
     r->timeout_s =
         (double)json_array_size(pons_get(r->args, "actions")) / rate(r->args) + ALLOWANCE_S;
 }

@@ -48,12 +48,10 @@ static bool joint_can(const pons__skill_env *env, const pons_value *args, size_t
 static bool check(const pons__skill *k, const pons_value *args, const pons__skill_env *env,
                   pons__skill_refusal *ret)
 {
-    (void)k;
     const size_t joints = (size_t)env->hand->model->n;
     size_t at;
     const pons_value *action;
-    json_array_foreach((json_t *)pons_get(args, "actions"), at, action)
-    {
+    json_array_foreach((json_t *)pons_get(args, "actions"), at, action) {
         const size_t n = json_array_size(action);
         if (n != joints && n != joints + 1) {
             snprintf(ret->text, sizeof ret->text,
@@ -79,7 +77,6 @@ static bool check(const pons__skill *k, const pons_value *args, const pons__skil
 
 static void start(pons__skill_run *r, const pons__skill_env *env)
 {
-    (void)env;
     r->phase = -1; // the action that is under way
     r->timeout_s =
         (double)json_array_size(pons_get(r->args, "actions")) / rate(r->args) + ALLOWANCE_S;

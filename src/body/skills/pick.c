@@ -29,7 +29,6 @@ enum { PHASE_PLAN, PHASE_GO, PHASE_CLOSE, PHASE_LIFT, PHASE_SHOW };
 static bool check(const pons__skill *k, const pons_value *args, const pons__skill_env *env,
                   pons__skill_refusal *ret)
 {
-    (void)k;
     int object;
     pons_pose3 at;
     double turn;

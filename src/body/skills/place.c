@@ -64,7 +64,6 @@ __attribute__((format(printf, 3, 4))) static bool refuse(pons__skill_refusal *re
 static bool check(const pons__skill *k, const pons_value *args, const pons__skill_env *env,
                   pons__skill_refusal *ret)
 {
-    (void)k;
     const pons__limb *h = env->hand;
     const char *name = pons_get_str(args, "object", NULL),
                *target = pons_get_str(args, "target", "");

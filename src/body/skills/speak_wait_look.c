@@ -28,7 +28,6 @@ static void wait_step(pons__skill_run *r, const pons__skill_env *env, pons__skil
 // Forgets what was seen before and lets the scans tell.
 static void look_start(pons__skill_run *r, const pons__skill_env *env)
 {
-    (void)r;
     pons__nav_forget(env->nav);
 }
 

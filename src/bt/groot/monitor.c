@@ -145,14 +145,12 @@ void pons_groot_reply_fini(pons_groot_reply *r)
 
 static void full_tree(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
-    (void)body;
     pons__groot_export(&r->body, g->bt, true);
     r->has_body = true;
 }
 
 static void all_status(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
-    (void)body;
     for (uint32_t i = 0; i < g->bt->n_nodes; i++) {
         put_number(&r->body, i + 1, 2);
         pons_buf_byte(&r->body, g->status[i]);
@@ -250,7 +248,6 @@ static void record(pons_groot *g, const pons_groot_part *body, pons_groot_reply 
 
 static void transitions(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
-    (void)body;
     for (; g->count > 0; g->count--) {
         const transition *t = &g->ring[g->first];
         put_number(&r->body, (uint64_t)t->us, 6);
@@ -354,51 +351,50 @@ static void drop(pons_groot *g, hook *h)
     *h = g->hooks[--g->n_hooks];
 }
 
-static void take_away(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
+// The hook that a request names; NULL: it is answered. *ret_v is unreferenced by the caller.
+static hook *hook_of(pons_groot *g, const pons_groot_part *body, pons_value **ret_v,
+                     pons_groot_reply *r)
 {
-    pons_autovalue v = read_json(body, r);
     int64_t uid;
     bool after;
-    if (!v || !read_place(g, v, &uid, &after, r)) {
-        return;
+    *ret_v = read_json(body, r);
+    if (!*ret_v || !read_place(g, *ret_v, &uid, &after, r)) {
+        return NULL;
     }
     hook *h = find_hook(g, uid, after);
     if (!h) {
         refuse(r, "Node ID not found");
-        return;
     }
-    drop(g, h);
+    return h;
+}
+
+static void take_away(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
+{
+    pons_autovalue v = NULL;
+    hook *h = hook_of(g, body, &v, r);
+    if (h) {
+        drop(g, h);
+    }
 }
 
 static void unlock(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
-    pons_autovalue v = read_json(body, r);
-    int64_t uid;
-    bool after;
-    if (!v || !read_place(g, v, &uid, &after, r)) {
-        return;
+    pons_autovalue v = NULL;
+    hook *h = hook_of(g, body, &v, r);
+    if (h) {
+        h->desired = word_status(pons_get_str(v, "desired_status", "SKIPPED"));
+        h->once |= pons_get_bool(v, "remove_when_done", false);
+        h->ready = true;
     }
-    hook *h = find_hook(g, uid, after);
-    if (!h) {
-        refuse(r, "Node ID not found");
-        return;
-    }
-    h->desired = word_status(pons_get_str(v, "desired_status", "SKIPPED"));
-    h->once |= pons_get_bool(v, "remove_when_done", false);
-    h->ready = true;
 }
 
 static void take_all(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
-    (void)body;
-    (void)r;
     g->n_hooks = 0;
 }
 
 static void disable_all(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
-    (void)body;
-    (void)r;
     for (size_t i = 0; i < g->n_hooks; i++) {
         g->hooks[i].enabled = false;
     }
@@ -406,7 +402,6 @@ static void disable_all(pons_groot *g, const pons_groot_part *body, pons_groot_r
 
 static void dump(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
-    (void)body;
     pons_autovalue list = json_array();
     char *text = NULL;
     for (size_t i = 0; i < g->n_hooks; i++) {

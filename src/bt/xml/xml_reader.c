@@ -110,7 +110,6 @@ static void on_start(void *user, const XML_Char *tag, const XML_Char **attrs)
 static void on_end(void *user, const XML_Char *tag)
 {
     parse *p = user;
-    (void)tag;
     if (!p->stopped) {
         p->at = p->at->parent;
         p->depth--;
@@ -136,10 +135,6 @@ static void on_doctype(void *user, const XML_Char *name, const XML_Char *sysid,
                        const XML_Char *pubid, int internal)
 {
     parse *p = user;
-    (void)name;
-    (void)sysid;
-    (void)pubid;
-    (void)internal;
     pons__bt_fault(p->l->f, where(p), "a document type (DTD) is not allowed, nor are entities");
     p->stopped = true;
     XML_StopParser(p->p, XML_FALSE);

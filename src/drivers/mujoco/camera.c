@@ -160,7 +160,6 @@ int pons__mj_take(pons__mj_eyes **eyes, const mjModel *m, mjData *d, pthread_mut
 #else
 void pons__mj_eyes_close(pons__mj_eyes *eyes)
 {
-    (void)eyes;
 }
 
 int pons__mj_take(pons__mj_eyes **eyes, const mjModel *m, mjData *d, pthread_mutex_t *lock,

@@ -206,7 +206,6 @@ static void pose_of(const mjData *d, int body, pons_pose3 *ret)
 void pons__mj_arm_publish(pons__mj_arm *a, const mjModel *m, const mjData *d, int64_t robot_ns,
                           int base_body)
 {
-    (void)m;
     pons_robot_arm_state s = {.stamp_ns = robot_ns, .n = a->arm->n};
     for (int i = 0; i < s.n; i++) {
         s.q[i] = d->qpos[a->at.qpos[i]];

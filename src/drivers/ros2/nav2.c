@@ -117,8 +117,7 @@ static pons_value *waypoints(const ros2_order *o)
     pons_value *poses = json_array();
     size_t i;
     json_array_extend(poses, (json_t *)pons_get(o->goal->args, "poses"));
-    json_array_foreach((json_t *)zones, i, zone)
-    {
+    json_array_foreach((json_t *)zones, i, zone) {
         const pons_value *at = target(o->world, json_string_value(zone));
         if (!at) {
             snprintf(o->why, o->cap, "there is no zone '%.60s'", json_string_value(zone));
@@ -147,8 +146,6 @@ static pons_value *path(const ros2_order *o)
 // Never called: the robot carries them out.
 static void nobody_steps(void *state, const pons_skill_view *now, pons_skill_answer *ret)
 {
-    (void)state;
-    (void)now;
     pons_skill_fail(ret, PONS_SKILL_OWN_ERRORS, "the robot's own software carries this out");
 }
 

@@ -40,8 +40,6 @@ static const char *const commands[] = {"startup", "pause", "resume", "reset", "s
 // Never called: the robot carries them out.
 static void nobody_steps(void *state, const pons_skill_view *now, pons_skill_answer *ret)
 {
-    (void)state;
-    (void)now;
     pons_skill_fail(ret, PONS_SKILL_OWN_ERRORS, "the robot's own software carries this out");
 }
 

@@ -387,8 +387,6 @@ static void robot_write_velocity(void *self, pons_twist2 cmd)
 
 static int robot_charge(void *self, bool on, pons_error *err)
 {
-    (void)self;
-    (void)on;
     return pons_error_set(err, PONS_EUNSUPPORTED, MODULE, "this robot charges by itself");
 }
 

@@ -94,7 +94,6 @@ static pons_value *read_spin(const bridge *b, const void *request, const char **
                              char why[BRIDGE_TEXT])
 {
     const DDS(Spin_SendGoal_Request_) *r = request;
-    (void)b;
     if (!isfinite(r->goal.target_yaw)) {
         return no(why, "target_yaw is no number");
     }
@@ -135,7 +134,6 @@ static pons_value *read_back_up(const bridge *b, const void *request, const char
                                 char why[BRIDGE_TEXT])
 {
     const DDS(BackUp_SendGoal_Request_) *r = request;
-    (void)b;
     return read_way("back_up", &r->goal.target, (double)r->goal.speed, &r->goal.time_allowance,
                     ret_skill, why);
 }
@@ -145,7 +143,6 @@ static pons_value *read_heading(const bridge *b, const void *request, const char
 {
     const DDS(DriveOnHeading_SendGoal_Request_) *r = request;
     const bool back = r->goal.target.x < 0.0;
-    (void)b;
     if (back != (r->goal.speed < 0.0F)) {
         return no(why, "its target and its speed point different ways");
     }
@@ -173,7 +170,6 @@ static void result_motion(const bridge *b, dds_entity_t w, uint64_t guid, int64_
 static void feedback_far(const bridge *b, dds_entity_t w, const uint8_t uuid[16], double far)
 {
     DDS(BackUp_FeedbackMessage_) m = {.feedback = {(float)far}};
-    (void)b;
     memcpy(m.goal_id.uuid, uuid, 16);
     dds_write(w, &m);
 }

@@ -292,7 +292,6 @@ void pons__sim_write_velocity(void *self, pons_twist2 cmd_in_base)
 
 int pons__sim_charge(void *self, bool on, pons_error *err)
 {
-    (void)err;
     pons__sim *s = self;
     atomic_store_explicit(&s->charge_wanted, on, memory_order_relaxed);
     return PONS_OK;

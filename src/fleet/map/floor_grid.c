@@ -131,9 +131,6 @@ static bool each_spot(const making *m, double x, double y, double reach,
 
 static bool any(const making *m, int32_t spot, void *user)
 {
-    (void)m;
-    (void)spot;
-    (void)user;
     return true;
 }
 

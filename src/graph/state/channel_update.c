@@ -40,7 +40,6 @@ static int fold_append(const pons_value *old, pons_value *const *updates, size_t
 static int reduce_append(void *user, const pons_value *old, const pons_value *update,
                          pons_value **ret, pons_error *err)
 {
-    (void)user;
     size_t keep;
     pons_value *one[] = {(pons_value *)(uintptr_t)update};
     return fold_append(old, one, 1, ret, &keep, err);
@@ -49,7 +48,6 @@ static int reduce_append(void *user, const pons_value *old, const pons_value *up
 static int reduce_add(void *user, const pons_value *old, const pons_value *update, pons_value **ret,
                       pons_error *err)
 {
-    (void)user;
     if (!json_is_number(update) || (old && !json_is_number(old))) {
         return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "only numbers can be added");
     }
@@ -74,7 +72,6 @@ static int reduce_add(void *user, const pons_value *old, const pons_value *updat
 static int reduce_merge(void *user, const pons_value *old, const pons_value *update,
                         pons_value **ret, pons_error *err)
 {
-    (void)user;
     if (!json_is_object(update) || (old && !json_is_object(old))) {
         return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "only objects can be merged");
     }
@@ -102,7 +99,6 @@ static bool list_has(const pons_value *list, const pons_value *v)
 static int reduce_union(void *user, const pons_value *old, const pons_value *update,
                         pons_value **ret, pons_error *err)
 {
-    (void)user;
     const pons_value *parts[] = {old, update};
     pons_value *set = json_array();
     bool ok = set != NULL;

@@ -104,15 +104,12 @@ bool pons__policy_failed(pons_cx *cx, const pons_error *err)
 
 bool pons_retry_transient(void *user, const pons_error *err)
 {
-    (void)user;
     return err->status == PONS_EIO || err->status == PONS_EBUSY || err->status == PONS_EAGAIN ||
            err->status == PONS_ETIMEOUT || err->status == PONS_ECLOSED;
 }
 
 bool pons_retry_any(void *user, const pons_error *err)
 {
-    (void)user;
-    (void)err;
     return true;
 }
 

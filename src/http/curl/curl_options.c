@@ -197,7 +197,6 @@ static bool permitted(pons__transfer *t, const struct sockaddr *a)
 static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *a)
 {
     pons__transfer *t = user;
-    (void)purpose;
     t->resolving = false;
     if (t->cancelled || !permitted(t, &a->addr)) {
         return CURL_SOCKET_BAD;

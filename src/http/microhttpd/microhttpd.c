@@ -247,7 +247,6 @@ static enum MHD_Result seek(void *user, enum MHD_ValueKind kind, const char *nam
                             const char *value)
 {
     sought *s = user;
-    (void)kind;
     if (s->left-- > 0) {
         return MHD_YES;
     }
@@ -278,8 +277,6 @@ static enum MHD_Result count(void *user, enum MHD_ValueKind kind, const char *na
                              const char *value)
 {
     counted *c = user;
-    (void)kind;
-    (void)value;
     c->n += strcasecmp(name, c->name) == 0;
     return MHD_YES;
 }

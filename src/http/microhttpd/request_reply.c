@@ -163,7 +163,6 @@ static size_t cookies_cost(const char *value)
 static enum MHD_Result see(void *user, enum MHD_ValueKind kind, const char *name, const char *value)
 {
     seen *s = user;
-    (void)kind;
     s->odd |=
         !value || is_odd(name) || has_control(value) || (s->end && !is_next(s->end, name, CRLF));
     if (!value) {
@@ -186,7 +185,6 @@ static enum MHD_Result see_query(void *user, enum MHD_ValueKind kind, const char
                                  size_t name_n, const char *value, size_t value_n)
 {
     seen *s = user;
-    (void)kind;
     s->odd |= strlen(name) != name_n || (value && strlen(value) != value_n);
     return MHD_YES;
 }
@@ -253,8 +251,6 @@ static enum MHD_Result begin(pons_http_exchange *x, const char *method, const ch
 void pons__exchange_log(void *server, const char *fmt, va_list ap)
 {
     pons__server *sv = server;
-    (void)fmt;
-    (void)ap;
     if (!pons__connection_thread(sv)) {
         return;
     }
@@ -331,8 +327,6 @@ enum MHD_Result pons__exchange_access(void *server, struct MHD_Connection *conne
                                       const char *data, size_t *n, void **exchange)
 {
     pons_http_exchange *x = *exchange;
-    (void)server;
-    (void)url;
     if (!x) {
         return MHD_NO;
     }
@@ -362,7 +356,6 @@ void pons__exchange_over(void *server, struct MHD_Connection *connection, void *
 {
     pons__server *sv = server;
     pons_http_exchange *x = *exchange;
-    (void)connection;
     *exchange = NULL;
     if (!x) {
         return;

@@ -52,7 +52,6 @@ static ssize_t take(void *user, uint64_t position, char *buf, size_t max)
 {
     pons_http_stream *s = user;
     ssize_t n = 0;
-    (void)position;
     pthread_mutex_lock(&s->mtx);
     const size_t left = s->to - s->from;
     if (s->dropped) {

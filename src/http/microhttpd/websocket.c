@@ -124,7 +124,6 @@ static void finish(pons_http_socket *s)
 static ssize_t receive(wslay_event_context_ptr ctx, uint8_t *buf, size_t len, int flags, void *user)
 {
     pons_http_socket *s = user;
-    (void)flags;
     const size_t left = s->extra_n - s->extra_at;
     if (left > 0) {
         const size_t n = left < len ? left : len;
@@ -170,7 +169,6 @@ static void came(wslay_event_context_ptr ctx, const struct wslay_event_on_msg_re
                  void *user)
 {
     pons_http_socket *s = user;
-    (void)ctx;
     if (wslay_is_ctrl_frame(a->opcode) || is_ended(s)) {
         return;
     }
@@ -296,8 +294,6 @@ static void upgraded(void *user, struct MHD_Connection *connection, void *exchan
 {
     pons_http_socket *s = user;
     pthread_t thread;
-    (void)connection;
-    (void)exchange;
     s->x->socket = NULL;
     s->x = NULL;
     s->handle = handle;

@@ -79,11 +79,8 @@ static int join_text(pons_value *into, const char *key, const pons_value *was, c
 
 static int join(pons_value *into, const pons_value *piece, const char *const *known)
 {
-    const char *key;
-    pons_value *v;
     int rc = 0;
-    json_object_foreach((pons_value *)piece, key, v)
-    {
+    pons_each_member(key, v, piece) {
         pons_value *was = json_object_get(into, key);
         if (rc != 0 || json_is_null(v) || (known && among(key, known))) {
             continue;

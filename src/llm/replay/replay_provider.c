@@ -157,17 +157,13 @@ static bool objects_differ(const replay *r, const pons_value *a, const pons_valu
                            char *ret, size_t cap)
 {
     const size_t n = strlen(path);
-    const char *key;
-    pons_value *v;
-    json_object_foreach((pons_value *)a, key, v)
-    {
+    pons_each_member(key, v, a) {
         snprintf(path + n, PATH_MAX_SIZE - n, "%s%s", n ? "." : "", key);
         if (differ(r, v, pons_get(b, key), path, ret, cap)) {
             return true;
         }
     }
-    json_object_foreach((pons_value *)b, key, v)
-    {
+    pons_each_member(key, v, b) {
         snprintf(path + n, PATH_MAX_SIZE - n, "%s%s", n ? "." : "", key);
         if (!pons_get(a, key) && differ(r, NULL, v, path, ret, cap)) {
             return true;
@@ -477,7 +473,6 @@ static int replay_start(void *self, uint64_t call, const pons_value *request, po
 
 static int replay_event_fd(void *self)
 {
-    (void)self;
     return -1;
 }
 

@@ -159,7 +159,6 @@ static void take_message(transfer *t, const char *text, size_t n)
 static int on_event(void *user, const char *event, const char *data, size_t n)
 {
     transfer *t = user;
-    (void)event;
     snprintf(t->last_id, sizeof t->last_id, "%s", t->sse.id);
     take_message(t, data, n);
     return PONS_OK;
@@ -205,11 +204,8 @@ static void add_header(headers *h, const char *name, const char *value)
 static void make_headers(const transfer *t, headers *h)
 {
     const wire *w = t->w;
-    const char *key;
     h->lines = pons_need_zeroed(json_object_size(w->headers) + HEADERS, sizeof *h->lines);
-    json_t *v;
-    json_object_foreach(w->headers, key, v)
-    {
+    pons_each_member(key, v, w->headers) {
         add_header(h, key, json_string_value(v));
     }
     add_header(h, "Accept",
@@ -509,8 +505,6 @@ static void wire_free(wire *w)
 static int http_open(const pons_value *spec, const char *workspace, pons__mcp_log *log, void **ret,
                      pons_error *err)
 {
-    (void)workspace;
-    (void)log;
     wire *w = calloc(1, sizeof *w);
     if (!w) {
         return pons_error_set(err, PONS_ENOMEM, PONS__MCP, "no room for a server");

@@ -124,10 +124,7 @@ static char **environment(const pons_value *own)
             used++;
         }
     }
-    const char *key;
-    json_t *v;
-    json_object_foreach((json_t *)own, key, v)
-    {
+    pons_each_member(key, v, own) {
         if (list && asprintf(&list[used], "%s=%s", key, json_string_value(v)) >= 0) {
             used++;
         }
@@ -151,8 +148,7 @@ static char **arguments(const char *command, const pons_value *args)
     if (list) {
         list[0] = strdup(command);
     }
-    json_array_foreach(args, i, v)
-    {
+    json_array_foreach(args, i, v) {
         if (list) {
             list[i + 1] = strdup(json_string_value(v));
         }
@@ -306,7 +302,6 @@ static void flush(process *p)
 static int stdio_send(void *self, const char *text, size_t n, int64_t id, pons_error *err)
 {
     process *p = self;
-    (void)id;
     if (p->to.len - p->sent + n > OUT_MAX) {
         return pons_error_set(err, PONS_EBUSY, PONS__MCP,
                               "the server does not read what it is sent");
@@ -320,8 +315,6 @@ static int stdio_send(void *self, const char *text, size_t n, int64_t id, pons_e
 
 static void stdio_begun(void *self, const char *version)
 {
-    (void)self;
-    (void)version;
 }
 
 static int stdio_fds(void *self, struct pollfd *f)

@@ -12,6 +12,8 @@ void pons__reply_error(pons__request *r, int status, const char *fmt, ...)
 void pons__reply_wrong(pons__request *r, const char *where, const char *message);
 // The status that an error's is, with its line.
 void pons__reply_fault(pons__request *r, const pons_error *err);
+// Of what has ended with a status: the value (taken), or the error.
+void pons__reply_result(pons__request *r, int rc, pons_value *value, const pons_error *err);
 void pons__reply_bytes(pons__request *r, int status, const char *type, const char *const *more,
                        const void *data, size_t n);
 // Begins a body that comes in pieces, and text/event-stream; NULL: the request is answered, there is no memory. more: headers, or NULL.

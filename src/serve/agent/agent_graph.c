@@ -173,7 +173,6 @@ static int agent(pons_cx *cx, void *user, pons_error *err)
 // A turn that failed is a run that failed; what was said in it is kept.
 static int failure(pons_cx *cx, void *user, pons_error *err)
 {
-    (void)user;
     return pons_error_set(err, PONS_EIO, WHERE, "%s",
                           pons_get_str(pons_cx_get(cx, "outcome"), "content", "the turn failed"));
 }
@@ -206,10 +205,7 @@ static pons__told told_before(const pons__agent_graph *g, const pons_run *run, c
     int64_t last = 0;
     pons_error none = PONS_ERROR_INIT;
     const pons_store store = g->s->o.store;
-    size_t i;
-    json_t *m;
-    json_array_foreach((json_t *)(uintptr_t)pons_run_get(run, "messages"), i, m)
-    {
+    pons_each(m, pons_run_get(run, "messages")) {
         json_object_set_new(told.ids, pons_get_str(m, "id", ""), json_true());
     }
     if (restarted && store.ops->event_last(store.self, thread, &last, &none) >= 0) {
@@ -240,7 +236,6 @@ static void stop(void *user, const char *thread, pons_run *run)
 {
     const pons__agent_graph *g = user;
     const char *session = pons_get_str(pons_run_get(run, "turn"), "session", NULL);
-    (void)thread;
     if (session) {
         pons__desk_turn_halt(g->s->desk, session);
     }
@@ -346,7 +341,6 @@ static pons_value *answer_of(const pons_value *question, const pons_value *resum
 static int approval(pons_cx *cx, void *user, pons_error *err)
 {
     const pons_value *question = pons_cx_get(cx, "question"), *resume = NULL;
-    (void)user;
     if (!is_plan(question) && !json_is_object(pons_get(question, "input"))) {
         return pons_error_set(err, PONS_EINVAL, WHERE, "nothing is asked here");
     }
@@ -366,8 +360,6 @@ static int approval(pons_cx *cx, void *user, pons_error *err)
 
 static int never(pons_cx *cx, void *user, pons_error *err)
 {
-    (void)cx;
-    (void)user;
     return pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "this graph is only a picture");
 }
 

@@ -241,7 +241,6 @@ void pons__fox_over(void *client, pons_http_socket *s)
 {
     pons__fox_client *c = client;
     pons__foxglove *f = c->f;
-    (void)s;
     pthread_mutex_lock(&f->mtx);
     c->over = true;
     pthread_mutex_unlock(&f->mtx);

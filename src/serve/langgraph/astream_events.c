@@ -102,8 +102,7 @@ static void models_end(pons__callbacks *c, const char *task)
     const char *id;
     void *next;
     pons_value *m;
-    json_object_foreach_safe(c->models, next, id, m)
-    {
+    json_object_foreach_safe(c->models, next, id, m) {
         if (!task || strcmp(pons_get_str(m, "task", ""), task) == 0) {
             model_ends(c, id, NULL);
         }

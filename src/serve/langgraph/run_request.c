@@ -16,7 +16,6 @@
 
 static int see(void *user, const pons_thread_info *info)
 {
-    (void)info;
     *(bool *)user = true;
     return 1;
 }

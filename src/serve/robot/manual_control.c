@@ -35,7 +35,6 @@ struct pons__steering {
 
 int pons__steering_open(pons_serve *s, pons__steering **ret, pons_error *err)
 {
-    (void)s;
     *ret = calloc(1, sizeof **ret);
     if (!*ret) {
         return pons_error_set(err, PONS_ENOMEM, PONS__SERVE, "no memory for the hand");

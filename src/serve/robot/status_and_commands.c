@@ -29,11 +29,8 @@ static void state(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_value *status = NULL;
-    if (r->s->o.host.status(r->s->o.host.user, thread_of(r), &status, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_json(r, 200, status);
+    const int rc = r->s->o.host.status(r->s->o.host.user, thread_of(r), &status, &err);
+    pons__reply_result(r, rc, status, &err);
 }
 
 static void say(pons__request *r)
@@ -121,11 +118,8 @@ static void message(pons__request *r)
 static void reset(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
-    if (r->s->o.host.reset(r->s->o.host.user, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_json(r, 200, pons_object("latched", json_false(), NULL));
+    const int rc = r->s->o.host.reset(r->s->o.host.user, &err);
+    pons__reply_result(r, rc, pons_object("latched", json_false(), NULL), &err);
 }
 
 // ---- threads ------------------------------------------------------------------------------------
@@ -141,8 +135,6 @@ static int list_thread(void *user, const pons_thread_info *info)
 
 static int any_row(void *user, const pons_checkpoint_row *row)
 {
-    (void)user;
-    (void)row;
     return 1;
 }
 
@@ -170,10 +162,7 @@ static void threads(pons__request *r)
         pons__reply_fault(r, &err);
         return;
     }
-    size_t i;
-    json_t *one;
-    json_array_foreach(list, i, one)
-    {
+    pons_each(one, list) {
         json_object_set_new(one, "spaces", spaces(store, pons_get_str(one, "thread", "")));
     }
     pons__reply_json(r, 200, list);

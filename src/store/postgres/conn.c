@@ -73,8 +73,6 @@ static const cause causes[] = {
 // A library does not print; what matters is an error, too.
 static void quiet(void *user, const char *message)
 {
-    (void)user;
-    (void)message;
 }
 
 static void first_line(char *text)

@@ -149,7 +149,7 @@ int pons__pg_checkpoint(void *self, const char *thread, const char *ns, const ch
         }
     }
     if (!c.status && !any) {
-        c.status = pons__read_no_checkpoint(c.err, thread, ns, id);
+        c.status = pons__store_no_checkpoint(c.err, thread, ns, id);
     }
     cursor_close(&c);
     return c.status;

@@ -324,7 +324,7 @@ int pons__sq_checkpoint(void *self, const char *thread, const char *ns, const ch
         rc = walk(&c, key, &keys, &n);
         rc = rc ? rc : give_chain(&c, keys, n, fn, user);
     } else if (rc == PONS_ENOTFOUND) {
-        pons__read_no_checkpoint(c.err, thread, ns, id);
+        pons__store_no_checkpoint(c.err, thread, ns, id);
     }
     free(keys);
     pons_error ignored;

@@ -126,7 +126,6 @@ static const char *const sql_text[SQL_COUNT] = {
 // keep the wait fair and short. Gives up after WAIT_MAX_MS: somebody is stopped in the middle.
 static int wait_for_lock(void *user, int tries)
 {
-    (void)user;
     if ((int64_t)tries * WAIT_STEP_US > (int64_t)WAIT_MAX_MS * 1000) {
         return 0;
     }

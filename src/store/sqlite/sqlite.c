@@ -70,8 +70,6 @@ static void sq_close(void *self)
 // Called by SQLite after each commit, with the length of the log.
 static int note_wal(void *user, sqlite3 *db, const char *schema, int pages)
 {
-    (void)db;
-    (void)schema;
     sq *s = user;
     s->wal_pages = pages;
     if (pages < PONS__WAL_TEND) { // started anew

@@ -162,8 +162,7 @@ static void look_for_ruin(reading *r, const char *const *words, size_t n)
     if (AMONG(program, ruins)) {
         block(r, "%s is never run", program);
     }
-    json_array_foreach(pons__conf_value(r->core, "terminal", "deny"), i, entry)
-    {
+    json_array_foreach(pons__conf_value(r->core, "terminal", "deny"), i, entry) {
         if (matches(json_string_value(entry), words, n)) {
             block(r, "the configuration denies: %s", json_string_value(entry));
         }

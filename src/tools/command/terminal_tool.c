@@ -373,8 +373,7 @@ static void env_make(environment *e, const pons__core *c)
     }
     size_t i;
     json_t *name;
-    json_array_foreach(pons__conf_value(c, "terminal", "pass_env"), i, name)
-    {
+    json_array_foreach(pons__conf_value(c, "terminal", "pass_env"), i, name) {
         env_add(e, json_string_value(name), getenv(json_string_value(name)));
     }
 }

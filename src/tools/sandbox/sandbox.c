@@ -60,7 +60,6 @@ void pons__wall_permit(unsigned ways)
 
 int pons__wall_create(const pons__core *c, pons__wall **ret)
 {
-    (void)c;
     pons__wall *w = calloc(1, sizeof *w);
     if (!w) {
         return PONS_ENOMEM;

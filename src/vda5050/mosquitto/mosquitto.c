@@ -85,7 +85,6 @@ static void on_connect(struct mosquitto *mqtt, void *user, int rc)
 
 static void on_disconnect(struct mosquitto *mqtt, void *user, int rc)
 {
-    (void)mqtt;
     client *c = user;
     if (atomic_exchange(&c->connected, false)) {
         say_lost(c, rc == 0 ? "disconnected" : "the connection broke");
@@ -94,8 +93,6 @@ static void on_disconnect(struct mosquitto *mqtt, void *user, int rc)
 
 static void on_publish(struct mosquitto *mqtt, void *user, int mid)
 {
-    (void)mqtt;
-    (void)mid;
     client *c = user;
     atomic_fetch_sub(&c->in_flight, 1);
 }
@@ -111,7 +108,6 @@ static void drop(client *c, const char *topic)
 
 static void on_message(struct mosquitto *mqtt, void *user, const struct mosquitto_message *m)
 {
-    (void)mqtt;
     client *c = user;
     const size_t n = m->payloadlen > 0 ? (size_t)m->payloadlen : 0;
     const bool fits = n <= c->message_max,

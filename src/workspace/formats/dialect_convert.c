@@ -65,8 +65,7 @@ static void keep_aside(const pons_ws_doc *d, ws_kind kind, const char *prefix, p
     const char *key;
     pons_value *v;
     void *next;
-    json_object_foreach_safe(raw, next, key, v)
-    {
+    json_object_foreach_safe(raw, next, key, v) {
         snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "." : "", key);
         if (is_allowed(d, kind, path)) {
             continue;

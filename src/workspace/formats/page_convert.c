@@ -34,10 +34,7 @@ static pons_value *extra_of(ws_kind kind, const pons_value *value)
 {
     const ws_kind_info *k = pons__ws_kind_of(kind);
     pons_value *extra = NULL;
-    const char *key;
-    const pons_value *v;
-    json_object_foreach((json_t *)value, key, v)
-    {
+    pons_each_member(key, v, value) {
         if (!is_field(k, key) && !own_label(kind, key)) {
             extra = extra ? extra : json_object();
             json_object_set(extra, key, (json_t *)v);
@@ -63,15 +60,12 @@ static void put_table(pons_buf *out, ws_kind kind, pons_ws_dialect to,
 {
     const ws_kind_info *k = pons__ws_kind_of(kind);
     pons_autovalue more = json_object(); // columns that nobody knows
-    const char *key;
-    const pons_value *v;
     bool extra = false;
     for (size_t i = 0; i < n; i++) {
         if (entries[i].kind != kind) {
             continue;
         }
-        json_object_foreach((json_t *)records[i].value, key, v)
-        {
+        pons_each_member(key, v, records[i].value) {
             if (!is_field(k, key) && own_label(kind, key)) {
                 json_object_set_new(more, key, json_true());
             }
@@ -83,8 +77,7 @@ static void put_table(pons_buf *out, ws_kind kind, pons_ws_dialect to,
     for (size_t f = 0; f < k->n_fields; f++) {
         pons_buf_printf(out, " %s |", pons__ws_label(&k->fields[f], to));
     }
-    json_object_foreach(more, key, v)
-    {
+    pons_each_member(key, v, more) {
         pons_buf_printf(out, " %s |", key);
     }
     pons_buf_str(out, extra ? " " WS_EXTRA " |\n|" : "\n|");
@@ -105,8 +98,7 @@ static void put_table(pons_buf *out, ws_kind kind, pons_ws_dialect to,
             }
             pons_buf_str(out, " |");
         }
-        json_object_foreach(more, key, v)
-        {
+        pons_each_member(key, v, more) {
             const pons_value *is = pons_get(records[i].value, key);
             pons_buf_byte(out, ' ');
             if (is) {
@@ -151,8 +143,7 @@ static void put_bullets(pons_buf *out, ws_kind kind, pons_ws_dialect to, const p
             put_bullet(out, pons__ws_label(&k->fields[f], to), &k->fields[f], v);
         }
     }
-    json_object_foreach((json_t *)value, key, v)
-    {
+    json_object_foreach((json_t *)value, key, v) {
         if (!is_field(k, key) && own_label(kind, key)) {
             put_bullet(out, key, NULL, v);
         }
@@ -233,7 +224,6 @@ void pons__ws_page_block(pons_buf *out, pons_ws_file file, ws_kind kind, pons_ws
 {
     static const char *const no[] = {"id", NULL};
     const bool sections = kind == WS_LESSON || (kind == WS_ROBOT && to == PONS_WS_PAOS2);
-    (void)file;
     if (!sections) {
         put_table(out, kind, to, records, entries, n);
         return;

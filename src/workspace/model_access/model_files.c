@@ -95,11 +95,9 @@ static const pons_ws_record *record_of(const desk *d, const char *id)
 
 static int write_proposal(desk *d, const proposal *p, pons_error *err)
 {
-    char when[32];
-    const time_t t = time(NULL);
-    struct tm tm;
+    char when[PONS_UTC_TEXT];
     const pons_value *params = pons_get(p->args, "params");
-    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
+    pons_utc_text((int64_t)time(NULL) * 1000, when);
     pons_autovalue v =
         pons_object("action_id", json_string(p->id), "action_type",
                     pons_value_ref(pons_get(p->args, "action_type")), "params",
@@ -217,7 +215,6 @@ static void look(desk *d)
 
 static int desk_list(void *self, pons_value **ret, pons_error *err)
 {
-    (void)err;
     *ret = pons_value_ref(((const desk *)self)->list);
     return PONS_OK;
 }

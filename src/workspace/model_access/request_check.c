@@ -29,14 +29,11 @@ static void judge_by_files(desk *d, const char *type, const pons_value *params,
                                  .params = params,
                                  .robot_id = d->robot_id,
                                  .robot = json_object_size(robot) ? robot : NULL};
-    size_t i;
-    json_t *rule;
     pons_ws_judge(d->place, &asked, &j);
     if (!j.ok) {
         pons_ws_learn(d->place, &asked, &j, &err); // what cannot be written holds all the same
     }
-    json_array_foreach(j.rules, i, rule)
-    {
+    pons_each(rule, j.rules) {
         pons_verdict_refuse(v, "workspace", pons_get_str(rule, "rule", ""),
                             pons_get_str(rule, "message", ""));
     }

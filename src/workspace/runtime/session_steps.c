@@ -28,11 +28,6 @@ static void plan_builtin(const pons_value *session, const pons_value *skill,
                          const pons_value *target, const pons_value *answer,
                          const pons_value *tools, rt_plan *ret, rt_refusal *why)
 {
-    (void)skill;
-    (void)target;
-    (void)answer;
-    (void)tools;
-    (void)why;
     const pons_value *params = pons_get(pons_get(session, "execution"), "params");
     ret->calls = json_array();
     json_array_append_new(ret->calls, call(pons_get_str(session, "skill_ref", ""),
@@ -47,13 +42,10 @@ const rt_kind pons__rt_builtin = {"BuiltinRuntime", false, plan_builtin};
 // A list of finite numbers, so many; false: it is none.
 static bool numbers(const pons_value *list, size_t least, size_t most)
 {
-    size_t i;
-    const pons_value *v;
     if (!json_is_array(list) || json_array_size(list) < least || json_array_size(list) > most) {
         return false;
     }
-    json_array_foreach((json_t *)list, i, v)
-    {
+    pons_each(v, list) {
         if (!json_is_number(v) || !isfinite(json_number_value(v))) {
             return false;
         }
@@ -84,7 +76,6 @@ static void plan_vla(const pons_value *session, const pons_value *skill, const p
                      const pons_value *answer, const pons_value *tools, rt_plan *ret,
                      rt_refusal *why)
 {
-    (void)session;
     const pons_value *actions = pons_get(answer, "actions");
     const pons_value *follow = pons__rt_follow(target, tools);
     const size_t least = width_of(follow, "minItems"), most = width_of(follow, "maxItems"),
@@ -107,8 +98,7 @@ static void plan_vla(const pons_value *session, const pons_value *skill, const p
                         RT_CHUNK_MAX);
         return;
     }
-    json_array_foreach((json_t *)actions, i, a)
-    {
+    json_array_foreach((json_t *)actions, i, a) {
         if (!numbers(a, least, most)) {
             pons__rt_refuse(why, "POLICY_BAD_ANSWER", "action %zu is not %zu finite numbers", i,
                             least);
@@ -197,8 +187,7 @@ static void plan_stage(const pons_value *session, const pons_value *stage, size_
     const size_t before = json_array_size(ret->calls);
     size_t i;
     const pons_value *p;
-    json_array_foreach((json_t *)path, i, p)
-    {
+    json_array_foreach((json_t *)path, i, p) {
         if (!go(ret, tools, p)) {
             pons__rt_refuse(why, "POLICY_BAD_ANSWER", "stage %zu: path[%zu] is no pose", at, i);
             return;
@@ -219,8 +208,6 @@ static void plan_rekep(const pons_value *session, const pons_value *skill, const
                        const pons_value *answer, const pons_value *tools, rt_plan *ret,
                        rt_refusal *why)
 {
-    (void)skill;
-    (void)target;
     const pons_value *stages = pons_get(answer, "stages");
     size_t i;
     const pons_value *stage;
@@ -232,8 +219,7 @@ static void plan_rekep(const pons_value *session, const pons_value *skill, const
                         STAGES_MAX);
         return;
     }
-    json_array_foreach((json_t *)stages, i, stage)
-    {
+    json_array_foreach((json_t *)stages, i, stage) {
         plan_stage(session, stage, i, tools, ret, why);
         if (why->code || json_array_size(ret->calls) > (size_t)STAGES_MAX * 4) {
             return;

@@ -46,7 +46,6 @@ struct pons__ws_watch {
 int pons__ws_watch_open(const char *dir, pons__ws_watch **ret, pons_error *err)
 {
     pons__ws_watch *w = pons_need_zeroed(1, sizeof *w);
-    (void)err;
     snprintf(w->dir, sizeof w->dir, "%s", dir);
     w->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     if (w->fd >= 0 &&
