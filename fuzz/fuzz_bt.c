@@ -76,8 +76,7 @@ static void check_fault(pons_bt *bt, const pons_error *err, pons_value *faults)
     if (bt || err->status == PONS_OK || !err->message[0] || (faults && !err->source[0])) {
         abort(); // a failure leaves its output alone and says why, and where
     }
-    json_array_foreach(faults, i, f)
-    {
+    json_array_foreach(faults, i, f) {
         if (pons_get_int(f, "line", 0) < 1 || pons_get_int(f, "col", 0) < 1 ||
             !*pons_get_str(f, "message", "")) {
             abort();

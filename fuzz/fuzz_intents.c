@@ -40,8 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (rc == PONS_OK) {
         size_t i;
         json_t *goal;
-        json_array_foreach(pons_get(v, "goals"), i, goal)
-        {
+        json_array_foreach(pons_get(v, "goals"), i, goal) {
             const char *zone = pons_get_str(goal, "zone", "kitchen");
             if (strcmp(zone, "kitchen") != 0 && strcmp(zone, "living_room") != 0) {
                 abort();

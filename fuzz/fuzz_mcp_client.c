@@ -165,8 +165,7 @@ static void check_list(const pons_tools *t)
     size_t i;
     json_t *tool;
     must(t->ops->list(t->self, &list, NULL) == PONS_OK && json_is_array(list));
-    json_array_foreach(list, i, tool)
-    {
+    json_array_foreach(list, i, tool) {
         const char *name = pons_get_str(tool, "name", "");
         must(*name && strlen(name) <= 64 && json_is_object(pons_get(tool, "parameters")));
         must(pons_get_str(tool, "description", NULL) && *pons_get_str(tool, "risk", ""));

@@ -58,8 +58,7 @@ int main(void)
     pons_autovalue said = json_array();
     size_t i;
     need(pons_state_read(store, "conversation", "", &state, &err), &err);
-    json_array_foreach(pons_get(state, "messages"), i, m)
-    {
+    json_array_foreach(pons_get(state, "messages"), i, m) {
         json_array_append(said, json_object_get(m, "content"));
     }
     show("said", said);

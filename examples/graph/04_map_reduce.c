@@ -15,8 +15,7 @@ static int split(pons_cx *cx, void *user, pons_error *err)
     (void)err;
     size_t i;
     pons_value *word;
-    json_array_foreach((pons_value *)(uintptr_t)pons_cx_get(cx, "words"), i, word)
-    {
+    json_array_foreach((pons_value *)(uintptr_t)pons_cx_get(cx, "words"), i, word) {
         pons_cx_send(cx, "measure", json_incref(word));
     }
     pons_cx_goto(cx, "report");

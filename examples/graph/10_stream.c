@@ -71,8 +71,7 @@ int main(void)
     pons_value *list = NULL, *e;
     size_t i;
     need(pons_stream_read(store, "t1", modes, 1, 0, &list, &err), &err); // after number 1
-    json_array_foreach(list, i, e)
-    {
+    json_array_foreach(list, i, e) {
         char what[32];
         snprintf(what, sizeof what, "missed %d", (int)pons_get_int(e, "seq", 0));
         show(what, pons_get(e, "mode"));

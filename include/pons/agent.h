@@ -21,21 +21,19 @@
 // Events: token llm_start llm_end tool_start tool_end plan_created plan_updated plan_revised
 // plan_approval_request plan_approval_resolved approval_request phase error done (docs/reference/agent.md has
 // their payloads). Threads: all functions on one pons_agent belong to one loop thread.
-#ifndef PONS_AGENT_H
-#define PONS_AGENT_H
+#pragma once
 
 #include "pons/critic.h"
 #include "pons/ext/llm.h"
 #include "pons/ext/tool.h"
 #include "pons/graph.h"
 #include "pons/link.h"
+#include "pons/linkage.h"
 #include "pons/yaml.h"
 
 #include <poll.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_AGENT_NS "agent"
 
@@ -267,8 +265,4 @@ typedef struct pons_memory_tools_options {
 // Closed by its ops, as every provider. Blocks no longer than the store's reads and writes do.
 int pons_memory_tools_open(const pons_memory_tools_options *opts, pons_tools *ret, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -12,19 +12,17 @@
 // configuration q has one number for each. Other joints that move (fingers) belong to the gripper.
 //
 // Metres, radians, newtons; frames of links as in URDF. Immutable after the load: any thread.
-#ifndef PONS_ARM_H
-#define PONS_ARM_H
+#pragma once
 
 #include "pons/error.h"
 #include "pons/ext/arm.h"
+#include "pons/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 enum {                   // and PONS_ARM_NAME, PONS_ARM_JOINTS
     PONS_ARM_LINKS = 24, // and joints: one less
@@ -169,8 +167,4 @@ static inline void pons_arm_cleanup(pons_arm **a)
 }
 #define pons_autoarm __attribute__((cleanup(pons_arm_cleanup))) pons_arm *
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -6,15 +6,13 @@
 // what else moves (a fork, a caster): where there are any, there is no footprint, as it would be less than the robot.
 // Wheels are joints that turn without end, or are said to, about the base's y, hung on it rigidly, in pairs to both
 // sides.
-#ifndef PONS_BASE_URDF_H
-#define PONS_BASE_URDF_H
+#pragma once
 
 #include "pons/error.h"
 #include "pons/footprint.h"
+#include "pons/linkage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_URDF_NAME 128 // of a link or joint, with its zero
 
@@ -40,8 +38,4 @@ typedef struct pons_base_urdf {
 // base: a link; NULL or "": found. PONS_ENOTFOUND, or PONS_EINVAL with file:line:col. Any thread.
 int pons_base_urdf_load(const char *path, const char *base, pons_base_urdf *ret, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -4,20 +4,18 @@
 // the virtual clock one thread calls pons_body_step() and everything happens inside it, in an order
 // that depends on nothing else; pons_body_run() is the process around it, with the simulation
 // thread, the safety thread and the sockets.
-#ifndef PONS_BODY_H
-#define PONS_BODY_H
+#pragma once
 
 #include "pons/clock.h"
 #include "pons/ext/robot.h"
 #include "pons/ext/skill.h"
 #include "pons/link.h"
+#include "pons/linkage.h"
 #include "pons/yaml.h"
 
 #include <signal.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // Loads and validates a world file (docs/reference/worlds.md, schemas/world.json): PONS_EINVAL with
 // file:line:col. *ret is the world as a value, "dir" and "path" added; the caller's.
@@ -129,8 +127,4 @@ int pons_body_repair(const char *run_dir, int64_t *ret_lost, char *ret_copy, siz
 #define PONS_STOP_LATCH_MS 500
 int pons_stop_send(const char *run_dir, const char *reason, int timeout_ms, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -4,8 +4,7 @@
 // The caller owns the loop: it polls the descriptors that pons_brain_fds() names until
 // pons_brain_next_due_ns(), then calls pons_brain_poll(), which never blocks. Under the virtual
 // clock it just calls poll after each step of the world.
-#ifndef PONS_BRAIN_H
-#define PONS_BRAIN_H
+#pragma once
 
 #include "pons/clock.h"
 #include "pons/ext/llm.h"
@@ -14,13 +13,12 @@
 #include "pons/ext/tool.h"
 #include "pons/graph.h"
 #include "pons/link.h"
+#include "pons/linkage.h"
 #include "pons/plan.h"
 
 #include <poll.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef struct pons_brain pons_brain;
 
@@ -177,8 +175,4 @@ void pons_brain_close(pons_brain *b);
 // What kill -9 leaves, for simulation: nothing is said, drained or written; the lease is dropped.
 void pons_brain_kill(pons_brain *b);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

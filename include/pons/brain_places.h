@@ -2,14 +2,12 @@
 //
 // Each is an item of the store, by its name: {name, world, x, y, yaw, made_ms, by}, a pose in the map of a world. A goal
 // may go to one as to a zone of the world; in another world it is not known.
-#ifndef PONS_BRAIN_PLACES_H
-#define PONS_BRAIN_PLACES_H
+#pragma once
 
 #include "pons/items.h"
+#include "pons/linkage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_PLACES_MAX 200
 
@@ -18,8 +16,4 @@ extern "C" {
 int pons_places_in(const pons_items *it, const char *ns, const pons_value *world, pons_value **ret,
                    pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

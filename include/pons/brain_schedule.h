@@ -8,14 +8,12 @@
 // done neither. What was due while nobody looked is done once, at most late_ms after its time; else it is missed,
 // and told. One whose last goal is still in the queue is not queued again. Times are wall clock: a clock that goes
 // back does nothing twice, and one that was wrong by more than a day is forgotten.
-#ifndef PONS_BRAIN_SCHEDULE_H
-#define PONS_BRAIN_SCHEDULE_H
+#pragma once
 
 #include "pons/items.h"
+#include "pons/linkage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_SCHEDULES_MAX          200
 #define PONS_SCHEDULE_GOAL_MAX      1024 // bytes of a goal
@@ -42,8 +40,4 @@ int pons_schedule_goal_enable(const pons_value *was, bool on, int64_t now_ms, po
 int pons_schedule_goal_put(const pons_items *it, const char *ns, const pons_value *value,
                            pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -18,19 +18,17 @@
 //
 // Threads: a definition and a registry that is not written any more are read by any thread; a tree
 // belongs to one thread at a time.
-#ifndef PONS_BT_H
-#define PONS_BT_H
+#pragma once
 
 #include "pons/clock.h"
+#include "pons/linkage.h"
 #include "pons/value.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef struct pons_bt pons_bt;
 typedef struct pons_bt_registry pons_bt_registry;
@@ -256,8 +254,4 @@ int pons_bt_try_before(const pons_bt_spectator *spectator, const char *path,
                        const pons_value *script, pons_bt_line_fn line, void *user,
                        pons_value **ret_faults, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

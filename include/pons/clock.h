@@ -4,14 +4,13 @@
 // There are two clocks in a robot: the *host clock* (monotonic) times heartbeats, leases, the model
 // and approvals; the *robot clock*, like ROS's /clock, runs at --speed and times motion. Both are
 // plain int64 nanoseconds; the robot clock comes from the driver.
-#ifndef PONS_CLOCK_H
-#define PONS_CLOCK_H
+#pragma once
+
+#include "pons/linkage.h"
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_NS_PER_MS 1000000LL
 #define PONS_NS_PER_S  1000000000LL
@@ -61,8 +60,8 @@ static inline int64_t pons_later_ns(int64_t at_ns, int64_t ms)
                : sum;
 }
 
-#ifdef __cplusplus
-}
-#endif
+// The second of a Unix time in ms as ISO 8601 has it, in UTC: "2026-11-29T08:15:00Z".
+#define PONS_UTC_TEXT 32
+void pons_utc_text(int64_t wall_ms, char ret[PONS_UTC_TEXT]);
 
-#endif
+PONS_C_END

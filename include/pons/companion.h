@@ -16,19 +16,17 @@
 // life can be simulated, and minutes that were missed can be lived afterwards.
 //
 // Threads: a companion belongs to one thread; a world view is read by any.
-#ifndef PONS_COMPANION_H
-#define PONS_COMPANION_H
+#pragma once
 
 #include "pons/bt.h"
 #include "pons/ext/llm.h"
 #include "pons/ext/store.h"
+#include "pons/linkage.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_COMPANION_THREAD "companion"
 
@@ -131,8 +129,4 @@ int pons_companion_why(pons_store store, const char *thread, const pons_world_vi
 int pons_companion_message(pons_store store, const char *thread, const char *text, const char *from,
                            bool urgent, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

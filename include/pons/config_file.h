@@ -1,15 +1,13 @@
 // config_file.h - where a configuration file is: in the workspace, else among a person's own, else as pons
 // ships it; and which workspace is meant when nobody names one.
-#ifndef PONS_CONFIG_FILE_H
-#define PONS_CONFIG_FILE_H
+#pragma once
 
 #include "pons/error.h"
+#include "pons/linkage.h"
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // From the one that counts most to the one that counts least.
 typedef enum pons_config_place {
@@ -41,8 +39,4 @@ int pons_config_find(const char *workspace, const char *relative, char *buf, siz
 // ~/.local/share/pons; ./.pons without a home. PONS_EINVAL: it does not fit.
 int pons_workspace_default(char *buf, size_t cap, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -36,10 +36,10 @@
 //                     `charged`) and the policy's charge_actions
 //   parameters        a step of a plan says what its executor needs (speak: a text)
 // and every rule that somebody else's refusal names.
-#ifndef PONS_CRITIC_H
-#define PONS_CRITIC_H
+#pragma once
 
 #include "pons/error.h"
+#include "pons/linkage.h"
 #include "pons/plan.h"
 #include "pons/value.h"
 
@@ -47,9 +47,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef struct pons_critic pons_critic;   // immutable: any thread may judge with it
 typedef struct pons_verdict pons_verdict; // one thread at a time
@@ -156,8 +154,4 @@ static inline void pons_verdict_cleanup(pons_verdict **v)
 }
 #define pons_autoverdict __attribute__((cleanup(pons_verdict_cleanup))) pons_verdict *
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -1,20 +1,14 @@
 // dot_svg.h - a drawing from dot text. The work is graphviz's: its program `dot` gets the text and
 // gives the picture.
-#ifndef PONS_DOT_SVG_H
-#define PONS_DOT_SVG_H
+#pragma once
 
 #include "pons/error.h"
+#include "pons/linkage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // *ret: the svg text, the caller's (free). PONS_EENV, with what to install, without graphviz or
 // when it cannot draw the text. Blocks until `dot` has ended.
 int pons_picture_svg(const char *dot, char **ret, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

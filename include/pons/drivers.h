@@ -1,18 +1,12 @@
 // drivers.h - the robots that are linked in; others are modules, driver-NAME.so (pons/module.h).
-#ifndef PONS_DRIVERS_H
-#define PONS_DRIVERS_H
+#pragma once
 
 #include "pons/ext/robot.h"
+#include "pons/linkage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // A simulated base without physics, thousands of times real time.
 extern const pons_robot_ops pons_robot_kinematic;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

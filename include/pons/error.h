@@ -6,15 +6,14 @@
 // something new.  A good message says who, what, where and why:
 //
 //     store: cannot commit step 41 of thread t1 [pons.db]: disk full (SQLITE_FULL)
-#ifndef PONS_ERROR_H
-#define PONS_ERROR_H
+#pragma once
+
+#include "pons/linkage.h"
 
 #include <stdarg.h>
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // X(symbol, number, word): the one table of statuses.
 #define PONS_STATUS_TABLE(X)                                                                       \
@@ -90,8 +89,4 @@ int pons_error_context(pons_error *err, const char *fmt, ...) __attribute__((for
 // Returns buf.
 char *pons_error_line(const pons_error *err, char *buf, size_t cap);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -8,19 +8,17 @@
 // Every provider of a contract with `start, cancel, event_fd, next` (ext/llm.h, ext/tool.h) needs
 // the same promise: after cancel has returned, no event of that call comes out. Here it is kept
 // once. All functions are for any thread; none waits for anything but the others.
-#ifndef PONS_EVENT_QUEUE_H
-#define PONS_EVENT_QUEUE_H
+#pragma once
 
 #include "pons/error.h"
+#include "pons/linkage.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 struct pons__queued;
 
@@ -56,8 +54,4 @@ void pons_event_queue_wake(pons_event_queue *q);
 // The oldest event; the caller clears it. False when there is none, and the descriptor is quiet.
 bool pons_event_queue_next(pons_event_queue *q, void *ret_event);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

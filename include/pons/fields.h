@@ -8,15 +8,13 @@
 //
 // Members that the table does not have are ignored, and a member that is null counts as absent: so
 // older and newer ends understand each other. Any thread.
-#ifndef PONS_FIELDS_H
-#define PONS_FIELDS_H
+#pragma once
 
 #include "pons/buf.h"
+#include "pons/linkage.h"
 #include "pons/value.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef enum pons_field_kind { // and what the struct has for it
     PONS_FIELD_STRING,         // const char *
@@ -80,8 +78,4 @@ int pons_fields_describe(const pons_field *fields, size_t n, const char *word, p
 // NULL: no memory.
 pons_value *pons_text(const char *text);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

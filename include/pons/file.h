@@ -1,12 +1,11 @@
 // file.h - opening a file that a person has named, so that none of them holds the program.
-#ifndef PONS_FILE_H
-#define PONS_FILE_H
+#pragma once
+
+#include "pons/linkage.h"
 
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // Opens for reading: a file, or what a shell hands over (a pipe without a name, as of `<(…)`; a terminal; /dev/null).
 // A pipe that has a name would wait for a writer, and a device may never end: -EMEDIUMTYPE. A folder: -EISDIR. The
@@ -19,8 +18,4 @@ char *pons_file_text(const char *path, size_t most, size_t *ret_n);
 // What to say of such an error; borrowed, as strerror's.
 const char *pons_file_why(int error);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -10,15 +10,13 @@
 //
 // A program that uses this has pons_memory_of_a_process: without memory it ends. One thread at a time
 // for each object. docs/reference/fleet.md is the page for people.
-#ifndef PONS_FLEET_H
-#define PONS_FLEET_H
+#pragma once
 
 #include "pons/buf.h"
+#include "pons/linkage.h"
 #include "pons/value.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_FLEET_NAME_MAX  32 // of a zone, a robot, a task, a capability: bytes with the zero
 #define PONS_FLEET_STOPS_MAX 4  // of a task
@@ -302,8 +300,4 @@ typedef struct pons_fleet_play {
 int pons_fleet_simulate(const pons_fleet_play *play, pons_value **ret, pons_buf *ret_svg,
                         pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

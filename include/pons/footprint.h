@@ -1,13 +1,11 @@
 // footprint.h - what of the floor a robot covers: a circle about its base, or a convex polygon in the base
 // frame (x forward, y left, metres).
-#ifndef PONS_FOOTPRINT_H
-#define PONS_FOOTPRINT_H
+#pragma once
 
 #include "pons/geometry.h"
+#include "pons/linkage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_FOOTPRINT_MAX 32
 
@@ -31,8 +29,4 @@ double pons_footprint_distance(const pons_footprint *f, double x, double y);
 // distance.
 double pons_footprint_gap(const pons_footprint *f, pons_pose2 at, const pons_box2 *box);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

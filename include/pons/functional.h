@@ -15,14 +15,12 @@
 // call that is another one in a replay is PONS_ENONDETERMINISM with both names.
 //
 // Threads: as pons/graph.h says; a blocking task is on a worker, all else on the loop thread.
-#ifndef PONS_FUNCTIONAL_H
-#define PONS_FUNCTIONAL_H
+#pragma once
 
 #include "pons/graph.h"
+#include "pons/linkage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // ---- building -----------------------------------------------------------------------------------
 
@@ -99,8 +97,4 @@ int pons_future_lend(pons_cx *cx, pons_future f, pons_cx **ret, pons_error *err)
 int pons_future_give_back(pons_cx *lent, int st, const pons_error *said, pons_value *result,
                           pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -1,17 +1,15 @@
 // geometry.h - planar poses and scans. Frames as in ROS REP 105: map → odom → base; x forward, y
 // left, yaw counter-clockwise; metres, radians, seconds.
-#ifndef PONS_GEOMETRY_H
-#define PONS_GEOMETRY_H
+#pragma once
 
+#include "pons/linkage.h"
 #include "pons/value.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #ifndef M_PI
 #define M_PI 3.14159265358979323846
@@ -90,8 +88,4 @@ void pons_boxes_draw(const pons_value *boxes, const double origin[2], double cel
 // either side). False for fewer than three corners. Any thread.
 bool pons_polygon_contains(const pons_value *polygon, double x, double y);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

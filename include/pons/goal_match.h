@@ -1,14 +1,12 @@
 // goal_match.h - whether a value shows what is wanted of it: what goals are tested by.
-#ifndef PONS_GOAL_MATCH_H
-#define PONS_GOAL_MATCH_H
+#pragma once
 
+#include "pons/linkage.h"
 #include "pons/value.h"
 
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // Does a value show what is wanted? Equal; a number at least as large; a list that has an item with all
 // members of a wanted object. NULL shows nothing.
@@ -21,8 +19,4 @@ bool pons_value_near(const pons_value *is, const pons_value *wanted);
 // Whether so much is as much as is wanted, but for rounding: of a time that is waited.
 bool pons_value_enough(const pons_value *is, const pons_value *wanted);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -19,19 +19,17 @@
 // when nobody uses it any more. What takes a pons_store and the name of a thread reads or posts from
 // any thread: pons_state_read, _history, _snapshot, _history_find, pons_threads_find, pons_stream_read,
 // pons_effects_read, pons_inbox_post, pons_cancel_post, pons_items_….
-#ifndef PONS_GRAPH_H
-#define PONS_GRAPH_H
+#pragma once
 
 #include "pons/clock.h"
 #include "pons/ext/store.h"
 #include "pons/items.h"
+#include "pons/linkage.h"
 #include "pons/messages.h"
 #include "pons/random.h"
 #include "pons/value.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef struct pons_graph_builder pons_graph_builder;
 typedef struct pons_graph pons_graph;
@@ -845,8 +843,4 @@ int pons_effect_get(pons_cx *cx, const char *id, pons_effect *ret, pons_error *e
 int pons_effects_read(pons_store store, const char *thread, uint32_t state_mask,
                       pons_value **ret_list, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

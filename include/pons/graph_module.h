@@ -12,14 +12,12 @@
 //
 // The program has the functions of base and of the engine; a module links none of pons itself.
 // examples/graphs/ has one.
-#ifndef PONS_GRAPH_MODULE_H
-#define PONS_GRAPH_MODULE_H
+#pragma once
 
 #include "pons/graph.h"
+#include "pons/linkage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_GRAPH_MODULE_ABI 2u // 2: the options of nodes and graphs grew
 
@@ -36,8 +34,4 @@ typedef struct pons_graph_module {
     size_t n_handlers;
 } pons_graph_module;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -11,15 +11,13 @@
 //
 // Nodes are numbered as the protocol has it: by 16 bits, 1 is the root (node 0 of pons_bt). All calls
 // are of one thread.
-#ifndef PONS_GROOT_H
-#define PONS_GROOT_H
+#pragma once
 
 #include "pons/bt.h"
 #include "pons/buf.h"
+#include "pons/linkage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef struct pons_groot pons_groot;
 
@@ -83,8 +81,4 @@ typedef struct pons_groot_socket_ops {
     int (*publish)(pons_groot_socket *s, const pons_groot_reply *message, pons_error *err);
 } pons_groot_socket_ops;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -11,16 +11,14 @@
 // functions here, which are durable when they return.
 //
 // Threads: any, at once, as the store; the embedding function is called by the calling thread.
-#ifndef PONS_ITEMS_H
-#define PONS_ITEMS_H
+#pragma once
 
 #include "pons/clock.h"
 #include "pons/ext/store.h"
+#include "pons/linkage.h"
 #include "pons/value.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // ret: (n, dims) numbers, a row a text. May block. Anything but PONS_OK ends the call with it.
 typedef int (*pons_embed_fn)(void *user, const char *const *texts, size_t n, float *ret,
@@ -129,8 +127,4 @@ int pons_items_ns(const pons_value *labels, char *ret, size_t cap, pons_error *e
 // freed with free().
 int pons_items_words(const char *text, char **ret, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -4,14 +4,12 @@
 // (doctor, a scenario's judge, a person's program) reads its lines by the same tables (fields.h). A
 // line with a `state` is a transition of a goal, one with a `kind` is about the body itself; lines
 // of other kinds pass. The checksum, "sum", is no part of the tables.
-#ifndef PONS_LEDGER_FORMAT_H
-#define PONS_LEDGER_FORMAT_H
+#pragma once
 
 #include "pons/link_report.h"
+#include "pons/linkage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef struct pons_ledger_line { // strings and metrics borrow from what was read
     const char *goal_id, *args_hash, *skill;
@@ -59,8 +57,4 @@ pons_value *pons_ledger_note_encode(const pons_ledger_note *note); // of a kind 
 // Appends the tables as they stand in docs/reference/link-messages.md. PONS_ENOMEM.
 int pons_ledger_describe(pons_buf *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

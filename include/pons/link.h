@@ -5,14 +5,12 @@
 //
 // What may be said is in two tables: link_message.h has what is said to the body, link_report.h what
 // the body says; docs/reference/link.md shows both, and says who may say what, and when.
-#ifndef PONS_LINK_H
-#define PONS_LINK_H
+#pragma once
 
+#include "pons/linkage.h"
 #include "pons/value.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_LINK_PROTOCOL 1
 #define PONS_LINK_LINE_MAX (256 * 1024) // bytes with the newline; a longer line is PONS_EPROTOCOL
@@ -70,8 +68,4 @@ int pons_datagram_bind(const char *path, pons_error *err);
 // socket, PONS_ECLOSED when nobody reads it.
 int pons_datagram_connect(const char *path, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

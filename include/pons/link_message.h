@@ -8,15 +8,13 @@
 //   pons_message  --encode-->  {"type":"goal",…}  --link-->  {"type":"goal",…}  --decode-->  struct
 //
 // Members that the table does not have are ignored, and a member that is null counts as absent.
-#ifndef PONS_LINK_MESSAGE_H
-#define PONS_LINK_MESSAGE_H
+#pragma once
 
 #include "pons/fields.h"
 #include "pons/link.h"
+#include "pons/linkage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_GOAL_ID_MAX 200 // bytes
 
@@ -134,8 +132,4 @@ const pons_field *pons_message_fields(pons_message_type type, size_t *ret_n);
 // Appends the table as it stands in docs/reference/link-messages.md. PONS_ENOMEM.
 int pons_message_describe(pons_buf *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

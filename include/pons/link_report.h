@@ -5,15 +5,13 @@
 // struct. Both go by one table (fields.h), which docs/reference/link-messages.md shows.
 //
 // A number that is not known is NAN in the struct and null on the link.
-#ifndef PONS_LINK_REPORT_H
-#define PONS_LINK_REPORT_H
+#pragma once
 
 #include "pons/fields.h"
 #include "pons/link.h"
+#include "pons/linkage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef enum pons_report_type {
     PONS_REPORT_NONE, // no report, or of a type that is not known
@@ -334,8 +332,4 @@ const pons_field *pons_report_fields(pons_report_type type, size_t *ret_n);
 // Appends the table as it stands in docs/reference/link-messages.md. PONS_ENOMEM.
 int pons_report_describe(pons_buf *out);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -8,16 +8,14 @@
 //     factory --> client (fingerprint a) --> provider: openai, script, replay, a module llm-NAME
 //                    ^    ^                      ^
 //                 handle handle                  +- recorded to a file, where asked for
-#ifndef PONS_LLM_H
-#define PONS_LLM_H
+#pragma once
 
 #include "pons/ext/llm.h"
+#include "pons/linkage.h"
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // Calls that one run may make, whatever clients they go to (or the request's `run_calls_max`): a model
 // that loops ends here. The run is named by the request's `run`; a request without one is not counted. The count is the
@@ -84,8 +82,4 @@ extern const pons_llm_ops pons_llm_replay;
 // error{status,message}, delay_ms?, tokens?, when{field: value}?}.
 extern const pons_llm_ops pons_llm_script;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

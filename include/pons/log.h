@@ -3,14 +3,12 @@
 //
 // PONS_LOG=graph,+link,-http selects: a bare name or +name shows that module from debug up, -name
 // silences it, "all" shows everything; without it only warnings and errors are shown.
-#ifndef PONS_LOG_H
-#define PONS_LOG_H
+#pragma once
 
+#include "pons/linkage.h"
 #include "pons/value.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef enum pons_log_level {
     PONS_LOG_DEBUG,
@@ -35,8 +33,4 @@ int pons_log_enabled(pons_log_level level, const char *module); // any thread
 void pons_log(pons_log_level level, const char *module, const char *fmt, ...)
     __attribute__((format(printf, 3, 4))); // any thread but the safety thread
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

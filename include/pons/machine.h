@@ -12,17 +12,15 @@
 //             [SENT] = PONS_TO(DONE) | PONS_TO(IDLE),
 //             [DONE] = 0, // final
 //         }};
-#ifndef PONS_MACHINE_H
-#define PONS_MACHINE_H
+#pragma once
 
 #include "pons/error.h"
+#include "pons/linkage.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_MACHINE_STATES_MAX 64
 #define PONS_TO(state)          (UINT64_C(1) << (state))
@@ -47,8 +45,4 @@ const char *pons_machine_state(const pons_machine *m, int state);
 // Whether no transition leaves the state.
 bool pons_machine_final(const pons_machine *m, int state);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

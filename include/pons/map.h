@@ -3,18 +3,16 @@
 // What is said of a cell is what map_server publishes: -1 unknown, 0 free … 100 occupied. Cells lie
 // row by row from the map's lower left corner, which is its origin; a picture's last row is the
 // first.
-#ifndef PONS_MAP_H
-#define PONS_MAP_H
+#pragma once
 
 #include "pons/error.h"
 #include "pons/geometry.h"
+#include "pons/linkage.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_MAP_CELLS_MAX (16 * 1024 * 1024) // 200 × 200 m at 5 cm
 
@@ -59,8 +57,4 @@ int pons_map_rects_of(const pons_map *m, int low, int high, size_t most, pons_bo
                       size_t *ret_n, pons_error *err);
 const char *pons_map_mode_word(pons_map_mode mode);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -1,13 +1,11 @@
 // map_preview.h - a world as its body plans in it, without a body: what lies where, and the way from one
 // place to another.
-#ifndef PONS_MAP_PREVIEW_H
-#define PONS_MAP_PREVIEW_H
+#pragma once
 
 #include "pons/geometry.h"
+#include "pons/linkage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef enum pons_ground_kind { // the most forbidding of what a place is
     PONS_GROUND_FREE,
@@ -42,8 +40,4 @@ int pons_ground_plan(pons_ground *g, pons_pose2 from, pons_pose2 to, pons_ground
                      pons_error *err);
 void pons_ground_way_clear(pons_ground_way *w); // after a zeroing too
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

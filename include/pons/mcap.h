@@ -4,14 +4,12 @@
 // A writer makes chunks that are compressed with Zstandard and have a CRC, an index behind each, and
 // at the end a summary with the index of chunks and statistics. What is cut off anywhere is still
 // readable up to its last whole chunk. A reader checks all of it: CRCs, the index, the statistics.
-#ifndef PONS_MCAP_H
-#define PONS_MCAP_H
+#pragma once
 
+#include "pons/linkage.h"
 #include "pons/value.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef struct pons_mcap_writer pons_mcap_writer; // one thread at a time
 
@@ -65,8 +63,4 @@ int pons_mcap_read(const char *path, int (*on)(void *user, const pons_mcap_messa
                    pons_mcap_about *ret, pons_error *err);
 void pons_mcap_about_clear(pons_mcap_about *a);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

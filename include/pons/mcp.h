@@ -3,16 +3,14 @@
 //
 // Specification: modelcontextprotocol.io, revisions 2025-06-18 and 2025-11-25; 2025-03-26 and
 // 2024-11-05 are accepted from older peers. Transports: stdio and streamable HTTP.
-#ifndef PONS_MCP_H
-#define PONS_MCP_H
+#pragma once
 
 #include "pons/ext/tool.h"
+#include "pons/linkage.h"
 
 #include <poll.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // ---- client -------------------------------------------------------------------------------------
 
@@ -94,8 +92,4 @@ size_t pons_mcp_host_fds(pons_mcp_host *h, struct pollfd *fds, size_t cap, int *
 void pons_mcp_host_poll(pons_mcp_host *h);
 bool pons_mcp_version_known(const char *version); // a revision that pons speaks
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

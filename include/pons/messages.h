@@ -12,14 +12,12 @@
 // "tool_use" …}), which is never looked into, but to count and to split it.
 //
 // All functions may be called on any thread; values are borrowed and shared, never changed.
-#ifndef PONS_MESSAGES_H
-#define PONS_MESSAGES_H
+#pragma once
 
+#include "pons/linkage.h"
 #include "pons/value.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // The id of a removal that removes all messages: {"type":"remove","id":"__remove_all__"}.
 #define PONS_REMOVE_ALL "__remove_all__"
@@ -75,8 +73,4 @@ int pons_messages_trim(const pons_value *list, const pons_messages_trim_options 
 int pons_messages_change(const pons_value *from, const pons_value *to, pons_value **ret,
                          pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -5,16 +5,14 @@
 // beside the executable, ../lib/pons beside it, pons/ beside libpons.so.0 (in a program that uses that), then lib/
 // of the workspace (a name that pons brings itself is never taken from there). Others add a driver, a skill, a store, a model provider or tools
 // the same way; docs/reference/modules.md is their page.
-#ifndef PONS_MODULE_H
-#define PONS_MODULE_H
+#pragma once
 
 #include "pons/error.h"
+#include "pons/linkage.h"
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_MODULE_ABI 1u
 
@@ -50,8 +48,4 @@ const char *pons_exe_dir(void);
 // tree), ../share/pons, the same beside libpons.so.0. Writes the path into buf; PONS_ENOTFOUND lists where it looked.
 int pons_share_path(const char *relative, char *buf, size_t cap, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

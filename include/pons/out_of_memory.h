@@ -4,14 +4,13 @@
 // body outside its safety thread, the agent, MCP, the command line) cannot do anything sensible
 // then: it ends here, in one way. The store has everything that was promised, and the body is safe
 // alone.
-#ifndef PONS_OUT_OF_MEMORY_H
-#define PONS_OUT_OF_MEMORY_H
+#pragma once
+
+#include "pons/linkage.h"
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // Ends the process with status 3, after one line on stderr that names what the memory was for.
 // Allocates nothing. Any thread.
@@ -27,8 +26,4 @@ char *pons_need_text(const char *text); // NULL gives NULL
 // that cannot be made ends the process instead of being mistaken for one that was not given.
 void pons_memory_of_a_process(void);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

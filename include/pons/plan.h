@@ -10,10 +10,10 @@
 //
 // The structs are open for reading. A plan that a function returned owns all its texts: change it
 // through the functions here. One thread at a time uses a plan.
-#ifndef PONS_PLAN_H
-#define PONS_PLAN_H
+#pragma once
 
 #include "pons/error.h"
+#include "pons/linkage.h"
 #include "pons/machine.h"
 #include "pons/random.h"
 #include "pons/value.h"
@@ -22,9 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // ---- enumerations: X(symbol, value in JSON); the first of each is the default -------------------
 
@@ -407,8 +405,4 @@ int pons_plan_condition(const char *key, const pons_value *wanted,
 // a member.
 int pons_plan_look_in(void *user, const char *name, pons_value **ret, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -2,18 +2,16 @@
 //
 // What a terminal shows is what a person decides by: such text must not move the cursor, erase a
 // line, turn its direction, hide a part of itself or look like a line of pons's own.
-#ifndef PONS_PRINTABLE_H
-#define PONS_PRINTABLE_H
+#pragma once
 
 #include "pons/buf.h"
+#include "pons/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // Whether a code point commands a terminal or cannot be seen on it: C0 (all, also \n and \t), DEL,
 // C1, surrogates, direction marks, spaces without width, separators of lines and paragraphs, tags,
@@ -29,8 +27,4 @@ int pons_plain(pons_buf *b, const char *text, size_t n, bool lines);
 // safe on a terminal. Line breaks between values stay.
 int pons_plain_json(pons_buf *b, const char *text, size_t n);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

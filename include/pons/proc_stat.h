@@ -1,13 +1,12 @@
 // proc_stat.h - another process of this machine, by its number.
-#ifndef PONS_PROC_STAT_H
-#define PONS_PROC_STAT_H
+#pragma once
+
+#include "pons/linkage.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // When it began, in ticks since the boot (proc(5), starttime); 0: there is none, or it has ended and nobody has taken
 // its status yet.
@@ -24,8 +23,4 @@ bool pons_process_left_lock(int64_t pid, int *tries);
 // no longer one.
 void pons_process_seal(void);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -1,16 +1,14 @@
 // protected_files.h - the files of a workspace that are pons's own: the one table of what it reads as
 // configuration or keeps as state, and whether others than its user may write there.
-#ifndef PONS_PROTECTED_FILES_H
-#define PONS_PROTECTED_FILES_H
+#pragma once
 
 #include "pons/error.h"
+#include "pons/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // Names, as the readers spell them too.
 #define PONS_FILE_GRAPH_CONFIG "graph_config.yaml"
@@ -102,8 +100,4 @@ int pons_workspace_check(const char *path, pons_error *err);
 // that place.
 int pons_file_check(const char *path, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -1,15 +1,13 @@
 // random.h - seeded randomness (xoshiro256**, Blackman & Vigna) and ids.
-#ifndef PONS_RANDOM_H
-#define PONS_RANDOM_H
+#pragma once
 
 #include "pons/clock.h"
+#include "pons/linkage.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef struct pons_rand { // the caller's storage; one thread
     uint64_t s[4];
@@ -38,8 +36,4 @@ void pons_id_make(pons_id_source *s, char ret[PONS_ID_MAX]);
 // SHA-256 (FIPS 180-4) of n bytes.
 void pons_sha256(const void *data, size_t n, uint8_t ret[32]);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

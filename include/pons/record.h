@@ -5,17 +5,15 @@
 //     pictures --------+   (schemas that Foxglove has)
 //
 // docs/reference/recording.md has the table of topics.
-#ifndef PONS_RECORD_H
-#define PONS_RECORD_H
+#pragma once
 
 #include "pons/clock.h"
 #include "pons/ext/topics.h"
 #include "pons/link.h"
+#include "pons/linkage.h"
 #include "pons/mcap.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // ---- topics -------------------------------------------------------------------------------------
 
@@ -86,8 +84,4 @@ pons_recorder_about pons_recorder_look(pons_recorder *r);
 // Writes what waits, and the file's end. NULL-safe. ret may be NULL.
 int pons_recorder_close(pons_recorder *r, pons_recorder_about *ret, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

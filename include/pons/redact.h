@@ -1,13 +1,11 @@
 // redact.h - secrets out of texts.
-#ifndef PONS_REDACT_H
-#define PONS_REDACT_H
+#pragma once
 
 #include "pons/error.h"
+#include "pons/linkage.h"
 #include "pons/value.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef struct pons_redact pons_redact;
 
@@ -21,8 +19,4 @@ char *pons_redact_text(const pons_redact *r, const char *text);
 // be searched is hidden as a whole.
 char *pons_redacted(const char *text);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

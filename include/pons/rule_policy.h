@@ -1,19 +1,13 @@
 // rule_policy.h - the rule policy: understands goals and decides without a model (docs/reference/intents.md).
-#ifndef PONS_RULE_POLICY_H
-#define PONS_RULE_POLICY_H
+#pragma once
 
 #include "pons/ext/policy.h"
+#include "pons/linkage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // From config/intents.yaml (parsed). PONS_EINVAL with the offending path.
 int pons_rules_open(const pons_value *intents, pons_policy *ret, pons_error *err);
 void pons_rules_close(pons_policy *p); // NULL-safe
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

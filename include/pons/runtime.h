@@ -6,17 +6,15 @@
 // runtime gives it steps, each a goal of the target's body under a key that is the step's own, noted in the
 // store before it is asked for. Killed anywhere, the next life, or another watchdog, asks the body what
 // became of the noted step: nothing is done twice, and what cannot be known is OUTCOME_UNKNOWN.
-#ifndef PONS_RUNTIME_H
-#define PONS_RUNTIME_H
+#pragma once
 
 #include "pons/clock.h"
 #include "pons/ext/store.h"
 #include "pons/ext/tool.h"
+#include "pons/linkage.h"
 #include "pons/workspace.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef struct pons_runtime pons_runtime; // one thread
 
@@ -62,11 +60,4 @@ int pons_runtime_fd(const pons_runtime *r);        // readable when a step has s
 bool pons_runtime_idle(const pons_runtime *r);     // nothing runs, nothing waits that it could do
 size_t pons_runtime_failed(const pons_runtime *r); // sessions that failed for good in this life
 
-// The next free id sess_<skill>_<n> of a file. doc NULL: the first.
-void pons_runtime_session_id(const pons_ws_doc *doc, const char *skill, char ret[128]);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -3,15 +3,13 @@
 //
 // Everything runs in the caller's thread. The same scenario with the same seed gives the same
 // trace, byte for byte, on the same build and machine. docs/reference/scenarios.md describes the files.
-#ifndef PONS_SCENARIO_H
-#define PONS_SCENARIO_H
+#pragma once
 
 #include "pons/brain.h"
 #include "pons/ext/robot.h"
+#include "pons/linkage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // What the composition root lends to a run. Opened by it, closed by it.
 typedef struct pons_scenario_env {
@@ -72,8 +70,4 @@ int pons_scenario_shrink(const pons_scenario *s, const pons_scenario_env *env,
                          const pons_scenario_options *opts, pons_scenario **ret, int64_t *ret_runs,
                          pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

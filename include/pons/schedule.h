@@ -13,18 +13,16 @@
 // comes twice (an hour in autumn) counts once, the first time.
 //
 // Threads: pure, but that a zone is read from a file when it is opened.
-#ifndef PONS_SCHEDULE_H
-#define PONS_SCHEDULE_H
+#pragma once
 
 #include "pons/error.h"
+#include "pons/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // ---- time zones ---------------------------------------------------------------------------------
 
@@ -68,8 +66,4 @@ int64_t pons_schedule_next(const pons_schedule *s, const pons_zone *z, int64_t a
 // "Tue 2026-11-24 09:00" in a zone; ret has at least 32 bytes.
 void pons_schedule_show(int64_t unix_ms, const pons_zone *z, char *ret, size_t cap);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

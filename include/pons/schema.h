@@ -5,15 +5,13 @@
 // if/then/else $ref (local: "#", "#/$defs/…") and $defs; booleans as schemas. Annotations are
 // accepted; a keyword that is neither is refused at compile, so that a typo can't switch a check
 // off.
-#ifndef PONS_SCHEMA_H
-#define PONS_SCHEMA_H
+#pragma once
 
+#include "pons/linkage.h"
 #include "pons/value.h"
 #include "pons/yaml.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef struct pons_schema pons_schema; // immutable once compiled; any thread may check with it
 
@@ -38,8 +36,4 @@ int pons_schema_faults(const pons_schema *s, const pons_value *v, pons_schema_fa
 // Checks a YAML document; the error's source is name:line:col of the offending node.
 int pons_schema_check_yaml(const pons_schema *s, const pons_yaml *y, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

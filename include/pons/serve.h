@@ -7,8 +7,7 @@
 //
 // Everything a client says goes where `pons say`, `approve` and `stop` go: the store's inbox and the
 // body's stop socket. The server has no way of its own to the robot.
-#ifndef PONS_SERVE_H
-#define PONS_SERVE_H
+#pragma once
 
 #include "pons/agent.h"
 #include "pons/clock.h"
@@ -17,12 +16,11 @@
 #include "pons/ext/store.h"
 #include "pons/graph.h"
 #include "pons/link.h"
+#include "pons/linkage.h"
 #include "pons/mcp.h"
 #include "pons/traces.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_SERVE_PORT 2024 // Stop's is the next one
 
@@ -191,8 +189,4 @@ int pons_serve_chat_answer(pons_serve *s, const char *session, const char *quest
 int pons_serve_chat_open(pons_serve *s, const char *session, pons_error *err);
 int pons_serve_chat_stop(pons_serve *s, const char *session, pons_error *err); // ends the turn
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

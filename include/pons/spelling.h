@@ -5,14 +5,13 @@
 //   if (m.best) say "did you mean …?"
 //
 // Nothing is allocated; the words stay the caller's and are pointed to. From any thread.
-#ifndef PONS_SPELLING_H
-#define PONS_SPELLING_H
+#pragma once
+
+#include "pons/linkage.h"
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef struct pons_meant {
     const char *word;
@@ -29,8 +28,4 @@ pons_meant pons_meant_of(const char *word, size_t n);
 // letters on. Capital letters are small ones. Words of over 32 bytes are never near.
 void pons_meant_try(pons_meant *m, const char *known, size_t len);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

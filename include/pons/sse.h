@@ -1,12 +1,10 @@
 // sse.h - server-sent events, as the HTML standard (§9.2.6) reads them, from pieces of any size.
-#ifndef PONS_SSE_H
-#define PONS_SSE_H
+#pragma once
 
 #include "pons/buf.h"
+#include "pons/linkage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // One event: its type ("message" when none was given) and its data, which ends with a zero that len
 // does not count. Not 0 ends the reading; pons_sse_feed returns it.
@@ -28,8 +26,4 @@ void pons_sse_fini(pons_sse *s);
 // that the stream's end cuts off is not handed on, as the standard says.
 int pons_sse_feed(pons_sse *s, const char *bytes, size_t n, pons_sse_fn fn, void *user);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -1,14 +1,12 @@
 // store.h - the care of a store: reading where nothing may be written, looking for damage, saving
 // what can be saved, copies. The contract of a store is ext/store.h.
-#ifndef PONS_STORE_H
-#define PONS_STORE_H
+#pragma once
 
 #include "pons/clock.h"
 #include "pons/ext/store.h"
+#include "pons/linkage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // As pons_store_open, for reading only: of a file nothing changes but the log's index (-shm), and a file that may not be written, in a
 // directory or on a file system that may not, is read all the same. Then a log (-wal) beside it
@@ -48,8 +46,4 @@ typedef void (*pons_store_commit_fn)(void *user, int rc, int64_t ns);
 int pons_store_watch(pons_store *store, const pons_clock *clock, pons_store_commit_fn told,
                      void *user, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -1,13 +1,11 @@
 // surrogates.h - halves of characters in a JSON text.
-#ifndef PONS_SURROGATES_H
-#define PONS_SURROGATES_H
+#pragma once
 
 #include "pons/buf.h"
+#include "pons/linkage.h"
 #include "pons/value.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // Whether a text has the beginning of such an escape: without one nothing is to be done.
 bool pons_surrogates_any(const char *text, size_t n);
@@ -21,8 +19,4 @@ int pons_surrogates_join(pons_buf *held, size_t high, pons_buf *text, char *low)
 // As pons_value_parse, but that a half which stays alone is U+FFFD and no fault.
 int pons_surrogates_parse(const char *text, size_t n, pons_value **ret, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

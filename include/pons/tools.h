@@ -4,17 +4,15 @@
 // read_file write_file edit_file list_dir search_files terminal fetch_url search_knowledge search_lessons.
 // Paths are relative to the workspace and never lead out of it. What a tool may cost in time,
 // memory and output is bounded by the configuration, and what was cut says so.
-#ifndef PONS_TOOLS_H
-#define PONS_TOOLS_H
+#pragma once
 
 #include "pons/ext/tool.h"
+#include "pons/linkage.h"
 
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // Opens the core tools. config (copied; config/tools.yaml has every key with its default):
 //
@@ -66,8 +64,4 @@ bool pons_tools_view_names(const pons_tools_view *v, const char *folder, const c
 // a trial runs. detail gets one line: how, or PONS_EENV and why not. Without it every command asks.
 int pons_core_tools_wall(const char *workspace, char *detail, size_t cap);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -21,14 +21,12 @@
 //
 // Threads: any, at once. Nobody waits for a collector: spans go by a thread of their own; when it is away,
 // slow or wrong they are dropped, and a line in the log says so, at most once a minute.
-#ifndef PONS_TRACES_H
-#define PONS_TRACES_H
+#pragma once
 
 #include "pons/graph.h"
+#include "pons/linkage.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 struct pons_http_ops;
 typedef struct pons_traces pons_traces;
@@ -57,8 +55,4 @@ void pons_traces_close(pons_traces *t);
 void pons_traces_event(void *traces, const pons_event *ev);
 void pons_traces_task(void *traces, const pons_task_seen *seen);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -6,10 +6,10 @@
 // never acquires, so a plain json_decref may free what another thread has just written.
 // Likewise put a shared value into a container with json_…_new(c, pons_value_ref(v)): jansson's own
 // increment reads the count without the care that another thread's change needs.
-#ifndef PONS_VALUE_H
-#define PONS_VALUE_H
+#pragma once
 
 #include "pons/error.h"
+#include "pons/linkage.h"
 
 #include <jansson.h>
 
@@ -17,9 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef json_t pons_value;
 
@@ -64,6 +62,25 @@ const char *pons_get_str(const pons_value *obj, const char *key, const char *fal
 double pons_get_num(const pons_value *obj, const char *key, double fallback);
 int64_t pons_get_int(const pons_value *obj, const char *key, int64_t fallback);
 bool pons_get_bool(const pons_value *obj, const char *key, bool fallback);
+// Loops over the items of a list, and over the members of an object: NULL has none.
+#define pons_each(item, list)                                                                      \
+    for (size_t item##_at = 0, item##_on = 1; item##_on && item##_at < json_array_size(list);      \
+         item##_at++)                                                                              \
+        for (json_t *item = (item##_on = 0, json_array_get(list, item##_at)); item;                \
+             item = NULL, item##_on = 1) // 0 after a break: the outer loop ends, too
+#define PONS__MEMBERS(object) ((json_t *)(uintptr_t)(object))
+#define pons_each_member(key, item, object)                                                        \
+    for (const char *key = json_object_iter_key(json_object_iter(PONS__MEMBERS(object))),          \
+                    *key##_on = "";                                                                \
+         key; key = key##_on ? json_object_iter_key(json_object_iter_next(                         \
+                                   PONS__MEMBERS(object), json_object_key_to_iter(key)))           \
+                             : NULL)                                                               \
+        for (json_t *item =                                                                        \
+                 (key##_on = NULL, json_object_iter_value(json_object_key_to_iter(key)));          \
+             item; item = NULL, key##_on = "")
+
+// Is the text in a list? Not in NULL, nor in what is no list.
+bool pons_list_has(const pons_value *list, const char *text);
 const pons_value *pons_get(const pons_value *obj, const char *key); // NULL when absent
 // The first object of an array in which this member is this text; borrowed, NULL: none, or no array.
 const pons_value *pons_find(const pons_value *list, const char *key, const char *text);
@@ -94,8 +111,4 @@ static inline void pons_value_cleanup(pons_value **v)
 // pons_autovalue v = …; is unreferenced at the end of its scope.
 #define pons_autovalue __attribute__((cleanup(pons_value_cleanup))) pons_value *
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

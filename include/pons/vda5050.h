@@ -11,14 +11,12 @@
 // Each thing to do has a key that follows from the order alone: which accepted order it is of, and the
 // sequenceId, or which action. Whoever does it keeps the key beside the doing, so that neither a message
 // that comes twice nor a life that was cut short does anything twice.
-#ifndef PONS_VDA5050_H
-#define PONS_VDA5050_H
+#pragma once
 
+#include "pons/linkage.h"
 #include "pons/schema.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_VDA5050_VERSION   "2.1.0"
 #define PONS_VDA5050_BYTES_MAX (256 * 1024) // of a message
@@ -105,8 +103,4 @@ int pons_vda5050_placed(pons_vda5050 *v, bool ok, const char *why, pons_error *e
 // The message of the topic `connection`: ONLINE, OFFLINE, CONNECTIONBROKEN (the last will). The caller's.
 pons_value *pons_vda5050_connection(pons_vda5050 *v, const char *word, int64_t wall_ms);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -5,16 +5,14 @@
 // ENVIRONMENT.md. The critic holds each action against EMBODIED.md first; what it refuses, and what fails, is a
 // lesson in LESSONS.md. What somebody else has claimed is left alone. Killed anywhere, the next life asks the body what became of the key: nothing is done
 // twice, and what cannot be known is failed with OUTCOME_UNKNOWN.
-#ifndef PONS_WATCHDOG_H
-#define PONS_WATCHDOG_H
+#pragma once
 
 #include "pons/clock.h"
 #include "pons/ext/tool.h"
+#include "pons/linkage.h"
 #include "pons/workspace.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef struct pons_hal pons_hal; // one thread
 
@@ -47,8 +45,4 @@ int pons_hal_step(pons_hal *h);
 bool pons_hal_idle(const pons_hal *h); // nothing runs, nothing is pending, the body was observed
 size_t pons_hal_failed(const pons_hal *h); // actions that failed in this life
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

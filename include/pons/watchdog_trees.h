@@ -5,14 +5,12 @@
 // the params. One leaf at a time. Each is held against the workspace's critic and the body's own before it begins, and
 // what is refused or fails is a leaf that failed: the tree says what then. The body is asked under a key that is the
 // leaf's own, so a tree that a killed watchdog had begun is ticked again and finds what its leaves did.
-#ifndef PONS_WATCHDOG_TREES_H
-#define PONS_WATCHDOG_TREES_H
+#pragma once
 
+#include "pons/linkage.h"
 #include "pons/watchdog.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef struct pons_hal_trees_options {
     pons_ws_place *place; // as of pons_hal_options, as are the others
@@ -27,8 +25,4 @@ typedef struct pons_hal_trees_options {
 // A provider of "strategy", for pons_hal_options.trees; the robot's is closed with it.
 int pons_hal_trees_open(const pons_hal_trees_options *options, pons_tools *ret, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -11,15 +11,13 @@
 //
 // A program that uses this has pons_memory_of_a_process: without memory it ends. One thread at a time
 // per doc.
-#ifndef PONS_WORKSPACE_H
-#define PONS_WORKSPACE_H
+#pragma once
 
 #include "pons/buf.h"
+#include "pons/linkage.h"
 #include "pons/value.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_WS_SIZE_MAX ((size_t)1 << 20) // bytes of a file
 
@@ -226,8 +224,4 @@ void pons_ws_place_unlimit(pons_ws_place *p);
 int pons_ws_place_change_as(pons_ws_place *p, pons_ws_role role, pons_ws_file file,
                             const pons_ws_change *changes, size_t n, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

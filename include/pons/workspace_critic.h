@@ -13,14 +13,12 @@
 // what is refused a second time under the same conditions is refused by that lesson's name.
 //
 // One thread at a time for a place.
-#ifndef PONS_WORKSPACE_CRITIC_H
-#define PONS_WORKSPACE_CRITIC_H
+#pragma once
 
+#include "pons/linkage.h"
 #include "pons/workspace.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_WS_WHY_MAX    512
 #define PONS_WS_LESSON_MAX 256
@@ -56,8 +54,4 @@ int pons_ws_learn(pons_ws_place *place, const pons_ws_asked *asked, pons_ws_judg
 int pons_ws_learn_failure(pons_ws_place *place, const pons_ws_asked *asked, pons_ws_judgement *j,
                           const char *code, const char *message, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -8,17 +8,15 @@
 //
 // A call is one action: its id comes of the call's key. What the files or the body's critic refuse is not written, the
 // refusal is a lesson, and the caller gets the figures. Nothing else can be written: neither a status, nor whose it is.
-#ifndef PONS_WORKSPACE_DESK_H
-#define PONS_WORKSPACE_DESK_H
+#pragma once
 
 #include "pons/clock.h"
 #include "pons/critic.h"
 #include "pons/ext/tool.h"
+#include "pons/linkage.h"
 #include "pons/workspace.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_WS_PROPOSE "propose_action"
 
@@ -47,8 +45,4 @@ int pons_ws_desk_open(const pons_ws_desk_options *o, pons_tools *ret, pons_error
 int pons_ws_desk_judge(void *self, const char *tool, const pons_value *args, pons_verdict *v,
                        pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -9,15 +9,13 @@
 //
 // What a run shows is claimed by it, so that a watchdog of the same workspace leaves it alone. Two may write in a
 // folder at the same time. One thread.
-#ifndef PONS_WORKSPACE_LIVE_H
-#define PONS_WORKSPACE_LIVE_H
+#pragma once
 
 #include "pons/clock.h"
+#include "pons/linkage.h"
 #include "pons/workspace.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef struct pons_ws_live pons_ws_live;
 
@@ -56,8 +54,4 @@ bool pons_ws_live_suspended(const pons_ws_live *l,
 // What whoever plans should know, by title: {"…": [items]}; new reference.
 pons_value *pons_ws_live_context(pons_ws_live *l);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

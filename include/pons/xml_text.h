@@ -1,14 +1,13 @@
 // xml_text.h - XML as people have it, for a strict parser. What tinyxml2 takes (BehaviorTree.CPP's and urdfdom's reader)
 // is more than XML: `<` and `&` that stand for themselves in attributes, `--` in comments, blank lines first.
-#ifndef PONS_XML_TEXT_H
-#define PONS_XML_TEXT_H
+#pragma once
+
+#include "pons/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_XML_BARE '\x7f'
 
@@ -17,8 +16,4 @@ extern "C" {
 // text's order. Else both stay, and are faults. What is not well-formed otherwise stays so. Linear.
 void pons_xml_soften(char *text, size_t n, bool attributes);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

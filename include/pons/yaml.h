@@ -5,16 +5,14 @@
 // Refused: aliases and anchors, duplicate keys, more than one document, tags other than the core
 // schema, files over 4 MiB, nesting over 64, and what its parser needs the square of its length for: more than
 // 256 blank lines one after another, 16 directives, or a directive of 256 bytes.
-#ifndef PONS_YAML_H
-#define PONS_YAML_H
+#pragma once
 
+#include "pons/linkage.h"
 #include "pons/value.h"
 
 #include <stdarg.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef struct pons_yaml pons_yaml;
 
@@ -35,8 +33,4 @@ int pons_yaml_fault(const pons_yaml *y, const char *pointer, const char *module,
 int pons_yaml_vfault(const pons_yaml *y, const char *pointer, const char *module, pons_error *err,
                      const char *fmt, va_list args);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -15,14 +15,12 @@
 // one `size` further. Only what is no JSON or YAML at all fails: then there are no nodes.
 // Faults: numbers that JSON cannot hold, a key given twice, anchors, aliases, tags, keys that are no
 // scalars; in a text that begins with a brace or a bracket also words that are no JSON.
-#ifndef PONS_YAML_TREE_H
-#define PONS_YAML_TREE_H
+#pragma once
 
+#include "pons/linkage.h"
 #include "pons/value.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef enum pons_node_kind { PONS_NODE_SCALAR, PONS_NODE_LIST, PONS_NODE_MAP } pons_node_kind;
 
@@ -58,8 +56,4 @@ pons_value *pons_tree_value(const pons_tree *t, size_t node);
 // The first node of the subtree with a fault, or 0 when there is none (*ret_any says which 0).
 size_t pons_tree_fault(const pons_tree *t, size_t node, bool *ret_any);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -5,14 +5,13 @@
 // Whoever asks a person reads the answer with this: prompts, plans, approvals, the API, the rules. A yes is nothing
 // but a yes: "ok?", 可以吗, 好像不行, "is that ok" and "yes, but slowly" are neither, and what is neither approves
 // nothing. Nothing is allocated. From any thread.
-#ifndef PONS_YES_NO_H
-#define PONS_YES_NO_H
+#pragma once
+
+#include "pons/linkage.h"
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef enum pons_yes_no { PONS_SAID_NEITHER = 0, PONS_SAID_YES, PONS_SAID_NO } pons_yes_no;
 
@@ -31,8 +30,4 @@ pons_yes_no pons_yes_no_of(const char *text, const pons_yes_no_words *more,
 // The program's own words, from 0; NULL: no more. *ret_says is neither for those that may stand beside a yes.
 const char *pons_yes_no_word(size_t i, pons_yes_no *ret_says);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

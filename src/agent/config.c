@@ -106,8 +106,7 @@ static int check_free(pons_agent_config *c, const key *k, const pons_value *v, p
     }
     const char *name;
     pons_value *member;
-    json_object_foreach((pons_value *)(uintptr_t)v, name, member)
-    {
+    json_object_foreach((pons_value *)(uintptr_t)v, name, member) {
         snprintf(at, sizeof at, "%s/%s", k->path, name);
         if (strcmp(last, "risk") == 0 && !is_risk(member)) {
             return fault(c, at, err, "%s: expected safe, warn, dangerous or blocked", at);
@@ -204,10 +203,7 @@ static int walk(pons_agent_config *c, const pons_value *v, const char *pointer, 
     if (!json_is_object(v)) {
         return fault(c, pointer, err, "%s: expected a mapping", *pointer ? pointer : "/");
     }
-    const char *name;
-    pons_value *member;
-    json_object_foreach((pons_value *)(uintptr_t)v, name, member)
-    {
+    pons_each_member(name, member, v) {
         char at[POINTER_MAX];
         const key *found = NULL;
         const int n = snprintf(at, sizeof at, "%s/%s", pointer, name);

@@ -1,6 +1,5 @@
 // config.h - graph_config.yaml as a value with positions.
-#ifndef PONS_AGENT_CONFIG_H
-#define PONS_AGENT_CONFIG_H
+#pragma once
 
 #include "pons/agent.h"
 
@@ -14,5 +13,3 @@ int64_t pons__cfg_int(const pons_agent_config *c, const char *path);
 bool pons__cfg_bool(const pons_agent_config *c, const char *path);
 // Adds the position of a pointer to an error, when the configuration came from a text.
 int pons__cfg_blame(const pons_agent_config *c, const char *pointer, pons_error *err);
-
-#endif

@@ -84,8 +84,7 @@ pons_value *pons__context_mend(pons_value *list)
     pons_value *out = json_array();
     size_t i;
     pons_value *m;
-    json_array_foreach(owned, i, m)
-    {
+    json_array_foreach(owned, i, m) {
         if (strcmp(role_of(m), "tool") == 0) { // with its call, or not at all
             continue;
         }

@@ -1,6 +1,5 @@
 // context_window.h - a conversation that a model can take: whole, and not too long.
-#ifndef PONS_AGENT_CONTEXT_WINDOW_H
-#define PONS_AGENT_CONTEXT_WINDOW_H
+#pragma once
 
 #include "pons/value.h"
 
@@ -24,5 +23,3 @@ char *pons__context_digest(const pons_value *list, size_t from, size_t to, size_
 size_t pons__context_turn(const pons_value *list);
 // Whether a server's error says that the conversation was too long for the model.
 bool pons__context_overflow(const char *error);
-
-#endif

@@ -51,10 +51,7 @@ pons_value *pons__agent_texts(const pons_value *v, char *(*fn)(void *, const cha
     }
     if (json_is_object(v)) {
         pons_value *o = json_object();
-        const char *key;
-        pons_value *member;
-        json_object_foreach((pons_value *)(uintptr_t)v, key, member)
-        {
+        pons_each_member(key, member, v) {
             json_object_set_new(o, key, pons__agent_texts(member, fn, user));
         }
         return o;

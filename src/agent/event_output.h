@@ -1,6 +1,5 @@
 // event_output.h - what leaves the agent as an event, and two small things about values.
-#ifndef PONS_AGENT_EVENT_OUTPUT_H
-#define PONS_AGENT_EVENT_OUTPUT_H
+#pragma once
 
 #include "pons/agent.h"
 
@@ -21,5 +20,3 @@ pons_value *pons__agent_cut(const char *text, size_t chars);
 // A text of at most so many characters, of a longer one its first two thirds and its end, and between
 // them how much is left out of how much.
 pons_value *pons__agent_ends(const char *text, size_t chars);
-
-#endif

@@ -283,8 +283,7 @@ static int search(memory *m, uint64_t call, const pons_value *args, pons_error *
     pons_value *found = json_array();
     size_t i;
     const pons_value *item;
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach(list, i, item) {
         const pons_value *v = pons_get(item, "value"), *tags = pons_get(v, "tags");
         pons_value *row = pons_object("key", json_string(pons_get_str(item, "key", "")), "text",
                                       json_string(pons_get_str(v, "text", "")), "tags",

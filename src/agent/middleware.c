@@ -7,7 +7,6 @@
 #include "agent/event_output.h"
 #include "agent/pending_calls.h"
 #include "pons/agent.h"
-#include "pons/buf.h"
 #include "pons/log.h"
 #include "pons/redact.h"
 
@@ -172,13 +171,10 @@ static int bad_options(pons_error *err, const char *name, const char *why)
 static int check_options(const char *name, const pons_value *options, const char *known,
                          pons_error *err)
 {
-    const char *key;
-    pons_value *v;
     if (options && !json_is_object(options) && !json_is_null(options)) {
         return bad_options(err, name, "expected a mapping of options");
     }
-    json_object_foreach((pons_value *)(uintptr_t)options, key, v)
-    {
+    pons_each_member(key, v, options) {
         if (!known || strcmp(key, known) != 0) {
             return pons_error_set(err, PONS_EINVAL, WHERE, "%s: unknown option %s", name, key);
         }

@@ -12,12 +12,9 @@
 
 #include "agent/config.h"
 #include "agent/context_window.h"
-#include "agent/event_output.h"
-#include "agent/pending_calls.h"
 #include "agent/session.h"
 #include "agent/tool_registry.h"
 #include "pons/agent.h"
-#include "pons/buf.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 // model_request.h - what a model is sent, and how much of it fits.
-#ifndef PONS_AGENT_MODEL_REQUEST_H
-#define PONS_AGENT_MODEL_REQUEST_H
+#pragma once
 
 #include "agent/session.h"
 
@@ -19,5 +18,3 @@ bool pons__model_crowded(const pons_agent *a, const pons_value *messages);
 // The messages that stand for what was summed up.
 pons_value *pons__summary_messages(const char *text);
 bool pons__summary_is(const pons_value *message); // the first of them
-
-#endif

@@ -1,6 +1,5 @@
 // pending_calls.h - the awaits' other end: calls of models and tools under way.
-#ifndef PONS_AGENT_PENDING_CALLS_H
-#define PONS_AGENT_PENDING_CALLS_H
+#pragma once
 
 #include "agent/session.h"
 #include "pons/buf.h"
@@ -39,5 +38,3 @@ int pons__host_send(void *user, const pons_effect *e, pons_error *err);
 int pons__host_poll(pons_agent *a, pons_error *err); // 1: something came
 int64_t pons__host_next_due_ns(const pons_agent *a);
 void pons__host_drop(pons_agent *a); // cancels and forgets every flight
-
-#endif

@@ -1,6 +1,5 @@
 // prompts.h - the built-in prompts.
-#ifndef PONS_AGENT_PROMPTS_H
-#define PONS_AGENT_PROMPTS_H
+#pragma once
 
 #include "pons/buf.h"
 #include "pons/value.h"
@@ -9,5 +8,3 @@
 void pons__agent_users_words(pons_buf *into, const pons_value *messages);
 
 extern const char pons__prompt_agent[], pons__prompt_executor[], pons__prompt_replanner[];
-
-#endif

@@ -13,7 +13,6 @@
 //
 // A goal's id is the call's key, so the body's ledger does one key once, whoever sends it how
 // often. A link that breaks is opened again and every goal that is out is asked about.
-#include "agent/event_output.h"
 #include "agent/pending_calls.h"
 #include "pons/agent.h"
 #include "pons/geometry.h"
@@ -35,7 +34,6 @@
 #define RECONNECT_MS      1000
 #define HELD_MS           300 // between two tries to take up what the body holds
 #define MESSAGES_PER_LOOK 256
-#define OUTPUT_MAX        16384 // bytes of a result's text
 
 typedef enum goal_state { WANTED, ASKED, SENT, RUNNING, OVER } goal_state;
 
@@ -580,10 +578,7 @@ static pons_tool_risk robot_assess(void *self, const char *tool, const pons_valu
 // The zone that the robot is in, as the brain has it; null: none.
 static pons_value *zone_of(const pons_value *pose, const pons_value *zones)
 {
-    size_t i;
-    json_t *zone;
-    json_array_foreach(zones, i, zone)
-    {
+    pons_each(zone, zones) {
         if (pons_polygon_contains(pons_get(zone, "polygon"), pons_get_num(pose, "x", 0.0),
                                   pons_get_num(pose, "y", 0.0))) {
             return pons_value_ref(pons_get(zone, "id"));

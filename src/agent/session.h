@@ -1,7 +1,6 @@
 // session.h - the agent's one object. One loop thread owns everything. What must survive is in
 // channels, awaits and the effect ledger; what is here can be thrown away at any instruction.
-#ifndef PONS_AGENT_SESSION_H
-#define PONS_AGENT_SESSION_H
+#pragma once
 
 #include "agent/config.h"
 #include "agent/tool_registry.h"
@@ -51,12 +50,9 @@ struct pons_agent {
     pons_value *state;  // between turns: the channels as they are in the store
     bool inbox_due;     // another process may have answered
     int64_t inbox_seen; // the newest answer looked at
-    bool busy_inside;   // an engine call is on the stack: handlers may not advance
     pons_agent_outcome outcome;
 };
 
 const char *pons__agent_prompt(const pons_agent *a, const char *which); // prompts.c
 // The same with what is known of the surroundings behind it; the caller's to free.
 char *pons__agent_system(const pons_agent *a, const char *which);
-
-#endif

@@ -11,7 +11,6 @@
 
 #include "agent/session.h"
 #include "pons/items.h"
-#include "pons/random.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,10 +90,7 @@ int pons_agent_allowed(pons_store store, const char *thread, pons_value **ret, p
         return rc;
     }
     pons_value *list = json_array();
-    size_t i;
-    pons_value *item;
-    json_array_foreach(found, i, item)
-    {
+    pons_each(item, found) {
         const pons_value *v = pons_get(item, "value");
         const char *key = pons_get_str(item, "key", ""), *colon = strrchr(key, ':');
         json_array_append_new(

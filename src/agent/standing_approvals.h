@@ -1,6 +1,5 @@
 // standing_approvals.h - what a person has allowed for the rest of a session.
-#ifndef PONS_AGENT_STANDING_APPROVALS_H
-#define PONS_AGENT_STANDING_APPROVALS_H
+#pragma once
 
 #include "pons/agent.h"
 
@@ -10,5 +9,3 @@ int pons__allow(const pons_agent *a, const pons_value *question, const pons_valu
                 pons_error *err);
 // Takes back whatever there is, of a session that was before this one.
 int pons__allowed_nothing(const pons_agent *a, pons_error *err);
-
-#endif

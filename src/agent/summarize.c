@@ -76,8 +76,7 @@ pons_value *pons__compacted(pons__role *role, pons_cx *cx, pons_value *messages)
     pons_value *list = json_array();
     size_t i;
     pons_value *m;
-    json_array_foreach(told, i, m)
-    {
+    json_array_foreach(told, i, m) {
         char id[PONS_ID_MAX];
         pons_cx_id(cx, id);
         json_array_append_new(list, pons__agent_put_in(m, "id", json_string(id)));

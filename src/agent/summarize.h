@@ -1,6 +1,5 @@
 // summarize.h - a conversation summed up, at the beginning of a turn.
-#ifndef PONS_AGENT_SUMMARIZE_H
-#define PONS_AGENT_SUMMARIZE_H
+#pragma once
 
 #include "agent/session.h"
 
@@ -15,5 +14,3 @@ int pons__loop_compact(pons__role *role, pons_cx *cx, pons_value **ret_summary, 
 // messages.
 pons_value *pons__compacted(pons__role *role, pons_cx *cx, pons_value *messages);
 int64_t pons__calls_before(const pons__role *role); // model calls of the turn before this loop
-
-#endif

@@ -1,6 +1,5 @@
 // tool_registry.h - the tools of all providers, and who may use which.
-#ifndef PONS_AGENT_TOOL_REGISTRY_H
-#define PONS_AGENT_TOOL_REGISTRY_H
+#pragma once
 
 #include "agent/config.h"
 #include "pons/schema.h"
@@ -38,5 +37,3 @@ int pons__specs_check(const pons__registry *r, const pons_agent_config *c, const
 // The same for tools.approve and tools.risk (key), which name tools alone.
 int pons__names_check(const pons__registry *r, const pons_agent_config *c, const char *key,
                       pons_error *err);
-
-#endif

@@ -119,10 +119,7 @@ static void corners(const pons__base *b, const pons__base_shape *s, pons_value *
 static pons_value *around(const pons_value *points)
 {
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
-    size_t i;
-    json_t *p;
-    json_array_foreach((json_t *)(uintptr_t)points, i, p)
-    {
+    pons_each(p, points) {
         for (size_t k = 0; k < 2; k++) {
             low[k] = fmin(low[k], json_number_value(json_array_get(p, k)));
             high[k] = fmax(high[k], json_number_value(json_array_get(p, k)));

@@ -1,7 +1,6 @@
 // base_urdf_internal.h - a base's links, joints and shapes, as a URDF has them: base_urdf.c reads them, base_sensor.c what
 // Gazebo is told of its lidar, base_floor.c knows what they cover and drive on.
-#ifndef PONS_ARM_BASE_URDF_INTERNAL_H
-#define PONS_ARM_BASE_URDF_INTERNAL_H
+#pragma once
 
 #include "arm/urdf_xml.h"
 #include "pons/base_urdf.h"
@@ -81,5 +80,3 @@ const pons__base_sensor *pons__base_sensor_at(const pons__base *b, const char *l
 
 // Of links that have their poses in the base: wheels, lidar and footprint. on_floor: the base's z is 0 there.
 int pons__base_understand(pons__base *b, bool on_floor, pons_base_urdf *ret);
-
-#endif

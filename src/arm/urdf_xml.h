@@ -1,7 +1,6 @@
 // urdf_xml.h - a URDF file as text: elements with their places, attributes as numbers, names and poses. What the
 // elements mean is for whoever reads: an arm (urdf.c), a base (base_urdf.c).
-#ifndef PONS_ARM_URDF_XML_H
-#define PONS_ARM_URDF_XML_H
+#pragma once
 
 #include "pons/arm.h"
 
@@ -44,5 +43,3 @@ int pons__urdf_numbers(pons__urdf_xml *x, const char **attr, const char *key, in
 bool pons__urdf_name(pons__urdf_xml *x, const char **attr, const char *key, size_t size, char *ret);
 bool pons__urdf_origin(pons__urdf_xml *x, const char **attr, pons_pose3 *ret);
 bool pons__urdf_axis(pons__urdf_xml *x, const char **attr, const char *joint, double ret[3]);
-
-#endif

@@ -15,11 +15,8 @@ bool pons_value_shows(const pons_value *is, const pons_value *wanted)
 {
     if (json_is_array(is) && json_is_object(wanted)) {
         for (size_t i = 0; i < json_array_size(is); i++) {
-            const char *key;
-            json_t *want;
             bool all = true;
-            json_object_foreach((json_t *)wanted, key, want)
-            {
+            pons_each_member(key, want, wanted) {
                 all = all && pons_value_shows(pons_get(json_array_get(is, i), key), want);
             }
             if (all) {
@@ -51,8 +48,7 @@ bool pons_value_near(const pons_value *is, const pons_value *wanted)
     if (json_is_object(wanted)) {
         const char *key;
         json_t *want;
-        json_object_foreach((json_t *)wanted, key, want)
-        {
+        json_object_foreach((json_t *)wanted, key, want) {
             near = near && pons_value_near(pons_get(is, key), want);
         }
         return near;

@@ -1,8 +1,6 @@
 // machine.c - a transition is a bit in a constant table.
 #include "pons/machine.h"
 
-#include <string.h>
-
 static bool names(const pons_machine *m, int state)
 {
     return state >= 0 && state < m->n;

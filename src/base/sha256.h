@@ -1,6 +1,5 @@
 // sha256.h - SHA-256 in pieces, for what is hashed while it is written. In one call: pons_sha256.
-#ifndef PONS_BASE_SHA256_H
-#define PONS_BASE_SHA256_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ typedef struct pons__sha256 {
 void pons__sha256_init(pons__sha256 *s);
 void pons__sha256_feed(pons__sha256 *s, const void *data, size_t n);
 void pons__sha256_done(pons__sha256 *s, uint8_t ret[32]);
-
-#endif

@@ -1,6 +1,5 @@
 // status.h - what `pons status` tells, and what it reads of the body (status.c). Structs and lists are borrowed.
-#ifndef PONS_BRAIN_STATUS_H
-#define PONS_BRAIN_STATUS_H
+#pragma once
 
 #include "brain/records/kernel_fields.h"
 #include "brain/records/observation_fields.h"
@@ -44,5 +43,3 @@ typedef struct pons__greeted {
     const pons_value *driver, *robot_id, *boot_id, *world, *world_id, *started_ms;
 } pons__greeted;
 PONS__RECORD_OF(greeted);
-
-#endif

@@ -1,6 +1,5 @@
 // store_outage.h - a store that is away for now (store_outage.c).
-#ifndef PONS_BRAIN_STORE_OUTAGE_H
-#define PONS_BRAIN_STORE_OUTAGE_H
+#pragma once
 
 #include "pons/brain.h"
 
@@ -12,5 +11,3 @@ typedef void pons__let_go_fn(pons_brain *b);
 int pons__away_or(pons_brain *b, int rc, const pons_error *err, pons__let_go_fn *let_go);
 // Tries to take the thread again.
 int pons__away_poll(pons_brain *b, pons__let_go_fn *let_go, pons__take_fn *take, pons_error *err);
-
-#endif

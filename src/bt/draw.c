@@ -9,10 +9,7 @@
 
 static void put_args(pons_buf *b, const pons__bt_call_def *c)
 {
-    size_t i;
-    pons_value *v;
-    json_array_foreach((pons_value *)c->args, i, v)
-    {
+    pons_each(v, c->args) {
         char *text = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
         const char *name = json_object_size(v) == 1 ? pons_get_str(v, "$", NULL) : NULL;
         b->failed = b->failed || !text;

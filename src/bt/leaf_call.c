@@ -17,10 +17,7 @@ pons_value *pons_bt_call_args(const pons_bt_call *call)
     }
     pons_value *list = json_array();
     bool ok = list != NULL;
-    size_t i;
-    pons_value *v;
-    json_array_foreach((pons_value *)def->args, i, v)
-    {
+    pons_each(v, def->args) {
         const char *name = json_object_size(v) == 1 ? pons_get_str(v, "$", NULL) : NULL;
         pons_value *found = NULL;
         if (name) {

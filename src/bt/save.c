@@ -143,8 +143,7 @@ static int restore_slots(pons_bt_tree *t, const pons_value *slots, pons_error *e
     }
     const char *key;
     pons_value *row;
-    json_object_foreach((pons_value *)slots, key, row)
-    {
+    json_object_foreach((pons_value *)slots, key, row) {
         if (strncmp(key, "0:", 2) != 0 || pons__bt_root_slot(t->bt, key + 2) >= 0) {
             continue;
         }

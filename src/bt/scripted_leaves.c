@@ -59,11 +59,8 @@ static void note(trial *x, const pons_bt_call *call, const char *prefix, const c
                         call->aborted ? "true" : "false");
         open = ",";
     }
-    size_t i;
-    pons_value *v;
     x->nomem = x->nomem || !args;
-    json_array_foreach(args, i, v)
-    {
+    pons_each(v, args) {
         char *text = NULL;
         if (call->reason != PONS_BT_HALT && pons_value_line(v, &text) >= 0) {
             pons_buf_printf(&b, "%s%s", open, text);
@@ -143,10 +140,7 @@ static pons_bt_status on_hook(void *user, uint32_t node, bool after)
 
 static int set_board(trial *x, const pons_value *values, pons_error *err)
 {
-    const char *key;
-    pons_value *v;
-    json_object_foreach((pons_value *)values, key, v)
-    {
+    pons_each_member(key, v, values) {
         const int rc = pons_bt_set(x->tree, key, pons_value_ref(v), err);
         if (rc < 0) {
             return rc;
@@ -239,10 +233,7 @@ static bool is_object(const pons_value *v)
 
 static bool is_list_of(const pons_value *list, is_kind kind)
 {
-    size_t i;
-    pons_value *v;
-    json_array_foreach((pons_value *)list, i, v)
-    {
+    pons_each(v, list) {
         if (!kind(v)) {
             return false;
         }
@@ -327,8 +318,7 @@ static int check_script(const pons_value *s, pons_error *err)
     }
     const char *name;
     pons_value *v;
-    json_object_foreach((pons_value *)pons_get(s, "leaves"), name, v)
-    {
+    json_object_foreach((pons_value *)pons_get(s, "leaves"), name, v) {
         const char *text = json_string_value(v);
         if (!text || strspn(text, "SFRTNXK") != strlen(text)) {
             return pons_error_set(err, PONS_EINVAL, "bt",
@@ -357,11 +347,8 @@ static int register_leaves(trial *x, pons_error *err)
     if (!x->letters) {
         return pons_error_set(err, PONS_ENOMEM, "bt", "no memory to try a tree");
     }
-    const char *name;
-    pons_value *v;
     size_t n = 0;
-    json_object_foreach((pons_value *)leaves, name, v)
-    {
+    pons_each_member(name, v, leaves) {
         x->letters[n] = (letters){.owner = x, .text = json_string_value(v)};
         const pons_bt_leaf l = {
             .name = name, .condition = is_condition(x, name), .fn = leaf, .user = &x->letters[n++]};

@@ -7,8 +7,7 @@
 // A command, and what it calls, returns PONS_OK, a status of pons/error.h with the error filled, or
 // a app_outcome. All but PONS_OK are negative, so `rc = rc < 0 ? rc : next(…)` carries each of them
 // to program.c, which prints the error and alone knows exit codes.
-#ifndef PONS_CLI_H
-#define PONS_CLI_H
+#pragma once
 
 #include "app/fleet/fleet.h"
 #include "app/operator/operator.h"
@@ -98,8 +97,8 @@ void cli_tell(const pons_error *err);
 
 int cli_config_check(cli *c,
                      pons_error *err); // all files of it; the first that is not sound is in *err
-const char *
-cli_config_name(size_t i); // maintenance/cmd_config.c: of the i-th configuration file; NULL: the end
+const char *cli_config_name(
+    size_t i); // maintenance/cmd_config.c: of the i-th configuration file; NULL: the end
 // A picture of a camera of the world, as a file (cmd_camera.c); NULL: as the body has them, the usual file.
 typedef struct cli_camera_options {
     const char *name, *world, *driver, *out;
@@ -289,5 +288,3 @@ int cmd_backup(cli *c, pons_error *err);
 int cmd_items(cli *c, pons_error *err);
 int cmd_lessons(cli *c, pons_error *err);
 int cmd_serve(cli *c, pons_error *err);
-
-#endif

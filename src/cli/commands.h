@@ -1,6 +1,5 @@
 // commands.h - the table of commands, and what is made from it.
-#ifndef PONS_CLI_COMMANDS_H
-#define PONS_CLI_COMMANDS_H
+#pragma once
 
 #include "cli/cli.h"
 
@@ -31,5 +30,3 @@ typedef struct cli_options {
 // commands.c: what a command, or a word of it that has options of its own, takes.
 int cli_options_of(const cli_command *command, const cli_command *word, cli_options *ret,
                    pons_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 // served.h - the page and the API beside a brain: what `pons serve` and `--serve` of other commands
 // share. It is made in cli/serve, for every room.
-#ifndef PONS_CLI_SERVED_H
-#define PONS_CLI_SERVED_H
+#pragma once
 
 #include "app/serve/page_server.h"
 #include "cli/cli.h"
@@ -60,5 +59,3 @@ typedef struct cli_agent_prompt_words {
 } cli_agent_prompt_words;
 
 int cli_agent_prompt(cli *c, const cli_agent_prompt_words *w, pons_error *err);
-
-#endif

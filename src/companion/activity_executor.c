@@ -4,7 +4,6 @@
 
 #include "companion/events.h"
 #include "companion/world_moment.h"
-#include "companion/world_view_queries.h"
 
 #include <string.h>
 

@@ -1,6 +1,5 @@
 // activity_executor.h - what changes the world because of an action.
-#ifndef PONS_COMPANION_ACTIVITY_EXECUTOR_H
-#define PONS_COMPANION_ACTIVITY_EXECUTOR_H
+#pragma once
 
 #include "companion/life.h"
 
@@ -9,5 +8,3 @@ void pons__co_apply(pons_companion *c); // carries out what pons__co_execute put
 void pons__co_end_what_is_over(pons_companion *c);
 void pons__co_end(pons_companion *c, const char *status, const char *why);
 void pons__co_live_a_minute(pons_companion *c); // energy
-
-#endif

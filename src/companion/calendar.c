@@ -5,7 +5,6 @@
 #include "companion/calendar.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { DAYS_400_YEARS = 146097, DAYS_TO_1970 = 719468, MINUTES_AN_HOUR = 60 };
 

@@ -1,6 +1,5 @@
 // calendar.h - days and clocks, of no view.
-#ifndef PONS_COMPANION_CALENDAR_H
-#define PONS_COMPANION_CALENDAR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,5 +12,3 @@ bool pons__co_read_date(const char *text, int64_t *ret_day); // "2026-03-02"
 int pons__co_read_clock(const char *text);                   // "07:20" -> 440
 int pons__co_weekday(int64_t day);                           // 0 Monday ... 6 Sunday
 int64_t pons__co_floor_day(int64_t local_min);
-
-#endif

@@ -1,6 +1,5 @@
 // events.h - events of the minute at hand, and the decision that each tick was.
-#ifndef PONS_COMPANION_EVENTS_H
-#define PONS_COMPANION_EVENTS_H
+#pragma once
 
 #include "companion/life.h"
 
@@ -13,5 +12,3 @@ void pons__co_note_filtered(pons_companion *c, const char *type, const char *by,
                             const char *reason);
 void pons__co_record_decision(pons_companion *c);
 void pons__co_board_clear(pons_companion *c);
-
-#endif

@@ -11,7 +11,6 @@
 #include "companion/lasting_memories.h"
 
 #include "companion/events.h"
-#include "companion/world_view_queries.h"
 #include "pons/items.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 // lasting_memories.h - what a companion knows of people: an item each, written with the minute that read them.
-#ifndef PONS_COMPANION_LASTING_MEMORIES_H
-#define PONS_COMPANION_LASTING_MEMORIES_H
+#pragma once
 
 #include "companion/life.h"
 
@@ -17,5 +16,3 @@ int pons__co_memories_make(pons_companion *c, pons__co_memories *ret, pons_error
 void pons__co_memories_fini(pons__co_memories *m);
 // Whom the companion heard of last, for the model: [{from, text, at, messages}]; NULL: of nobody.
 pons_value *pons__co_memories_newest(const pons_companion *c);
-
-#endif

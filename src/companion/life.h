@@ -1,7 +1,6 @@
 // life.h - a life: its world, what is on its blackboard, the request that is under way, and the
 // events of the minute at hand. One thread at a time may use it.
-#ifndef PONS_COMPANION_LIFE_H
-#define PONS_COMPANION_LIFE_H
+#pragma once
 
 #include "companion/world_view.h"
 #include "pons/buf.h"
@@ -176,5 +175,3 @@ struct pons_companion {
     size_t n_subscribers;
     bool nomem;
 };
-
-#endif

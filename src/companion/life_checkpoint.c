@@ -103,11 +103,8 @@ static pons_value *done_json(const pons__co_world *w)
 
 static void read_done(pons__co_world *w, const pons_value *list)
 {
-    size_t i;
-    pons_value *o;
     w->n_done = 0;
-    json_array_foreach((pons_value *)(uintptr_t)list, i, o)
-    {
+    pons_each(o, list) {
         if (w->n_done < PONS__CO_DONE_MAX) {
             pons__co_done *d = &w->done[w->n_done++];
             *d = (pons__co_done){.at = pons_get_int(o, "at", 0)};
@@ -147,8 +144,6 @@ pons_value *pons__co_state_json(const pons_companion *c)
 static void read_policy(pons__co_policy *p, const pons_value *o)
 {
     const pons_value *s = pons_get(o, "suggestion");
-    size_t i;
-    pons_value *r;
     *p = (pons__co_policy){.asked_window = pons_get_int(o, "asked_window", -1),
                            .cool_until = pons_get_int(o, "cool_until", 0),
                            .requests = pons_get_int(o, "requests", 0),
@@ -162,8 +157,7 @@ static void read_policy(pons__co_policy *p, const pons_value *o)
     snprintf(p->suggestion.device, PONS__CO_ID_MAX, "%s", pons_get_str(s, "device", ""));
     snprintf(p->suggestion.rationale, sizeof p->suggestion.rationale, "%s",
              pons_get_str(s, "rationale", ""));
-    json_array_foreach((pons_value *)pons_get(o, "rejects"), i, r)
-    {
+    pons_each(r, pons_get(o, "rejects")) {
         if (p->n_rejects < PONS__CO_REJECTS_MAX) {
             pons__co_reject *to = &p->rejects[p->n_rejects++];
             to->until = pons_get_int(r, "until", 0);
@@ -230,10 +224,7 @@ int pons__co_state_read(pons_companion *c, const pons_value *s, pons_error *err)
     }
     read_policy(&c->board.policy, pons_get(s, "policy"));
     read_waits(&c->board.policy, pons_get(pons_get(s, "policy"), "waits"));
-    size_t i;
-    pons_value *m;
-    json_array_foreach((pons_value *)pons_get(s, "messages"), i, m)
-    {
+    pons_each(m, pons_get(s, "messages")) {
         if (pons__co_hear(c, pons_get_str(m, "text", ""), pons_get_str(m, "from", NULL),
                           pons_get_bool(m, "urgent", false)) < 0) {
             return pons_error_set(err, PONS_ENOMEM, PONS__COMPANION, "cannot read the life");

@@ -1,6 +1,5 @@
 // life_checkpoint.h - a life as JSON and back, its commits, its inbox.
-#ifndef PONS_COMPANION_LIFE_CHECKPOINT_H
-#define PONS_COMPANION_LIFE_CHECKPOINT_H
+#pragma once
 
 #include "companion/life.h"
 
@@ -9,5 +8,3 @@ int pons__co_state_read(pons_companion *c, const pons_value *state, pons_error *
 int pons__co_take_messages(pons_companion *c, pons_error *err);
 int pons__co_commit(pons_companion *c, pons_error *err);
 void pons__co_prune(pons_companion *c);
-
-#endif

@@ -1,6 +1,5 @@
 // model_suggestion.h - suggestions of a model.
-#ifndef PONS_COMPANION_MODEL_SUGGESTION_H
-#define PONS_COMPANION_MODEL_SUGGESTION_H
+#pragma once
 
 #include "companion/life.h"
 
@@ -12,5 +11,3 @@ void pons__co_hear_model(pons_companion *c);
 void pons__co_stop_asking(pons_companion *c);
 void pons__co_suggestion_refused(pons_companion *c, const pons__co_refusal *why);
 void pons__co_suggestion_used(pons_companion *c);
-
-#endif

@@ -1,6 +1,5 @@
 // own_guards.h - guards that a world view adds to the tree's.
-#ifndef PONS_COMPANION_OWN_GUARDS_H
-#define PONS_COMPANION_OWN_GUARDS_H
+#pragma once
 
 #include "companion/world_view.h"
 
@@ -15,5 +14,3 @@ bool pons__co_guard_read(const char *text, pons__co_guard *ret, char *ret_why, s
 const pons_value *pons__co_condition(const pons_world_view *v, const char *name);
 // Whether the companion has a guard or an action of that name itself.
 bool pons__co_own_leaf(const char *name);
-
-#endif

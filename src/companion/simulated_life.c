@@ -34,7 +34,6 @@
 #include "companion/world_view_queries.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { MS_A_MINUTE = 60000, NS_A_MS = 1000000 };
 

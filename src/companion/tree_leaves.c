@@ -23,7 +23,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 typedef bool (*pons__co_leaf)(pons_companion *c, const char *arg);
 

@@ -47,14 +47,10 @@ bool pons__co_is_urgent(const pons_companion *c, const pons__co_message *m)
 {
     const pons_value *rules = pons_get(c->view->doc, "messages");
     bool urgent = m->urgent;
-    size_t i;
-    pons_value *s;
-    json_array_foreach((pons_value *)pons_get(rules, "urgent_from"), i, s)
-    {
+    pons_each(s, pons_get(rules, "urgent_from")) {
         urgent = urgent || (m->from && strcasecmp(m->from, json_string_value(s)) == 0);
     }
-    json_array_foreach((pons_value *)pons_get(rules, "urgent_words"), i, s)
-    {
+    pons_each(s, pons_get(rules, "urgent_words")) {
         urgent = urgent || strcasestr(m->text, json_string_value(s));
     }
     return urgent;

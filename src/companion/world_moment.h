@@ -1,6 +1,5 @@
 // world_moment.h - what a life's world says at this minute.
-#ifndef PONS_COMPANION_WORLD_MOMENT_H
-#define PONS_COMPANION_WORLD_MOMENT_H
+#pragma once
 
 #include "companion/life.h"
 
@@ -15,5 +14,3 @@ void pons__co_message_fini(pons__co_message *m);
 // The first minute when an activity is over that begins now; the present one for what does not
 // last.
 int64_t pons__co_ends_at(const pons_companion *c, const pons__co_activity *a);
-
-#endif

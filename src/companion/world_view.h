@@ -1,6 +1,5 @@
 // world_view.h - a world view as it was read: immutable, shared by lives and threads.
-#ifndef PONS_COMPANION_WORLD_VIEW_H
-#define PONS_COMPANION_WORLD_VIEW_H
+#pragma once
 
 #include "pons/companion.h"
 
@@ -66,5 +65,3 @@ struct pons_world_view {
     int window_min, failure_cooldown_min, rejection_cooldown_min, repeat_cooldown_min;
     double timeout_s;
 };
-
-#endif

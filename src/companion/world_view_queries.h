@@ -1,6 +1,5 @@
 // world_view_queries.h - what a world view says: places, activities, days, windows of time.
-#ifndef PONS_COMPANION_WORLD_VIEW_QUERIES_H
-#define PONS_COMPANION_WORLD_VIEW_QUERIES_H
+#pragma once
 
 #include "companion/world_view.h"
 
@@ -24,5 +23,3 @@ int64_t pons__co_window_opens(const pons_world_view *v, const char *id, uint64_t
 bool pons__co_place_open(const pons_world_view *v, const pons__co_place *p, int64_t minute,
                          int64_t *ret_end);
 int pons__co_commute_min(const pons_world_view *v, uint64_t seed, int64_t minute);
-
-#endif

@@ -1,6 +1,5 @@
 // action_target.h - what the arguments of an action name (action_target.c).
-#ifndef PONS_CRITIC_ACTION_TARGET_H
-#define PONS_CRITIC_ACTION_TARGET_H
+#pragma once
 
 #include "critic/judgement.h"
 
@@ -25,5 +24,3 @@ bool pons__critic_drives(const judgement *j);
 const char *pons__critic_taken(const judgement *j);
 // What the i-th of the arguments that may name an object says (object, object_id, …); NULL: nothing.
 const char *pons__critic_named(const judgement *j, size_t i);
-
-#endif

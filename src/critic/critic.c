@@ -23,10 +23,8 @@
 // verdict, byte for byte.
 #include "critic/critic_input.h"
 #include "critic/judgement.h"
-#include "pons/buf.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +122,7 @@ static void judge_itself(judgement *j)
         return;
     }
     judge_risk(j, "its risk", j->skill->risk, false);
-    if (j->skill->requires_approval || pons__lists(c->policy.approval, j->action)) {
+    if (j->skill->requires_approval || pons_list_has(c->policy.approval, j->action)) {
         pons__verdict_note(j->verdict, j->verdict->approvals, "approval", j->action, j->step_id,
                            "a person must say yes before %s", j->action);
     }
@@ -135,7 +133,7 @@ static void judge_itself(judgement *j)
 // By its registry item, or by the policy.
 static bool stops(const judgement *j)
 {
-    return (j->skill && j->skill->stops) || pons__lists(j->critic->policy.safe, j->action);
+    return (j->skill && j->skill->stops) || pons_list_has(j->critic->policy.safe, j->action);
 }
 
 static const char *names_that_stop(const pons_critic *c, char *buf, size_t cap)

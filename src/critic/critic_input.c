@@ -57,7 +57,7 @@ static int read_policy(const pons_value *v, critic_policy *ret, pons_error *err)
 
 static bool is_moving(const critic_policy *policy, const char *resource)
 {
-    return policy->moving ? pons__lists(policy->moving, resource)
+    return policy->moving ? pons_list_has(policy->moving, resource)
                           : !strcmp(resource, "base") || !strcmp(resource, "arm") ||
                                 !strcmp(resource, "gripper");
 }
@@ -82,10 +82,7 @@ static int read_skill(const critic_policy *policy, const pons_value *item, criti
         return bad(err, "skills: /risk: expected low, medium, high or blocked", risk);
     }
     ret->risk = (critic_risk)level;
-    size_t i;
-    json_t *resource;
-    json_array_foreach(ret->resources, i, resource)
-    {
+    pons_each(resource, ret->resources) {
         const char *name = json_is_string(resource) ? json_string_value(resource) : "";
         ret->drives = ret->drives || strcmp(name, "base") == 0;
         ret->moves = ret->moves || is_moving(policy, name);

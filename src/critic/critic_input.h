@@ -1,6 +1,5 @@
 // critic_input.h - what a critic is given (critic_input.c).
-#ifndef PONS_CRITIC_CRITIC_INPUT_H
-#define PONS_CRITIC_CRITIC_INPUT_H
+#pragma once
 
 #include "critic/judgement.h"
 
@@ -18,5 +17,3 @@ critic_point pons__critic_point(const pons_value *v);
 // By id or name, in any case; an object also by its class.
 const critic_zone *pons__critic_zone(const pons_critic *c, const char *name);     // or NULL
 const critic_object *pons__critic_object(const pons_critic *c, const char *name); // or NULL
-
-#endif

@@ -1,5 +1,4 @@
 // critic_world.c - what a critic is given of the world: zones, objects, and where nothing may be sent.
-#include "critic/action_target.h"
 #include "critic/critic_input.h"
 
 #include <math.h>
@@ -45,10 +44,8 @@ static bool named(const pons_value *names, const char *name)
     const char *language;
     json_t *list, *word;
     size_t i;
-    json_object_foreach((json_t *)(uintptr_t)names, language, list)
-    {
-        json_array_foreach(list, i, word)
-        {
+    json_object_foreach((json_t *)(uintptr_t)names, language, list) {
+        json_array_foreach(list, i, word) {
             if (json_is_string(word) && strcasecmp(json_string_value(word), name) == 0) {
                 return true;
             }
@@ -93,14 +90,15 @@ static void read_areas(pons_critic *c, const pons_value *own, const pons_value *
     critic_world *w = &c->world;
     size_t i;
     json_t *area;
-    json_array_foreach(own, i, area) w->areas[w->n_areas++] = zone_of(area);
+    json_array_foreach(own, i, area) {
+        w->areas[w->n_areas++] = zone_of(area);
+    }
     for (i = 0; i < w->n_zones; i++) {
         if (w->zones[i].keep_out) {
             w->areas[w->n_areas++] = w->zones[i];
         }
     }
-    json_array_foreach(more, i, area)
-    {
+    json_array_foreach(more, i, area) {
         const critic_zone *zone =
             json_is_string(area) ? pons__critic_zone(c, json_string_value(area)) : NULL;
         if (zone || !json_is_string(area)) {

@@ -3,8 +3,7 @@
 // A `judgement` is one run of the rules over one action: what is asked for, what is true at that
 // point (the situation, or what the steps of a plan before it will have changed), and the verdict
 // that it fills.
-#ifndef PONS_CRITIC_JUDGEMENT_H
-#define PONS_CRITIC_JUDGEMENT_H
+#pragma once
 
 #include "pons/critic.h"
 #include "pons/schema.h"
@@ -153,7 +152,6 @@ typedef struct judgement {
 void pons__violated(judgement *j, const char *rule, double found, double limit, const char *unit,
                     const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 void pons__unjudged(judgement *j, const char *rule);
-bool pons__lists(const pons_value *list, const char *word);
 
 // ---- the rules ----------------------------------------------------------------------------------
 
@@ -172,5 +170,3 @@ void pons__critic_robot(judgement *j);                      // telemetry_age, st
 void pons__critic_foresee(judgement *j);
 critic_telemetry pons__critic_telemetry_read(const pons_value *robot); // NULL: none
 critic_state pons__critic_state_of(const pons_critic *c, const critic_telemetry *robot);
-
-#endif

@@ -46,10 +46,7 @@ static int look_around(void *user, const char *name, pons_value **ret, pons_erro
 
 void pons__critic_conditions(judgement *j, const pons_value *conditions)
 {
-    const char *key;
-    json_t *wanted;
-    json_object_foreach((json_t *)(uintptr_t)conditions, key, wanted)
-    {
+    pons_each_member(key, wanted, conditions) {
         pons_error why = PONS_ERROR_INIT;
         const int rc = pons_plan_condition(key, wanted, look_around, j, &why);
         if (rc == PONS_EREFUSED) {
@@ -74,17 +71,14 @@ static user user_of(const judgement *j, const pons_value *item)
 
 static bool stays(const judgement *j, const user *u)
 {
-    return !*u->goal_id || !pons__lists(j->now->released, u->goal_id);
+    return !*u->goal_id || !pons_list_has(j->now->released, u->goal_id);
 }
 
 // How much of a counted resource a list of users takes, without those that are released.
 static int64_t taken(const judgement *j, const pons_value *list, const char *resource)
 {
     int64_t sum = 0;
-    size_t i;
-    json_t *item;
-    json_array_foreach(list, i, item)
-    {
+    pons_each(item, list) {
         const user u = user_of(j, item);
         sum += u.skill && stays(j, &u) ? pons_get_int(u.skill->counted, resource, 0) : 0;
     }
@@ -94,10 +88,7 @@ static int64_t taken(const judgement *j, const pons_value *list, const char *res
 // Of what is counted no more is taken than there is: by the goals that run and stay, and by this batch.
 static void judge_counted(judgement *j)
 {
-    const char *name;
-    json_t *amount;
-    json_object_foreach((json_t *)(j->skill ? j->skill->counted : NULL), name, amount)
-    {
+    pons_each_member(name, amount, (j->skill ? j->skill->counted : NULL)) {
         if (!j->critic->resources) {
             pons__unjudged(j, "resource");
             return;
@@ -121,21 +112,17 @@ static void judge_counted(judgement *j)
 // An exclusive resource has one user: of the goals that run and stay, and of this batch.
 static void judge_exclusive(judgement *j, const char *name)
 {
-    size_t i;
-    json_t *item;
     int users = 0;
-    json_array_foreach(j->now->running, i, item)
-    {
+    pons_each(item, j->now->running) {
         const user u = user_of(j, item);
-        if (u.skill && pons__lists(u.skill->resources, name) && stays(j, &u)) {
+        if (u.skill && pons_list_has(u.skill->resources, name) && stays(j, &u)) {
             pons__violated(j, "resource", NAN, NAN, NULL, "%s is in use by %s (goal %.8s)", name,
                            u.action, u.goal_id);
         }
     }
-    json_array_foreach(j->now->batch, i, item)
-    {
+    pons_each(item, j->now->batch) {
         const user u = user_of(j, item);
-        users += u.skill && pons__lists(u.skill->resources, name);
+        users += u.skill && pons_list_has(u.skill->resources, name);
     }
     if (users > 1) {
         pons__violated(j, "resource", users, 1, "users",
@@ -146,11 +133,8 @@ static void judge_exclusive(judgement *j, const char *name)
 
 void pons__critic_resources(judgement *j)
 {
-    size_t i;
-    json_t *resource;
     judge_counted(j);
-    json_array_foreach(j->skill ? j->skill->resources : NULL, i, resource)
-    {
+    pons_each(resource, j->skill ? j->skill->resources : NULL) {
         if (!j->state->foreseen &&
             json_is_string(resource)) { // else what runs now has ended by then
             judge_exclusive(j, json_string_value(resource));
@@ -185,7 +169,7 @@ void pons__critic_robot(judgement *j)
     if (isnan(robot->battery_pct)) {
         pons__unjudged(j, "battery");
     } else if (robot->battery_pct <= policy->battery_min_pct && !(j->skill && j->skill->charges) &&
-               !pons__lists(policy->charge, j->action)) {
+               !pons_list_has(policy->charge, j->action)) {
         pons__violated(j, "battery", robot->battery_pct, policy->battery_min_pct, "%",
                        "battery is %.1f %%; motion needs more than %.1f %%", robot->battery_pct,
                        policy->battery_min_pct);

@@ -29,8 +29,6 @@ static void check_joints(judgement *j, const pons_value *asked, bool speeds)
 {
     const critic_body *body = &j->critic->body;
     size_t i;
-    json_t *value;
-    const char *name;
     if (!asked) {
         return;
     }
@@ -46,8 +44,7 @@ static void check_joints(judgement *j, const pons_value *asked, bool speeds)
                        "joints", "%zu joints; the robot has %zu", json_array_size(asked),
                        body->n_joints);
     }
-    json_object_foreach((json_t *)(uintptr_t)asked, name, value)
-    {
+    pons_each_member(name, value, asked) {
         for (i = 0; i < body->n_joints && strcmp(body->joints[i].name, name) != 0; i++) {
         }
         if (i < body->n_joints) {

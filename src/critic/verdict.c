@@ -85,7 +85,7 @@ pons_value *pons__verdict_note(pons_verdict *v, pons_value *list, const char *ru
 
 void pons__verdict_unjudged(pons_verdict *v, const char *rule)
 {
-    if (!pons__lists(v->unjudged, rule) &&
+    if (!pons_list_has(v->unjudged, rule) &&
         json_array_append_new(v->unjudged, json_string(rule)) < 0) {
         v->failed = true;
     }
@@ -112,10 +112,7 @@ int pons_verdict_refuse_value(pons_verdict *v, const char *by, const pons_value 
         const int rc = pons_verdict_refuse(v, by, NULL, json_string_value(list));
         return rc < 0 ? rc : 1;
     }
-    size_t i;
-    json_t *one;
-    json_array_foreach(list, i, one)
-    {
+    pons_each(one, list) {
         const char *message =
             json_is_string(one) ? json_string_value(one) : pons_get_str(one, "message", NULL);
         const int rc = pons_verdict_refuse(v, by, pons_get_str(one, "rule", NULL), message);
@@ -129,10 +126,10 @@ int pons_verdict_refuse_value(pons_verdict *v, const char *by, const pons_value 
 
 int pons_verdict_add(pons_verdict *v, const pons_verdict *other)
 {
-    size_t i;
-    json_t *one;
     v->failed = v->failed || other->failed;
-    json_array_foreach(other->unjudged, i, one) pons__verdict_unjudged(v, json_string_value(one));
+    pons_each(one, other->unjudged) {
+        pons__verdict_unjudged(v, json_string_value(one));
+    }
     if (json_array_extend(v->rules, other->rules) < 0 ||
         json_array_extend(v->approvals, other->approvals) < 0) {
         v->failed = true;
@@ -162,8 +159,7 @@ long pons_verdict_line(const pons_verdict *v, char **ret)
     if (pons_verdict_ok(v)) {
         pons_buf_str(&b, "ok");
     }
-    json_array_foreach(v->rules, i, rule)
-    {
+    json_array_foreach(v->rules, i, rule) {
         const json_int_t at = pons_get_int(rule, "step_id", -1);
         pons_buf_str(&b, i ? "; " : "");
         if (at >= 0 && at != step) {
@@ -228,17 +224,4 @@ void pons__violated(judgement *j, const char *rule, double found, double limit, 
 void pons__unjudged(judgement *j, const char *rule)
 {
     pons__verdict_unjudged(j->verdict, rule);
-}
-
-bool pons__lists(const pons_value *list, const char *word)
-{
-    size_t i;
-    json_t *item;
-    json_array_foreach(list, i, item)
-    {
-        if (json_is_string(item) && strcmp(json_string_value(item), word) == 0) {
-            return true;
-        }
-    }
-    return false;
 }

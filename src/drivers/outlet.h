@@ -5,8 +5,7 @@
 //
 // The safety thread stores an atomic and posts a semaphore. The time is stored after the velocity and read
 // before it: an old one never looks like a new one.
-#ifndef PONS_DRIVERS_OUTLET_H
-#define PONS_DRIVERS_OUTLET_H
+#pragma once
 
 #include "pons/clock.h"
 
@@ -76,5 +75,3 @@ static inline bool pons__outlet_silent(pons__outlet *o)
     const int64_t ns = atomic_load_explicit(&o->ns, memory_order_acquire);
     return pons__host_now() - ns > PONS__OUTLET_SILENT_NS;
 }
-
-#endif

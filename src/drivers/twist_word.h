@@ -1,7 +1,6 @@
 // twist_word.h - both speeds of a base in one word, as floats: a reader of an atomic never sees the one of
 // one command with the other of the next.
-#ifndef PONS_DRIVERS_TWIST_WORD_H
-#define PONS_DRIVERS_TWIST_WORD_H
+#pragma once
 
 #include "pons/geometry.h"
 
@@ -22,5 +21,3 @@ static inline pons_twist2 pons__unpack_twist(uint64_t word)
     memcpy(pair, &word, sizeof pair);
     return (pons_twist2){(double)pair[0], (double)pair[1]};
 }
-
-#endif

@@ -62,9 +62,6 @@
 //
 // All of it runs on the thread that calls it, with two exceptions: util/worker_pool.c has workers for
 // blocking nodes, and a graph is shared by threads (definition/internal.h says what is locked in it).
-#ifndef PONS_GRAPH_ENGINE_H
-#define PONS_GRAPH_ENGINE_H
+#pragma once
 
 #define PONS__MODULE "graph"
-
-#endif

@@ -200,8 +200,7 @@ static bool same_amounts(const pons_value *means, const pons_value *args)
     const char *key, *amount = pons_get_str(means, "amount", "");
     json_t *wanted;
     bool same = true;
-    json_object_foreach((json_t *)pons_get(means, "args"), key, wanted)
-    {
+    json_object_foreach((json_t *)pons_get(means, "args"), key, wanted) {
         const pons_value *had = pons_get(args, key);
         if (json_is_number(wanted) && json_is_number(had)) {
             same = same && (strcmp(key, amount) == 0 ? pons_value_enough(had, wanted)
@@ -214,11 +213,8 @@ static bool same_amounts(const pons_value *means, const pons_value *args)
 // The robot's part of an observation has members that the goal's test names: equal, or as much.
 static bool facts_hold(const view *v, const pons_value *facts)
 {
-    const char *name;
-    json_t *wanted;
     bool hold = json_object_size(facts) > 0;
-    json_object_foreach((json_t *)facts, name, wanted)
-    {
+    pons_each_member(name, wanted, facts) {
         const pons_value *is = pons_get(pons_get(v->obs, "robot"), name);
         hold = hold && pons_value_shows(is, wanted);
     }

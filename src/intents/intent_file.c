@@ -77,8 +77,7 @@ static int words_load(pons__words *w, const pons_value *doc, const char *key, co
     }
     size_t i;
     pons_value *word;
-    json_array_foreach((pons_value *)list, i, word)
-    {
+    json_array_foreach((pons_value *)list, i, word) {
         int rc = words_add(w, word, path, i, err);
         if (rc != PONS_OK) {
             return rc;
@@ -98,10 +97,7 @@ static int known_keys(const pons_value *obj, const char *path, const char *const
         return pons_error_set(err, PONS_EINVAL, "rules", "intents: %s: expected a mapping",
                               *path ? path : "/");
     }
-    const char *key;
-    pons_value *value;
-    json_object_foreach((pons_value *)obj, key, value)
-    {
+    pons_each_member(key, value, obj) {
         size_t i = 0;
         while (keys[i] && strcmp(keys[i], key) != 0) {
             i++;
@@ -158,8 +154,7 @@ static int times_load(pons__words *w, double **seconds, const pons_value *doc, c
     }
     size_t i;
     pons_value *entry;
-    json_array_foreach((pons_value *)list, i, entry)
-    {
+    json_array_foreach((pons_value *)list, i, entry) {
         char path[64], words_path[80];
         snprintf(path, sizeof path, "/%s/%zu", key, i);
         snprintf(words_path, sizeof words_path, "%s/words", path);
@@ -226,8 +221,7 @@ static int intent_load(pons__intents *r, const pons_value *entry, size_t index, 
     }
     size_t i;
     pons_value *text;
-    json_array_foreach((pons_value *)patterns, i, text)
-    {
+    json_array_foreach((pons_value *)patterns, i, text) {
         snprintf(path, sizeof path, "/intents/%zu/patterns/%zu", index, i);
         rc = pons__patterns_add(&r->patterns, &means, text, path, err);
         if (rc != PONS_OK) {
@@ -373,8 +367,7 @@ static int load_document(pons__intents *r, const pons_value *doc, pons_error *er
     }
     size_t i;
     pons_value *entry;
-    json_array_foreach((pons_value *)intents, i, entry)
-    {
+    json_array_foreach((pons_value *)intents, i, entry) {
         if ((rc = intent_load(r, entry, i, err)) != PONS_OK) {
             return rc;
         }

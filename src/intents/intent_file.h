@@ -1,6 +1,5 @@
 // intent_file.h - what the files of the rule policy share.
-#ifndef PONS_INTENTS_INTENT_FILE_H
-#define PONS_INTENTS_INTENT_FILE_H
+#pragma once
 
 #include "intents/normalize.h"
 #include "intents/phrase_patterns.h"
@@ -72,5 +71,3 @@ int pons__call_parse(const char *text, const pons_value *world, pons_value **ret
 // The control word that a text is or holds as a wish, or CONTROL_NONE: how decide reads a person's
 // answer.
 pons__control pons__policy_control(const pons__intents *r, const char *text);
-
-#endif

@@ -140,10 +140,7 @@ static int names_add_all(session *s, const pons_value *names, const char *id, bo
             rc = names_add(s, json_string_value(json_array_get(names, i)), id, object);
         }
     } else if (json_is_object(names)) {
-        const char *lang;
-        pons_value *list;
-        json_object_foreach((pons_value *)names, lang, list)
-        {
+        pons_each_member(lang, list, names) {
             if (!json_is_object(list) && (rc = names_add_all(s, list, id, object)) != PONS_OK) {
                 break;
             }
@@ -806,10 +803,7 @@ static int wait_add(session *s, const capture *c, span wish)
 static pons_value *args_of(const pons_value *args, const capture *c)
 {
     pons_value *ret = json_object();
-    const char *key;
-    pons_value *v;
-    json_object_foreach((pons_value *)args, key, v)
-    {
+    pons_each_member(key, v, args) {
         const pons_value *factor = pons_get(v, "number");
         if (json_is_number(factor)) {
             json_object_set_new(ret, key, json_real(c->number * json_number_value(factor)));

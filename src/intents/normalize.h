@@ -1,6 +1,5 @@
 // normalize.h - text made comparable, and what stands at a place of it.
-#ifndef PONS_INTENTS_NORMALIZE_H
-#define PONS_INTENTS_NORMALIZE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ size_t pons__word_at(const pons__words *w, const char *s, size_t pos, size_t end
 size_t pons__number_at(const char *s, size_t pos, size_t end, double *ret);
 size_t pons__skip_spaces(const char *s, size_t pos, size_t end);
 size_t pons__char_len(const char *s, size_t pos); // bytes of the UTF-8 character at pos, ≥ 1
-
-#endif

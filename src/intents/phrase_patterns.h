@@ -1,6 +1,5 @@
 // phrase_patterns.h - sets of flat patterns: what is meant when words and slots stand in a text.
-#ifndef PONS_INTENTS_PHRASE_PATTERNS_H
-#define PONS_INTENTS_PHRASE_PATTERNS_H
+#pragma once
 
 #include "intents/normalize.h"
 #include "pons/value.h"
@@ -96,5 +95,3 @@ typedef struct pons__candidates {
 pons__candidates pons__candidates_at(const pons__patterns *p, const pons__patterns *then,
                                      const char *s, size_t pos, size_t end);
 const pons__pattern *pons__candidates_next(pons__candidates *c); // NULL at the end
-
-#endif

@@ -55,8 +55,7 @@ static int add_phrase(reading *in, const pons_value *skill, const pons_value *ph
     int rc = PONS_OK;
     size_t i;
     pons_value *say;
-    json_array_foreach((pons_value *)pons_get(phrase, "say"), i, say)
-    {
+    json_array_foreach((pons_value *)pons_get(phrase, "say"), i, say) {
         rc = rc == PONS_OK ? add_pattern(in, &means, say) : rc;
     }
     return rc;
@@ -65,10 +64,7 @@ static int add_phrase(reading *in, const pons_value *skill, const pons_value *ph
 static int add_skill(reading *in, const pons_value *skill)
 {
     int rc = PONS_OK;
-    size_t i;
-    pons_value *phrase;
-    json_array_foreach((pons_value *)pons_get(skill, "phrases"), i, phrase)
-    {
+    pons_each(phrase, pons_get(skill, "phrases")) {
         rc = rc == PONS_OK ? add_phrase(in, skill, phrase) : rc;
     }
     return rc == PONS_OK ? add_name(in, skill) : rc;
@@ -84,14 +80,11 @@ int pons__phrases_for(pons__rules *p, const pons_value *world, const pons__patte
     }
     int rc = PONS_OK;
     if (!p->skills || !json_equal((pons_value *)skills, (pons_value *)p->skills)) {
-        size_t i;
-        pons_value *skill;
         reading in = {.to = &p->phrases, .err = err};
         pons_value_unref(p->skills);
         pons__patterns_fini(&p->phrases);
         p->skills = pons_value_ref(skills);
-        json_array_foreach((pons_value *)skills, i, skill)
-        {
+        pons_each(skill, skills) {
             rc = rc == PONS_OK ? add_skill(&in, skill) : rc;
         }
         rc = rc == PONS_OK ? pons__patterns_index(&p->phrases, err) : rc;

@@ -1,6 +1,5 @@
 // speed_change.h - what speed_change.c hears, for where it is said within a wish (speed_manner.c).
-#ifndef PONS_INTENTS_SPEED_CHANGE_H
-#define PONS_INTENTS_SPEED_CHANGE_H
+#pragma once
 
 #include "intents/intent_file.h"
 
@@ -40,5 +39,3 @@ size_t pons__pace_filler(const pons__intents *r, const pons__fold *f, size_t pos
 // caller's to free. PONS_ENOTFOUND, PONS_ENOMEM.
 int pons__manner(pons__rules *rules, const char *text, const pons__fold *f, pons__heard *ret,
                  char **ret_rest);
-
-#endif

@@ -82,8 +82,6 @@ static int moves(pons__rules *rules, const char *wish)
     pons_autovalue nowhere = json_object();
     const int rc = pons__policy_parse(rules, wish, nowhere, &parsed, &why);
     const pons_value *goals = pons_get(parsed, "goals");
-    size_t i;
-    json_t *goal;
     if (rc == PONS_EINVAL && strncmp(why.message, "unknown ", strlen("unknown ")) == 0) {
         const char *name = strchr(why.message, '"');
         const int n = name ? (int)strcspn(name + 1, "\"") : TEXT_MAX;
@@ -92,8 +90,7 @@ static int moves(pons__rules *rules, const char *wish)
     if (rc < 0 || json_is_string(pons_get(parsed, "control")) || json_array_size(goals) == 0) {
         return 0;
     }
-    json_array_foreach(goals, i, goal)
-    {
+    pons_each(goal, goals) {
         const char *intent = pons_get_str(goal, "intent", "");
         bool one = false;
         for (size_t k = 0; k < sizeof moving / sizeof moving[0]; k++) {

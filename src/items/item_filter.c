@@ -38,10 +38,7 @@ static const struct operator* operator_of(const char *word)
 
 static bool has_operators(const pons_value *v)
 {
-    const char *name;
-    pons_value *child;
-    json_object_foreach((pons_value *)(uintptr_t)v, name, child)
-    {
+    pons_each_member(name, child, v) {
         if (name[0] == '$') {
             return true;
         }
@@ -100,16 +97,14 @@ static bool fits(const pons_value *have, const pons_value *want)
     if (json_is_object(want)) {
         const bool compares = has_operators(want);
         bool good = compares || json_is_object(have);
-        json_object_foreach((pons_value *)(uintptr_t)want, name, v)
-        {
+        json_object_foreach((pons_value *)(uintptr_t)want, name, v) {
             good = good && (compares ? holds(have, name, v) : fits(json_object_get(have, name), v));
         }
         return good;
     }
     if (json_is_array(want)) {
         bool good = json_is_array(have) && json_array_size(have) == json_array_size(want);
-        json_array_foreach(want, i, v)
-        {
+        json_array_foreach(want, i, v) {
             good = good && fits(json_array_get(have, i), v);
         }
         return good;
@@ -121,22 +116,16 @@ static bool fits(const pons_value *have, const pons_value *want)
 
 int pons__item_filter_check(const pons_value *filter, pons_error *err)
 {
-    const char *name;
-    pons_value *v;
     if (filter && !json_is_object(filter)) {
         return pons_error_set(err, PONS_EINVAL, "items", "a filter is an object {member: value}");
     }
-    json_object_foreach((pons_value *)(uintptr_t)filter, name, v)
-    {
+    pons_each_member(name, v, filter) {
         if (name[0] == '$') {
             return pons_error_set(err, PONS_EINVAL, "items",
                                   "a filter begins with a member, not with '%s'", name);
         }
         const bool compares = has_operators(v);
-        const char *word;
-        pons_value *operand;
-        json_object_foreach(v, word, operand)
-        {
+        pons_each_member(word, operand, v) {
             if (compares && !operator_of(word) && strcmp(word, HAS) != 0) {
                 return pons_error_set(err, PONS_EINVAL, "items",
                                       "a filter of '%s' has no operator '%s': $eq $ne $gt $gte $lt "
@@ -150,10 +139,7 @@ int pons__item_filter_check(const pons_value *filter, pons_error *err)
 
 bool pons__item_fits(const pons_value *value, const pons_value *filter)
 {
-    const char *name;
-    pons_value *want;
-    json_object_foreach((pons_value *)(uintptr_t)filter, name, want)
-    {
+    pons_each_member(name, want, filter) {
         if (!fits(json_object_get(value, name), want)) {
             return false;
         }

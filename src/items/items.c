@@ -69,8 +69,7 @@ int pons_items_ns(const pons_value *labels, char *ret, size_t cap, pons_error *e
     if (cap) {
         ret[0] = '\0';
     }
-    json_array_foreach(labels, i, label)
-    {
+    json_array_foreach(labels, i, label) {
         const char *text = json_string_value(label);
         if (!text || !text[0] || strchr(text, '.')) {
             return pons_error_set(err, PONS_EINVAL, "items",

@@ -1,6 +1,5 @@
 // names.h - namespaces of items as paths of labels.
-#ifndef PONS_ITEMS_NAMES_H
-#define PONS_ITEMS_NAMES_H
+#pragma once
 
 #include "pons/error.h"
 #include "pons/value.h"
@@ -11,5 +10,3 @@ int pons__item_ns_check(const char *ns, pons_error *err);
 bool pons__item_ns_reserved(const char *ns);
 // A path as a list of labels: a new reference; NULL: no memory. "" has none.
 pons_value *pons__item_labels(const char *ns);
-
-#endif

@@ -20,8 +20,7 @@ static bool match(const pons_value *labels, size_t from, const pons_value *wante
 {
     size_t i;
     pons_value *want;
-    json_array_foreach(wanted, i, want)
-    {
+    json_array_foreach(wanted, i, want) {
         const char *have = json_string_value(json_array_get(labels, from + i));
         const char *text = json_string_value(want);
         if (!have || (strcmp(text, "*") != 0 && strcmp(text, have) != 0)) {

@@ -57,18 +57,13 @@ static int follow(const pons_value *v, const char *path, found_fn fn, void *user
 static int add_leaves(void *user, const pons_value *v)
 {
     pons_buf *b = user;
-    const char *name;
-    pons_value *child;
-    size_t i;
     int st = PONS_OK;
     if (json_is_object(v)) {
-        json_object_foreach((pons_value *)(uintptr_t)v, name, child)
-        {
+        pons_each_member(name, child, v) {
             st = st ? st : add_leaves(user, child);
         }
     } else if (json_is_array(v)) {
-        json_array_foreach(v, i, child)
-        {
+        pons_each(child, v) {
             st = st ? st : add_leaves(user, child);
         }
     } else if (json_is_string(v)) {

@@ -1,6 +1,5 @@
 // value_paths.h - what of an item's value is searched.
-#ifndef PONS_ITEMS_VALUE_PATHS_H
-#define PONS_ITEMS_VALUE_PATHS_H
+#pragma once
 
 #include "pons/buf.h"
 #include "pons/value.h"
@@ -11,5 +10,3 @@ int pons__item_paths_check(const char *const *fields, pons_error *err);
 int pons__item_leaves(const pons_value *value, const char *const *fields, pons_buf *ret);
 // A text for each thing that a path leads to, for vectors: appended to a list of strings.
 int pons__item_texts(const pons_value *value, const char *const *fields, pons_value *ret_list);
-
-#endif

@@ -1,6 +1,5 @@
 // vectors.h - the vectors of items, and what an item's life has to do with being read.
-#ifndef PONS_ITEMS_VECTORS_H
-#define PONS_ITEMS_VECTORS_H
+#pragma once
 
 #include "pons/buf.h"
 #include "pons/items.h"
@@ -16,5 +15,3 @@ bool pons__item_nearness(const float *vector, size_t dims, pons_bytes stored, do
 // Gives an item that was read (as JSON) its time to live anew.
 int pons__item_keep(const pons_items *it, pons_value *item, int64_t ttl_ms, int64_t now_ms,
                     pons_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // stop_scan.h - finds a stop in bytes that are no message (stop_scan.c).
-#ifndef PONS_LINK_STOP_SCAN_H
-#define PONS_LINK_STOP_SCAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@ typedef struct pons__stop_scan { // zero before the first byte
 bool pons__stop_seen(pons__stop_scan *s, const char *bytes, size_t n);
 // The same for all of a line.
 bool pons__stop_in(const char *bytes, size_t n);
-
-#endif

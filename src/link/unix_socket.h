@@ -1,6 +1,5 @@
 // unix_socket.h - addresses and binding of Unix sockets (unix_socket.c).
-#ifndef PONS_LINK_UNIX_SOCKET_H
-#define PONS_LINK_UNIX_SOCKET_H
+#pragma once
 
 #include "pons/link.h"
 
@@ -25,5 +24,3 @@ int pons__unix_bind(const char *path, int socket_type, pons_error *err);
 
 // A link that came to a listener: one of many, each of whom may take little memory. NULL as pons_link_from_fd.
 pons_link *pons__link_served(int fd);
-
-#endif

@@ -507,10 +507,7 @@ size_t pons_llm_factory_clients(pons_llm_factory *f)
 void pons_llm_fingerprint(const pons_value *config, char ret[PONS_LLM_FINGERPRINT_MAX])
 {
     pons_autovalue same = json_object();
-    const char *key;
-    pons_value *v;
-    json_object_foreach((pons_value *)config, key, v)
-    {
+    pons_each_member(key, v, config) {
         const char *url = strcmp(key, "url") == 0 ? json_string_value(v) : NULL;
         size_t n = url ? strlen(url) : 0;
         while (n > 0 && url[n - 1] == '/') {

@@ -1,6 +1,5 @@
 // stream_redactor.h - a text on its way to somebody, from which a secret is taken out however it is cut.
-#ifndef PONS_LLM_STREAM_REDACTOR_H
-#define PONS_LLM_STREAM_REDACTOR_H
+#pragma once
 
 #include "pons/buf.h"
 
@@ -17,5 +16,3 @@ void pons__redactor_fini(pons__redactor *v);
 int pons__redactor_pass(pons__redactor *v, const char *piece, pons_buf *ret);
 // The text is over: appends what was held.
 int pons__redactor_end(pons__redactor *v, pons_buf *ret);
-
-#endif

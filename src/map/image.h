@@ -1,6 +1,5 @@
 // image.h - pictures of maps, row by row.
-#ifndef PONS_MAP_IMAGE_H
-#define PONS_MAP_IMAGE_H
+#pragma once
 
 #include "pons/error.h"
 
@@ -18,5 +17,3 @@ typedef struct pons__image_sink {
 // Each reads a file that is open at its beginning. PONS_EINVAL says what is wrong and where in it.
 int pons__pgm_read(FILE *f, const char *path, const pons__image_sink *sink, pons_error *err);
 int pons__png_read(FILE *f, const char *path, const pons__image_sink *sink, pons_error *err);
-
-#endif

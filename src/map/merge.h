@@ -1,6 +1,5 @@
 // merge.h - between the map (map.c) and its rectangles (rects.c).
-#ifndef PONS_MAP_MERGE_H
-#define PONS_MAP_MERGE_H
+#pragma once
 
 #include "pons/map.h"
 
@@ -8,5 +7,3 @@
 // high and more.
 int pons__map_merge(const pons_map_info *m, const int8_t *cells, int low, int high, bool outside,
                     size_t most, pons_box2 **ret, size_t *ret_n, pons_error *err);
-
-#endif

@@ -8,7 +8,6 @@
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MODULE "map"
 

@@ -26,7 +26,6 @@
 #include "pons/out_of_memory.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -152,27 +151,15 @@ static void fail_call(provider *p, const ask *a, int status, const char *who, co
     emit(p, a->call, ev, true);
 }
 
-static bool among(const pons_value *list, const char *name)
-{
-    size_t i;
-    json_t *v;
-    json_array_foreach(list, i, v)
-    {
-        if (json_is_string(v) && strcmp(json_string_value(v), name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // Whether the file keeps a tool from whoever reads it: a list of those that may be called (Gemini's,
 // Copilot's), or of those that may not (Gemini's, Windsurf's).
 static bool kept_back(const server *s, const char *name)
 {
     const pons_value *some = pons_get(s->spec, "includeTools"), *tools = pons_get(s->spec, "tools");
-    some = some || !json_is_array(tools) || among(tools, "*") ? some : tools;
-    return (some && !among(some, name)) || among(pons_get(s->spec, "excludeTools"), name) ||
-           among(pons_get(s->spec, "disabledTools"), name);
+    some = some || !json_is_array(tools) || pons_list_has(tools, "*") ? some : tools;
+    return (some && !pons_list_has(some, name)) ||
+           pons_list_has(pons_get(s->spec, "excludeTools"), name) ||
+           pons_list_has(pons_get(s->spec, "disabledTools"), name);
 }
 
 // What the file says; else what the server's hints say, as far as they may be believed: a server
@@ -181,8 +168,8 @@ static const char *risk_of(const server *s, const pons_value *tool)
 {
     const char *name = pons_get_str(tool, "name", "");
     const pons_value *risk = pons_get(s->spec, "risk"), *hints = pons_get(tool, "annotations");
-    const bool approved = among(pons_get(s->spec, "autoApprove"), name) ||
-                          among(pons_get(s->spec, "alwaysAllow"), name);
+    const bool approved = pons_list_has(pons_get(s->spec, "autoApprove"), name) ||
+                          pons_list_has(pons_get(s->spec, "alwaysAllow"), name);
     if (kept_back(s, name)) {
         return "blocked";
     }
@@ -207,13 +194,10 @@ static pons_value *address_of(const pons_value *tool)
     static const char *const usual[] = {"url", "uri", "href", "link", "address"};
     const pons_value *hints = pons_get(tool, "annotations");
     const pons_value *members = pons_get(pons_get(tool, "inputSchema"), "properties");
-    const char *name;
-    json_t *member;
     if (!pons_get_bool(hints, "openWorldHint", true)) {
         return NULL;
     }
-    json_object_foreach((json_t *)(uintptr_t)members, name, member)
-    {
+    pons_each_member(name, member, members) {
         if (strncmp(pons_get_str(member, "format", ""), "uri", 3) == 0) {
             return json_string(name);
         }
@@ -266,17 +250,11 @@ static void publish(provider *p)
 {
     pons_value *list = json_array(), *status = json_array();
     for (size_t i = 0; i < p->n_servers; i++) {
-        size_t k;
-        json_t *tool;
         json_array_append_new(status, status_of(&p->servers[i]));
-        json_array_foreach(p->servers[i].tools, k, tool)
-        {
+        pons_each(tool, p->servers[i].tools) {
             pons_value *t = described(&p->servers[i], tool);
-            size_t m;
-            json_t *other;
             bool twice = false;
-            json_array_foreach(list, m, other)
-            {
+            pons_each(other, list) {
                 twice |= json_equal(pons_get(other, "name"), pons_get(t, "name"));
             }
             if (twice) { // two names that differ only in what a tool's name may not have
@@ -472,16 +450,13 @@ static int initialized(server *s, const pons_value *result, pons_error *err)
 
 static int listed(server *s, const pons_value *result, pons_error *err)
 {
-    size_t i;
-    json_t *tool;
     const pons_value *tools = pons_get(result, "tools");
     const char *cursor = pons_get_str(result, "nextCursor", NULL);
     if (!json_is_array(tools)) {
         return pons_error_set(err, PONS_EPROTOCOL, PONS__MCP, "tools/list gave no list of tools");
     }
     s->listing = s->listing ? s->listing : json_array();
-    json_array_foreach(tools, i, tool)
-    {
+    pons_each(tool, tools) {
         if (*pons_get_str(tool, "name", "") && json_array_size(s->listing) < TOOLS_MAX) {
             json_array_append(s->listing, tool);
         }
@@ -620,10 +595,8 @@ static int noticed(server *s, const pons_value *m, pons_error *err)
 
 static int heard(server *s, const pons_value *m, pons_error *err)
 {
-    size_t i;
-    json_t *one;
     int rc = PONS_OK;
-    json_array_foreach(m, i, one) // a batch, of 2025-03-26
+    pons_each(one, m) // a batch, of 2025-03-26
     {
         rc = rc < 0 || json_is_array(one) ? rc : heard(s, one, err);
     }
@@ -1033,10 +1006,7 @@ int pons_mcp_open(const pons_value *config, const pons_clock *clock, pons_tools 
     p->list = json_array();
     p->status = json_array();
     snprintf(p->workspace, sizeof p->workspace, "%s", workspace);
-    const char *name;
-    json_t *spec;
-    json_object_foreach((json_t *)pons_get(p->config, "servers"), name, spec)
-    {
+    pons_each_member(name, spec, pons_get(p->config, "servers")) {
         add_server(p, name, spec);
     }
     publish(p);

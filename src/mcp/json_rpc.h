@@ -1,6 +1,5 @@
 // json_rpc.h - the messages of JSON-RPC 2.0 that both ends of the protocol make, and its versions.
-#ifndef PONS_MCP_JSON_RPC_H
-#define PONS_MCP_JSON_RPC_H
+#pragma once
 
 #include "pons/value.h"
 
@@ -25,5 +24,3 @@ pons_value *pons__rpc_error(const pons_value *id, int code, const char *message)
 // "version" when pons speaks it, else NULL.
 const char *pons__mcp_version(const char *version);
 extern const char pons__mcp_newest[];
-
-#endif

@@ -165,8 +165,7 @@ static int expand_value(const reading *r, const pons_value *v, const char *below
     size_t i;
     const char *key;
     json_t *item;
-    json_array_foreach(v, i, item)
-    {
+    json_array_foreach(v, i, item) {
         pons_value *one = NULL;
         snprintf(deeper, sizeof deeper, "%s/%zu", below, i);
         rc = rc < 0 ? rc : expand_value(r, item, deeper, &one, err);
@@ -174,8 +173,7 @@ static int expand_value(const reading *r, const pons_value *v, const char *below
             json_array_append_new(out, one);
         }
     }
-    json_object_foreach((json_t *)v, key, item)
-    {
+    json_object_foreach((json_t *)v, key, item) {
         pons_value *one = NULL;
         snprintf(deeper, sizeof deeper, "%s/%s", below, key);
         rc = rc < 0 || json_is_null(item) ? rc : expand_value(r, item, deeper, &one, err);
@@ -327,10 +325,7 @@ static int take_server(const reading *r, const char *name, const pons_value *ent
     if (!json_is_object(entry)) {
         return refuse(r, "", err, "expected object");
     }
-    const char *key;
-    json_t *v;
-    json_object_foreach((json_t *)entry, key, v)
-    {
+    pons_each_member(key, v, entry) {
         if (!json_is_null(v)) {
             json_object_set(spec, key, v);
         }
@@ -408,8 +403,7 @@ static const pons_value *find_servers(const pons_value *file, const char **ret_a
     }
     const char *name;
     json_t *v;
-    json_object_foreach((json_t *)file, name, v)
-    {
+    json_object_foreach((json_t *)file, name, v) {
         if (is_server(v)) { // the map by itself
             *ret_at = "";
             return file;
@@ -420,21 +414,13 @@ static const pons_value *find_servers(const pons_value *file, const char **ret_a
 
 static void take_servers(reading *r, const pons_value *map, const char *at, pons_value *servers)
 {
-    const char *name;
-    json_t *entry;
-    json_object_foreach((json_t *)map, name, entry)
-    {
+    pons_each_member(name, entry, map) {
         pons_error why = PONS_ERROR_INIT;
         char line[PONS_ERROR_MESSAGE_MAX + PONS_ERROR_SOURCE_MAX + 64];
-        size_t n = (size_t)snprintf(r->at, sizeof r->at, "%s/", at);
-        for (const char *c = name; *c && n + 3 < sizeof r->at; c++) { // as a pointer has it
-            const bool escaped = *c == '~' || *c == '/';
-            r->at[n++] = escaped ? '~' : *c;
-            if (escaped) {
-                r->at[n++] = *c == '~' ? '0' : '1';
-            }
-        }
-        r->at[n] = '\0';
+        pons_autobuf pointer = PONS_BUF_INIT;
+        pons_buf_str(&pointer, at);
+        pons_buf_pointer(&pointer, name, strlen(name));
+        snprintf(r->at, sizeof r->at, "%s", pointer.data ? pointer.data : "");
         pons_value *spec = json_object();
         if (take_server(r, name, entry, spec, &why) < 0) {
             json_object_set_new(spec, "fault",

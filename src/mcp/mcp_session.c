@@ -37,7 +37,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define CALLS_MAX     128 // of a session
 #define STOPS_MAX     16  // beside them: of tools that stop
@@ -185,10 +184,7 @@ static void list_tools(session *s, const pons_value *id)
         if (p->ops->list(p->self, &list, &ignored) < 0) {
             continue;
         }
-        size_t k;
-        json_t *t;
-        json_array_foreach(list, k, t)
-        {
+        pons_each(t, list) {
             const char *name = pons_get_str(t, "name", "");
             if (!pons_get(names, name) && !is_word(t, "blocked")) {
                 json_object_set_new(names, name, json_true());

@@ -51,8 +51,7 @@ static pons_value *pruned_each(const pons_value *v, int depth)
         pons_value *list = json_array();
         size_t i;
         json_t *item;
-        json_array_foreach(v, i, item)
-        {
+        json_array_foreach(v, i, item) {
             json_array_append_new(list, pruned(item, depth));
         }
         return list;
@@ -60,8 +59,7 @@ static pons_value *pruned_each(const pons_value *v, int depth)
     pons_value *map = json_object();
     const char *key;
     json_t *item;
-    json_object_foreach((json_t *)v, key, item)
-    {
+    json_object_foreach((json_t *)v, key, item) {
         json_object_set_new(map, key, pruned(item, depth));
     }
     return map;
@@ -157,10 +155,7 @@ static void add_content(pons_buf *b, const pons_value *c)
 
 int pons__mcp_text(const pons_value *result, pons_buf *b, bool *ret_cut)
 {
-    size_t i;
-    json_t *c;
-    json_array_foreach(pons_get(result, "content"), i, c)
-    {
+    pons_each(c, pons_get(result, "content")) {
         if (b->len > PONS__MCP_OUTPUT_MAX) {
             break;
         }

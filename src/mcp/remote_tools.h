@@ -1,6 +1,5 @@
 // remote_tools.h - a server's tools as the host has them: names, schemas, results.
-#ifndef PONS_MCP_REMOTE_TOOLS_H
-#define PONS_MCP_REMOTE_TOOLS_H
+#pragma once
 
 #include "pons/buf.h"
 #include "pons/value.h"
@@ -14,5 +13,3 @@ void pons__mcp_tool_name(const char *server, const char *tool, char ret[PONS__MC
 pons_value *pons__mcp_parameters(const pons_value *schema);
 // The content of a tools/call result as text; *ret_cut when it was too long.
 int pons__mcp_text(const pons_value *result, pons_buf *b, bool *ret_cut);
-
-#endif

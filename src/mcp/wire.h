@@ -1,7 +1,6 @@
 // wire.h - a connection to a server, whatever carries it: a process's pipes (stdio/) or HTTP (http/).
 // The client's thread alone calls it.
-#ifndef PONS_MCP_WIRE_H
-#define PONS_MCP_WIRE_H
+#pragma once
 
 #include "mcp/wire_log.h"
 #include "pons/value.h"
@@ -28,5 +27,3 @@ typedef struct pons__wire_ops {
 } pons__wire_ops;
 
 extern const pons__wire_ops pons__wire_stdio, pons__wire_http;
-
-#endif

@@ -1,7 +1,6 @@
 // wire_log.h - what a server says beside the protocol (run/mcp-NAME.log), in a file of bounded size.
 // One thread: that of the wire.
-#ifndef PONS_MCP_WIRE_LOG_H
-#define PONS_MCP_WIRE_LOG_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ void pons__mcp_log_bytes(pons__mcp_log *l, const char *bytes, size_t n);
 void pons__mcp_log_note(pons__mcp_log *l, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void pons__mcp_log_close(pons__mcp_log *l);
-
-#endif

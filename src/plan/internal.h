@@ -1,6 +1,5 @@
 // internal.h - a plan, a step and a result from the inside: how they are made before they are whole.
-#ifndef PONS_PLAN_INTERNAL_H
-#define PONS_PLAN_INTERNAL_H
+#pragma once
 
 #include "plan/memory_pool.h"
 #include "pons/plan.h"
@@ -19,5 +18,3 @@ void pons__plan_id_make(pons_rand *rand, char ret[PONS__PLAN_ID_MAX]);
 int pons__result_check(const pons_execution_result *r, pons_error *err);
 // The shortest text that reads back as x. PONS_EINVAL when x is not finite.
 int pons__number_text(double x, const char *what, char ret[PONS__NUMBER_MAX], pons_error *err);
-
-#endif

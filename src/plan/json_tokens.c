@@ -14,7 +14,6 @@
 #include "plan/json_tokens.h"
 
 #include "pons/buf.h"
-#include "pons/plan.h"
 
 #include <stdlib.h>
 #include <string.h>

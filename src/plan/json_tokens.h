@@ -1,6 +1,5 @@
 // json_tokens.h - strict JSON as a flat array of nodes, and canonical text of a value; json_tokens.c has the essay.
-#ifndef PONS_PLAN_JSON_TOKENS_H
-#define PONS_PLAN_JSON_TOKENS_H
+#pragma once
 
 #include "plan/memory_pool.h"
 #include "pons/error.h"
@@ -121,5 +120,3 @@ static inline size_t pons__ascii_length(const char *s, size_t len)
 bool pons__is_blank(const char *s); // as Python: not s.strip()
 // Writes s as a JSON string (with its quotes) at p, which has room for 6·len + 2. Returns the end.
 char *pons__put_string(char *p, const char *s, size_t len);
-
-#endif

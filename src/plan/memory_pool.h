@@ -1,6 +1,5 @@
 // memory_pool.h - memory of a plan: all of its texts lie in a few blocks that are freed together.
-#ifndef PONS_PLAN_MEMORY_POOL_H
-#define PONS_PLAN_MEMORY_POOL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@ char *pons__arena_text(pons__arena *a, const char *s, size_t len); // a copy wit
 // Gives back what the newest piece, of n bytes, does not use.
 void pons__arena_trim(pons__arena *a, void *piece, size_t n, size_t used);
 void pons__arena_fini(pons__arena *a);
-
-#endif

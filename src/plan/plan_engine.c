@@ -18,7 +18,6 @@
 #include "pons/language.h"
 #include "pons/plan.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 // plan_enums.h - the protocol's enumerations as lists of words.
-#ifndef PONS_PLAN_PLAN_ENUMS_H
-#define PONS_PLAN_PLAN_ENUMS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -10,5 +9,3 @@ typedef struct pons__words {
 } pons__words;
 extern const pons__words pons__risk_words, pons__step_words, pons__plan_words, pons__tool_words;
 int pons__words_find(const pons__words *w, const char *word, size_t len);
-
-#endif

@@ -1,6 +1,5 @@
 // plan_read.h - a tape into a plan.
-#ifndef PONS_PLAN_PLAN_READ_H
-#define PONS_PLAN_PLAN_READ_H
+#pragma once
 
 #include "plan/json_tokens.h"
 #include "pons/plan.h"
@@ -25,5 +24,3 @@ int pons__read_plan(const pons__read *r, const pons__node *object, pons_plan **r
                     pons_error *err);
 void pons__tell(const pons__read *r, pons_repair_kind kind, const pons__node *where,
                 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-
-#endif

@@ -36,25 +36,12 @@ const char *pons_plan_call_words(const pons_plan_call *c)
                                                : s->action;
 }
 
-// Cut between characters: half of one is no text.
-static void put_text(char *buf, size_t cap, const char *text)
-{
-    size_t n = 0;
-    for (size_t k; text[n]; n += k) {
-        k = pons_utf8_sequence(text + n, strlen(text + n));
-        if (k == 0 || n + k >= cap) {
-            break;
-        }
-    }
-    memcpy(buf, text, n);
-    buf[n] = '\0';
-}
-
 bool pons_plan_speech(const pons_plan_call *c, const char **ret, pons_plan_outcome *out)
 {
     *ret = pons_plan_call_words(c);
     if (!*ret) {
-        put_text(out->message, sizeof out->message, "nothing to say: no text, message or content");
+        pons_utf8_copy(out->message, sizeof out->message,
+                       "nothing to say: no text, message or content");
     }
     return *ret != NULL;
 }
@@ -77,8 +64,8 @@ void pons_plan_query(const pons_plan_call *c,
     if (out->success) {
         out->output = pons_object(query, found, NULL);
     } else {
-        put_text(out->message, sizeof out->message - sizeof not_known,
-                 query ? query : "a query_world without query");
+        pons_utf8_copy(out->message, sizeof out->message - sizeof not_known,
+                       query ? query : "a query_world without query");
         strcat(out->message, not_known);
     }
 }
@@ -88,7 +75,7 @@ void pons_plan_found(const pons_plan_call *c, const pons_value *result, const ch
 {
     const pons_value *passages = pons_get(pons_get(result, "data"), "passages");
     out->success = !why;
-    put_text(out->message, sizeof out->message, why ? why : "");
+    pons_utf8_copy(out->message, sizeof out->message, why ? why : "");
     if (!why) {
         out->output = pons_object("query", json_string(pons_plan_call_words(c)), "text",
                                   json_string(pons_get_str(result, "output", "")), "passages",
@@ -99,10 +86,10 @@ void pons_plan_found(const pons_plan_call *c, const pons_value *result, const ch
 void pons_plan_answered(bool yes, const char *answer, const char *reason, pons_plan_outcome *out)
 {
     out->success = yes;
-    put_text(out->message, sizeof out->message,
-             yes                 ? ""
-             : reason && *reason ? reason
-                                 : "a person said no");
+    pons_utf8_copy(out->message, sizeof out->message,
+                   yes                 ? ""
+                   : reason && *reason ? reason
+                                       : "a person said no");
     out->output = pons_object("answer",
                               json_string(!yes                ? "no"
                                           : answer && *answer ? answer

@@ -1,6 +1,5 @@
 // bytes.h - numbers and texts as MCAP has them: little-endian, lengths of 32 bits before texts.
-#ifndef PONS_RECORD_BYTES_H
-#define PONS_RECORD_BYTES_H
+#pragma once
 
 #include "pons/buf.h"
 
@@ -69,5 +68,3 @@ static inline uint64_t pons__take(pons_bufread *r, unsigned bytes)
     }
     return v;
 }
-
-#endif

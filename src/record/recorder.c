@@ -8,7 +8,6 @@
 // work, and where the queue is full what it tells is dropped and counted. The file says how many were
 // dropped, where it happened (/log) and in its metadata. When the disk is full that is told once, what
 // is there is closed, and everything after is dropped.
-#include "pons/link_report.h"
 #include "pons/record.h"
 
 #include <pthread.h>

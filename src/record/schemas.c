@@ -2,7 +2,6 @@
 //
 // Those called foxglove.X describe messages whose form Foxglove knows by that name; they say names,
 // kinds and units, as short as they can. Those called pons.TYPE are made of the link's own table.
-#include "pons/buf.h"
 #include "pons/link_report.h"
 #include "pons/record.h"
 

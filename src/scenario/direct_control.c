@@ -209,16 +209,3 @@ int pons__hand_cancel(pons__hand *h, const char *goal_id, pons_error *err)
                                  .as.about = {.goal_id = goal_id, .epoch = h->epoch}};
     return pons_message_send(h->link, &cancel, err);
 }
-
-bool pons__hand_saw(const pons__hand *h, const char *node)
-{
-    size_t i;
-    json_t *name;
-    json_array_foreach(h->now_nodes, i, name)
-    {
-        if (strcmp(json_string_value(name), node) == 0) {
-            return true;
-        }
-    }
-    return false;
-}

@@ -1,6 +1,5 @@
 // direct_control.h - a controller without a brain, or an observer (direct_control.c).
-#ifndef PONS_SCENARIO_DIRECT_CONTROL_H
-#define PONS_SCENARIO_DIRECT_CONTROL_H
+#pragma once
 
 #include "pons/body.h"
 #include "pons/link.h"
@@ -38,6 +37,3 @@ int pons__hand_poll(pons__hand *h, int64_t host_ns, pons_error *err);
 int pons__hand_goal(pons__hand *h, const pons_value *goal, const pons_clock *clock,
                     pons_error *err);
 int pons__hand_cancel(pons__hand *h, const char *goal_id, pons_error *err);
-bool pons__hand_saw(const pons__hand *h, const char *node); // in the last poll
-
-#endif

@@ -1,6 +1,5 @@
 // failing_store.h - a store that dies on time (failing_store.c).
-#ifndef PONS_SCENARIO_FAILING_STORE_H
-#define PONS_SCENARIO_FAILING_STORE_H
+#pragma once
 
 #include "pons/ext/store.h"
 
@@ -16,5 +15,3 @@ typedef struct pons__fault_store {
 } pons__fault_store;
 pons_store pons__fault_store_wrap(pons__fault_store *f, pons_store inner);
 void pons__fault_store_revive(pons__fault_store *f);
-
-#endif

@@ -24,8 +24,7 @@ static int each(const names *n, const char *pointer, const pons_value *what, nam
     if (json_is_string(what)) {
         return is_there(n, pointer, json_string_value(what), err);
     }
-    json_array_foreach((json_t *)what, i, name)
-    {
+    json_array_foreach((json_t *)what, i, name) {
         char at[96];
         snprintf(at, sizeof at, "%s/%zu", pointer, i);
         rc = rc < 0 ? rc : is_there(n, at, json_string_value(name), err);
@@ -71,8 +70,7 @@ static int of_events(const names *n, pons_error *err)
     int rc = PONS_OK;
     size_t i;
     json_t *e;
-    json_array_foreach(pons_get(n->s->value, "events"), i, e)
-    {
+    json_array_foreach(pons_get(n->s->value, "events"), i, e) {
         char pointer[64];
         const pons_value *when = pons_get(e, "when");
         snprintf(pointer, sizeof pointer, "/events/%zu/when/event", i);
@@ -88,8 +86,7 @@ static int of_results(const names *n, pons_error *err)
     int rc = PONS_OK;
     size_t i;
     json_t *result;
-    json_array_foreach(pons_get(pons_get(n->s->value, "expect"), "results"), i, result)
-    {
+    json_array_foreach(pons_get(pons_get(n->s->value, "expect"), "results"), i, result) {
         char pointer[64];
         snprintf(pointer, sizeof pointer, "/expect/results/%zu/skill", i);
         rc = rc < 0 ? rc : each(n, pointer, pons_get(result, "skill"), skill_is_there, err);

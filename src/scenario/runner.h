@@ -4,8 +4,7 @@
 // its right:
 //
 //     scenario.c --> process_lives.c --> scenario_events.c --> process_deaths.c
-#ifndef PONS_SCENARIO_RUNNER_H
-#define PONS_SCENARIO_RUNNER_H
+#pragma once
 
 #include "scenario/checks/expectations.h"
 #include "scenario/checks/invariants.h"
@@ -119,5 +118,3 @@ bool pons__happen_answer_to_come(const pons__runner *r);
 bool pons__happen_frozen(const pons__runner *r); // the body's process does not run
 bool pons__happen_kills_body(const pons__runner *r);
 void pons__happen_fini(pons__runner *r);
-
-#endif

@@ -396,7 +396,7 @@ static bool condition_met(pons__runner *r, const pons_value *when)
     const pons_value *below = pons_get(when, "battery_below_pct");
     const char *node = pons_get_str(when, "node", NULL);
     if (node) {
-        return r->hand.link && pons__hand_saw(&r->hand, node);
+        return r->hand.link && pons_list_has(r->hand.now_nodes, node);
     }
     if (commit) {
         return r->fault.commits >= json_integer_value(commit);

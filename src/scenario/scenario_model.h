@@ -1,6 +1,5 @@
 // scenario_model.h - the model of a story, as the brain sees it: it can be lost, and come back.
-#ifndef PONS_SCENARIO_SCENARIO_MODEL_H
-#define PONS_SCENARIO_SCENARIO_MODEL_H
+#pragma once
 
 #include "pons/ext/llm.h"
 #include "pons/ext/policy.h"
@@ -31,5 +30,3 @@ int pons__model_open(pons__model *m, const pons_llm_ops *script, const pons_valu
                      pons_policy policy, pons_clock clock, pons_error *err);
 void pons__model_close(pons__model *m); // also one that was never opened
 pons_llm pons__model_llm(pons__model *m);
-
-#endif

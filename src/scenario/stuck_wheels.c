@@ -12,8 +12,6 @@
 
 #include "scenario/stuck_wheels.h"
 
-#include <math.h>
-
 static _Thread_local pons__wheels *opening;
 
 static int wheels_open(const pons_value *world, const pons_value *config, void **ret_self,

@@ -1,6 +1,5 @@
 // stuck_wheels.h - a robot whose wheels stick, or that is carried away (stuck_wheels.c).
-#ifndef PONS_SCENARIO_STUCK_WHEELS_H
-#define PONS_SCENARIO_STUCK_WHEELS_H
+#pragma once
 
 #include "pons/ext/robot.h"
 #include "pons/geometry.h"
@@ -22,5 +21,3 @@ int pons__wheels_teleport(pons__wheels *w, pons_pose2 to, pons_error *err);
 
 // How often it has driven into something since it began; -1: the driver does not say.
 int64_t pons__wheels_bumps(pons__wheels *w);
-
-#endif

@@ -21,7 +21,6 @@
 #include "pons/tools.h"
 #include "serve/access/access.h"
 #include "serve/access/openapi.h"
-#include "serve/access/reply.h"
 #include "serve/access/route.h"
 #include "serve/agent/agent_graph.h"
 #include "serve/chat/chat.h"

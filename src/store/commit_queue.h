@@ -1,7 +1,6 @@
 // commit_queue.h - who writes, and when: what the stores that write through one connection share.
 // commit_queue.c has the idea.
-#ifndef PONS_STORE_COMMIT_QUEUE_H
-#define PONS_STORE_COMMIT_QUEUE_H
+#pragma once
 
 #include "store/store.h"
 
@@ -48,6 +47,7 @@ typedef struct commit_queue_ops {
     void (*write)(void *backend, commit_request **batch, size_t n);
     // What was asked for by pons__commitq_aside; on the queue's thread, while others may write.
     void (*aside)(void *backend);
+    const struct sql_reads *reads; // how it reads (sql_read.h)
 } commit_queue_ops;
 
 typedef struct commit_queue {
@@ -101,5 +101,3 @@ bool pons__commitq_aside(commit_queue *q);
 // For ops->write: whether a member must not be applied (it is settled), and what became of one.
 bool pons__commitq_refused(commit_queue *q, commit_request *r);
 void pons__commitq_settle(commit_queue *q, commit_request *r, int status);
-
-#endif

@@ -1,6 +1,5 @@
 // crc32.h - CRC-32, the one of Ethernet and of zip files, of short texts.
-#ifndef PONS_STORE_CRC32_H
-#define PONS_STORE_CRC32_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -8,5 +7,3 @@
 void pons__crc_init(void); // before the first sum; any thread, any number of times
 // The sum of what `crc` is the sum of (0: nothing), followed by these bytes.
 uint32_t pons__crc(uint32_t crc, const void *bytes, size_t n);
-
-#endif

@@ -162,3 +162,13 @@ int pons__store_exists(pons_error *err, const char *thread)
 {
     return pons_error_set(err, PONS_EEXIST, "store", "there is a thread %s already", thread);
 }
+
+int pons__store_no_checkpoint(pons_error *err, const char *thread, const char *ns, const char *id)
+{
+    if (id) {
+        return pons_error_set(err, PONS_ENOTFOUND, "store", "thread %s has no checkpoint %s",
+                              thread, id);
+    }
+    return pons_error_set(err, PONS_ENOTFOUND, "store", "thread %s has no checkpoint in '%s'",
+                          thread, ns);
+}

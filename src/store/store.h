@@ -1,7 +1,6 @@
 // store.h - what the stores of this folder share: checks of what a caller passes, time and
 // the holder's name.
-#ifndef PONS_STORE_STORE_H
-#define PONS_STORE_STORE_H
+#pragma once
 
 #include "pons/ext/store.h"
 
@@ -22,6 +21,8 @@ int pons__store_stale(pons_error *err, const char *thread, uint64_t have, uint64
 // "PONS_EBUSY": somebody holds the thread. pid 0: not known.
 int pons__store_held(pons_error *err, const char *thread, int64_t pid, const char *host);
 
+// "PONS_ENOTFOUND": a thread has no such checkpoint; id NULL: none in a namespace.
+int pons__store_no_checkpoint(pons_error *err, const char *thread, const char *ns, const char *id);
 // "PONS_EEXIST": there is such a thread.
 int pons__store_exists(pons_error *err, const char *thread);
 
@@ -119,5 +120,3 @@ int pons__trim_check(const pons_trim *what, pons_error *err);
 // Whether a name is among those, where a '*' stands for the rest. NULL: none.
 bool pons__trim_names(const char *const *names, const char *name);
 int pons__trim_lost(const pons_trim *what, pons_error *err); // there is no checkpoint `before`
-
-#endif

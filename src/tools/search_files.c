@@ -11,9 +11,7 @@
 #include "tools/core/path.h"
 #include "tools/core/read_write_guards.h"
 
-#include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>

@@ -20,7 +20,6 @@
 #include <sqlite3.h>
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -235,8 +234,7 @@ static bool wanted(const walk *k, const char *name)
     const size_t n = strlen(name);
     size_t i;
     json_t *v;
-    json_array_foreach(k->suffixes, i, v)
-    {
+    json_array_foreach(k->suffixes, i, v) {
         const size_t len = json_string_length(v);
         if (n > len && strcasecmp(name + n - len, json_string_value(v)) == 0) {
             return true;

@@ -1,6 +1,5 @@
 // search_knowledge.h - search_knowledge, and the index of the documents that it asks.
-#ifndef PONS_TOOLS_SEARCH_KNOWLEDGE_H
-#define PONS_TOOLS_SEARCH_KNOWLEDGE_H
+#pragma once
 
 #include "tools/core/core.h"
 
@@ -8,5 +7,3 @@ int pons__search_knowledge(pons__work *w, pons_error *err);
 
 int pons__knowledge_open(pons__core *c, pons__knowledge **ret, pons_error *err);
 void pons__knowledge_close(pons__knowledge *k); // NULL-safe
-
-#endif

@@ -43,7 +43,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,12 +50,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WORKERS       4
-#define QUEUE_MAX     256 // calls that wait or run
-#define CLOSE_WAIT_S  2
-#define STACK_BYTES   (512 * 1024)
-#define TOOL_NAME_MAX 64
-#define TAG_BYTES     8 // of a working folder's hash
+#define WORKERS      4
+#define QUEUE_MAX    256 // calls that wait or run
+#define CLOSE_WAIT_S 2
+#define STACK_BYTES  (512 * 1024)
+#define TAG_BYTES    8 // of a working folder's hash
 
 typedef struct tool {
     const char *name;
@@ -241,20 +239,14 @@ static const char *word_of_risk(pons_tool_risk risk)
 // A name in `list` (an array) or among the keys of `list` (an object) that is no tool.
 static int check_names(const pons_value *list, const char *where, pons_error *err)
 {
-    size_t i;
-    json_t *v;
-    const char *key;
     pons_autovalue all = json_array();
-    json_array_foreach(list, i, v)
-    {
+    pons_each(v, list) {
         json_array_append(all, v);
     }
-    json_object_foreach((json_t *)list, key, v)
-    {
+    pons_each_member(key, v, list) {
         json_array_append_new(all, json_string(key));
     }
-    json_array_foreach(all, i, v)
-    {
+    pons_each(v, all) {
         bool known = false;
         for (size_t k = 0; k < TOOLS; k++) {
             known = known || strcmp(table[k].name, json_string_value(v)) == 0;
@@ -282,8 +274,7 @@ static int make_list(provider *p, pons_error *err)
         p->offered[i] = !only;
         size_t k;
         json_t *name;
-        json_array_foreach(only, k, name)
-        {
+        json_array_foreach(only, k, name) {
             p->offered[i] |= strcmp(json_string_value(name), table[i].name) == 0;
         }
         const char *word = pons_get_str(risks, table[i].name, NULL);

@@ -444,10 +444,7 @@ int pons__versions_undo(const pons__core *c, size_t steps, bool force, pons_valu
     const int dir = open_folder(c, err);
     int rc = dir < 0 ? dir : scan(dir, &all, err);
     rc = rc < 0 ? rc : plan(c, dir, &all, steps, force, todo, err);
-    size_t i;
-    pons_value *item;
-    json_array_foreach(todo, i, item)
-    {
+    pons_each(item, todo) {
         const int64_t seq = pons_get_int(item, "seq", 0);
         pons_value *one = NULL;
         if (rc >= 0 && !pons_get_bool(item, "drop", false)) {

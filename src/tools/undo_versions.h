@@ -1,6 +1,5 @@
 // undo_versions.h - what files were before they were written, and putting it back.
-#ifndef PONS_TOOLS_UNDO_VERSIONS_H
-#define PONS_TOOLS_UNDO_VERSIONS_H
+#pragma once
 
 #include "tools/core/core.h"
 
@@ -22,5 +21,3 @@ int pons__versions_keep(const pons__core *c, const pons__version *v, pons_error 
 int pons__versions_list(const pons__core *c, pons_value **ret, pons_error *err);
 int pons__versions_undo(const pons__core *c, size_t steps, bool force, pons_value **ret,
                         pons_error *err);
-
-#endif

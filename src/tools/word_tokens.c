@@ -11,8 +11,6 @@
 
 #include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 #define WORD_MAX  64 // bytes; a longer run of letters is cut into pieces
 #define QUERY_MAX 32 // words of a query

@@ -18,10 +18,8 @@
 #include "tools/core/whole_file.h"
 #include "tools/undo_versions.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
 // write_tools.h - write_file and edit_file, and what they would do.
-#ifndef PONS_TOOLS_WRITE_TOOLS_H
-#define PONS_TOOLS_WRITE_TOOLS_H
+#pragma once
 
 #include "tools/core/core.h"
 
@@ -12,5 +11,3 @@ void pons__write_preview(pons__core *c, bool edit, const pons_value *args, pons_
 // What became of a write that was begun: PONS_OK, it is in its file; PONS_ENOTFOUND, the file is as
 // it was before; PONS_ECLOSED, it is neither.
 int pons__write_fate(const pons__core *c, const pons_value *what);
-
-#endif

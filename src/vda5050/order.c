@@ -93,15 +93,7 @@ static bool fits(pons_vda5050 *v, const parts *p)
 
 static bool ignored(const pons_vda5050 *v, const char *field)
 {
-    size_t i = 0;
-    const pons_value *name = NULL;
-    json_array_foreach(pons_get(v->config, "ignored_fields"), i, name)
-    {
-        if (strcmp(json_string_value(name), field) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return pons_list_has(pons_get(v->config, "ignored_fields"), field);
 }
 
 // What an edge may say and the robot can't keep to.
@@ -126,19 +118,13 @@ static const char *unusable(const pons_vda5050 *v, const pons_value *edge)
 static bool take_actions(pons_vda5050 *v, const parts *p, const pons_value *part, const char *scope,
                          pons_value *into)
 {
-    size_t i = 0;
-    const pons_value *a = NULL;
-    json_array_foreach(pons_get(part, "actions"), i, a)
-    {
+    pons_each(a, pons_get(part, "actions")) {
         char why[200] = "";
         const char *key = NULL, *id = pons_get_str(a, "actionId", "");
         pons_value *kept = pons__vda_action(v, a, scope, pons_get_int(part, "sequenceId", 0), &key,
                                             why, sizeof why);
         bool twice = false;
-        size_t k = 0;
-        const pons_value *other = NULL;
-        json_array_foreach(into, k, other)
-        {
+        pons_each(other, into) {
             twice = twice || strcmp(pons_get_str(other, "id", ""), id) == 0;
         }
         if (!kept || twice) {
@@ -206,8 +192,7 @@ static const pons_value *past(const pons_vda5050 *v, const char *id, size_t *ret
 {
     size_t i = 0;
     const pons_value *row = NULL;
-    json_array_foreach(pons__vda_list(v, "past"), i, row)
-    {
+    json_array_foreach(pons__vda_list(v, "past"), i, row) {
         if (strcmp(json_string_value(json_array_get(row, 0)), id) == 0) {
             *ret_i = i;
             return row;
@@ -259,13 +244,10 @@ static bool continues(pons_vda5050 *v, const parts *p)
     const pons_value *last = pons_get(v->kept, "last"), *first = json_array_get(p->nodes, 0);
     const char *node = pons_get_str(last, "node", "");
     int64_t seq = pons_get_int(last, "seq", 0);
-    size_t i = 0;
-    const pons_value *left = NULL;
     if (pons_get_bool(pons_get(v->kept, "order"), "over", false)) {
         return refuse(v, p, "orderUpdateError", "the order was cancelled", NULL, NULL);
     }
-    json_array_foreach(pons__vda_list(v, "nodes"), i, left)
-    {
+    pons_each(left, pons__vda_list(v, "nodes")) {
         if (pons_get_bool(left, "released", false)) { // the last of the base
             node = pons_get_str(left, "nodeId", "");
             seq = pons_get_int(left, "sequenceId", 0);
@@ -288,10 +270,7 @@ static bool continues(pons_vda5050 *v, const parts *p)
 static void append_actions(pons_vda5050 *v, const pons_value *actions)
 {
     int64_t next = pons_get_int(v->kept, "numbers", 0);
-    size_t i = 0;
-    pons_value *a = NULL;
-    json_array_foreach(actions, i, a)
-    {
+    pons_each(a, actions) {
         json_object_set_new(a, "number", json_integer(next++));
         json_array_append(pons__vda_list(v, "actions"), a);
     }
@@ -345,10 +324,7 @@ static void take(pons_vda5050 *v, const parts *p, const pons_value *actions, boo
 static pons_value *going_on(const pons_vda5050 *v)
 {
     pons_value *list = json_array();
-    size_t k = 0;
-    pons_value *a = NULL;
-    json_array_foreach(pons__vda_list(v, "actions"), k, a)
-    {
+    pons_each(a, pons__vda_list(v, "actions")) {
         if (pons__vda_open(a) && strcmp(pons_get_str(a, "scope", ""), "INSTANT") == 0) {
             json_array_append(list, a);
         }

@@ -14,7 +14,6 @@
 // is done each time it comes: a master may have one id for all of its cancelOrders.
 #include "vda5050/vehicle.h"
 
-#include <math.h>
 #include <string.h>
 
 #define DEPTH_MAX 16   // of a parameter's value
@@ -44,30 +43,15 @@ static size_t depth(const pons_value *v)
     size_t most = 0, i = 0;
     const char *key = NULL;
     const pons_value *in = NULL;
-    json_array_foreach(v, i, in)
-    {
+    json_array_foreach(v, i, in) {
         const size_t d = depth(in);
         most = d > most ? d : most;
     }
-    json_object_foreach((json_t *)v, key, in)
-    {
+    json_object_foreach((json_t *)v, key, in) {
         const size_t d = depth(in);
         most = d > most ? d : most;
     }
     return most + (json_is_array(v) || json_is_object(v));
-}
-
-static bool has_word(const pons_value *list, const char *word)
-{
-    size_t i = 0;
-    const pons_value *w = NULL;
-    json_array_foreach(list, i, w)
-    {
-        if (strcmp(json_string_value(w), word) == 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 pons_value *pons__vda_action(const pons_vda5050 *v, const pons_value *action, const char *scope,
@@ -76,7 +60,7 @@ pons_value *pons__vda_action(const pons_vda5050 *v, const pons_value *action, co
     const char *type = pons_get_str(action, "actionType", "");
     const pons_value *row = pons_get(pons_get(v->config, "actions"), type);
     *ret_key = NULL;
-    if (!row || !has_word(pons_get(row, "scopes"), scope)) {
+    if (!row || !pons_list_has(pons_get(row, "scopes"), scope)) {
         snprintf(why, cap,
                  row ? "this vehicle does not do %.80s as an action of %s"
                      : "this vehicle has no action %.80s%.0s",
@@ -90,10 +74,7 @@ pons_value *pons__vda_action(const pons_vda5050 *v, const pons_value *action, co
     }
     const pons_value *with = pons_get(row, "with");
     pons_value *args = with ? json_deep_copy(with) : json_object();
-    const char *key = NULL;
-    const pons_value *to = NULL;
-    json_object_foreach((json_t *)pons_get(row, "parameters"), key, to)
-    {
+    pons_each_member(key, to, pons_get(row, "parameters")) {
         const pons_value *value = parameter(action, key);
         if (value && depth(value) > DEPTH_MAX) {
             snprintf(why, cap, "the parameter %.80s of %.80s has more than %d levels", key, type,
@@ -104,7 +85,7 @@ pons_value *pons__vda_action(const pons_vda5050 *v, const pons_value *action, co
         }
         if (value) {
             json_object_set_new(args, json_string_value(to), pons_value_ref(value));
-        } else if (has_word(pons_get(row, "required"), key)) {
+        } else if (pons_list_has(pons_get(row, "required"), key)) {
             snprintf(why, cap, "the parameter %.80s of %.80s is missing", key, type);
             *ret_key = key;
             pons_value_unref(args);
@@ -348,13 +329,10 @@ bool pons__vda_instant_stops(const char *data, size_t n)
 {
     pons_value *message = NULL;
     bool stops = false;
-    size_t i = 0;
-    const pons_value *action = NULL;
     if (pons_value_parse(data, n, &message, NULL) < 0) {
         return false;
     }
-    json_array_foreach(actions_of(message), i, action)
-    {
+    pons_each(action, actions_of(message)) {
         const struct own *own = own_of(action);
         stops = stops || (own && own->stops);
     }
@@ -377,13 +355,10 @@ void pons__vda_instant(pons_vda5050 *v, const char *data, size_t n)
     if (pons_schema_check(v->o.actions, message, &why) < 0) {
         pons__vda_refuse(v, "validationError", why.message, refs);
     } else if (pons__vda_meant(v, message, refs)) {
-        size_t i = 0;
-        const pons_value *action = NULL;
         char of[576];
         snprintf(of, sizeof of, "%lld %s", (long long)pons_get_int(message, "headerId", 0),
                  pons_get_str(message, "timestamp", ""));
-        json_array_foreach(actions_of(message), i, action)
-        {
+        pons_each(action, actions_of(message)) {
             hear(v, action, of);
         }
         make_room(v);

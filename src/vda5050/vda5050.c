@@ -26,7 +26,6 @@
 #include "pons/out_of_memory.h"
 #include "vda5050/vehicle.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,8 +43,7 @@ static const pons_value *next_action(const pons_vda5050 *v, const char *scope, i
 {
     size_t i = 0;
     const pons_value *a = NULL;
-    json_array_foreach(pons__vda_list(v, "actions"), i, a)
-    {
+    json_array_foreach(pons__vda_list(v, "actions"), i, a) {
         if (pons__vda_open(a) && json_is_string(pons_get(a, "skill")) &&
             pons_get_int(a, "seq", -1) == seq && strcmp(pons_get_str(a, "scope", ""), scope) == 0) {
             *ret_i = (size_t)pons_get_int(a, "number", (int64_t)i);

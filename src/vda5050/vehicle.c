@@ -112,10 +112,7 @@ void pons__vda_status(pons_value *action, const char *status, const char *result
 
 pons_value *pons__vda_find_action(const pons_vda5050 *v, const char *id)
 {
-    size_t i = 0;
-    pons_value *a = NULL;
-    json_array_foreach(pons__vda_list(v, "actions"), i, a)
-    {
+    pons_each(a, pons__vda_list(v, "actions")) {
         if (id && strcmp(pons_get_str(a, "id", ""), id) == 0) {
             return a;
         }
@@ -132,11 +129,8 @@ bool pons__vda_has_skill(const pons_vda5050 *v, const char *name)
 
 bool pons__vda_busy(const pons_vda5050 *v)
 {
-    size_t i = 0;
-    const pons_value *a = NULL;
     bool open = json_array_size(pons__vda_list(v, "nodes")) > 0;
-    json_array_foreach(pons__vda_list(v, "actions"), i, a)
-    {
+    pons_each(a, pons__vda_list(v, "actions")) {
         open = open || (pons__vda_open(a) && strcmp(pons_get_str(a, "scope", ""), "INSTANT") != 0);
     }
     const pons_value *current = pons_get(v->kept, "current");
@@ -150,8 +144,7 @@ void pons__vda_drop(pons_vda5050 *v, const char *result)
     size_t i = 0;
     pons_value *a = NULL, *current = json_object_get(v->kept, "current");
     const char *at = pons_get_str(current, "action", "");
-    json_array_foreach(pons__vda_list(v, "actions"), i, a)
-    {
+    json_array_foreach(pons__vda_list(v, "actions"), i, a) {
         const bool runs = strcmp(pons_get_str(a, "id", ""), at) == 0;
         if (pons__vda_open(a) && !runs && strcmp(pons_get_str(a, "scope", ""), "INSTANT") != 0) {
             pons__vda_status(a, "FAILED", result);

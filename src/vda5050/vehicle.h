@@ -1,6 +1,5 @@
 // vehicle.h - a vehicle as the files of this folder share it.
-#ifndef PONS_VDA5050_VEHICLE_H
-#define PONS_VDA5050_VEHICLE_H
+#pragma once
 
 #include "pons/vda5050.h"
 
@@ -74,5 +73,3 @@ bool pons__vda_has_skill(const pons_vda5050 *v, const char *name); // or it is n
 bool pons__vda_busy(const pons_vda5050 *v); // driving, working, or waiting for more of an order
 // The robot has left the way of the order, or the order is over: nothing of it is done any more.
 void pons__vda_drop(pons_vda5050 *v, const char *result);
-
-#endif

@@ -6,23 +6,20 @@
 // The published schema of a state has no PAUSED among the words of an actionStatus, though the text has: an action
 // of a robot that is stopped is RUNNING, and eStop says why nothing happens. Its blockingTypes of a factsheet are
 // a list that is a word, which nothing can be: they are left out.
+#include "pons/clock.h"
 #include "vda5050/vehicle.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define STATE_S 15.0
 
 static void time_text(int64_t wall_ms, char *ret, size_t cap)
 {
-    const time_t s = (time_t)(wall_ms / 1000);
-    struct tm tm;
-    char day[32];
-    gmtime_r(&s, &tm);
-    strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(ret, cap, "%s.%03dZ", day, (int)(wall_ms % 1000));
+    char day[PONS_UTC_TEXT];
+    pons_utc_text(wall_ms, day);
+    snprintf(ret, cap, "%.19s.%03dZ", day, (int)(wall_ms % 1000));
 }
 
 pons_value *pons__vda_message(pons_vda5050 *v, pons_vda5050_topic topic, int64_t wall_ms)
@@ -72,10 +69,7 @@ void pons__vda_publish_visualization(pons_vda5050 *v, int64_t wall_ms)
 static pons_value *node_states(const pons_vda5050 *v)
 {
     pons_value *list = json_array();
-    size_t i = 0;
-    const pons_value *n = NULL;
-    json_array_foreach(pons__vda_list(v, "nodes"), i, n)
-    {
+    pons_each(n, pons__vda_list(v, "nodes")) {
         const pons_value *at = pons_get(n, "nodePosition"), *theta = pons_get(at, "theta");
         const char *about = pons_get_str(n, "nodeDescription", NULL);
         pons_value *where = at ? pons_object("x", pons_value_ref(pons_get(at, "x")), "y",
@@ -95,10 +89,7 @@ static pons_value *node_states(const pons_vda5050 *v)
 static pons_value *edge_states(const pons_vda5050 *v)
 {
     pons_value *list = json_array();
-    size_t i = 0;
-    const pons_value *e = NULL;
-    json_array_foreach(pons__vda_list(v, "edges"), i, e)
-    {
+    pons_each(e, pons__vda_list(v, "edges")) {
         const char *about = pons_get_str(e, "edgeDescription", NULL);
         json_array_append_new(
             list, pons_object("edgeId", json_string(pons_get_str(e, "edgeId", "")), "sequenceId",
@@ -112,10 +103,7 @@ static pons_value *edge_states(const pons_vda5050 *v)
 static pons_value *action_states(const pons_vda5050 *v)
 {
     pons_value *list = json_array();
-    size_t i = 0;
-    const pons_value *a = NULL;
-    json_array_foreach(pons__vda_list(v, "actions"), i, a)
-    {
+    pons_each(a, pons__vda_list(v, "actions")) {
         const char *about = pons_get_str(a, "about", NULL),
                    *result = pons_get_str(a, "result", NULL);
         json_array_append_new(
@@ -238,21 +226,13 @@ static pons_value *agv_actions(const pons_vda5050 *v)
     }
     const char *type = NULL, *key = NULL;
     const pons_value *row = NULL, *to = NULL;
-    json_object_foreach((json_t *)pons_get(v->config, "actions"), type, row)
-    {
+    json_object_foreach((json_t *)pons_get(v->config, "actions"), type, row) {
         if (!pons__vda_has_skill(v, pons_get_str(row, "skill", ""))) {
             continue;
         }
         pons_value *parameters = json_array();
-        json_object_foreach((json_t *)pons_get(row, "parameters"), key, to)
-        {
-            bool required = false;
-            size_t i = 0;
-            const pons_value *r = NULL;
-            json_array_foreach(pons_get(row, "required"), i, r)
-            {
-                required = required || strcmp(json_string_value(r), key) == 0;
-            }
+        json_object_foreach((json_t *)pons_get(row, "parameters"), key, to) {
+            const bool required = pons_list_has(pons_get(row, "required"), key);
             json_array_append_new(parameters,
                                   json_pack("{s:s, s:s, s:b}", "key", key, "valueDataType",
                                             pons_get_str(pons_get(row, "types"), key, "STRING"),
@@ -282,10 +262,7 @@ static pons_value *limits(void)
 // What is in `from` and is no object goes into `into`, at any depth.
 static void merge(pons_value *into, const pons_value *from)
 {
-    const char *key = NULL;
-    const pons_value *value = NULL;
-    json_object_foreach((json_t *)from, key, value)
-    {
+    pons_each_member(key, value, from) {
         pons_value *there = json_object_get(into, key);
         if (json_is_object(there) && json_is_object(value)) {
             merge(there, value);

@@ -86,8 +86,7 @@ static size_t keys_hold(const pons_value *schema, const char *pointer, const pon
     size_t seen = 0;
     const char *name;
     json_t *member;
-    json_object_foreach((json_t *)(uintptr_t)pons_get(schema, "properties"), name, member)
-    {
+    json_object_foreach((json_t *)(uintptr_t)pons_get(schema, "properties"), name, member) {
         char at[256];
         snprintf(at, sizeof at, "%s/%s", pointer, name);
         const pons_value *low = pons_get(member, "minimum"), *high = pons_get(member, "maximum"),

@@ -380,8 +380,7 @@ static void what_is_held_is_taken_up(void **state)
     int adopted = 0;
     size_t i;
     const pons_value *msg;
-    json_array_foreach(r.b.got, i, msg)
-    {
+    json_array_foreach(r.b.got, i, msg) {
         adopted += strcmp(pons_get_str(msg, "type", ""), "adopt") == 0;
     }
     assert_int_equal(adopted, 1);

@@ -1,15 +1,12 @@
-// test_buf.c - appending, taking, and the two codings of integers read back.
+// test_buf.c - bytes and texts: appending, taking, reading back; and the text of a time.
 #include "pons/buf.h"
-#include "pons/random.h"
+#include "pons/clock.h"
 #include "unit.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define SEED UINT64_C(0x627566)
 
 static void test_append(void **state)
 {
@@ -62,75 +59,15 @@ static void test_failure_sticks(void **state)
     assert_true(b.failed);
     assert_int_equal(pons_buf_byte(&b, 'x'), PONS_ENOMEM);
     assert_int_equal(pons_buf_printf(&b, "x"), PONS_ENOMEM);
-    assert_int_equal(pons_buf_varint(&b, 1), PONS_ENOMEM);
     assert_null(pons_buf_take(&b, NULL));
     assert_memory_equal(b.data, "kept", 5);
     pons_buf_clear(&b);
     assert_int_equal(pons_buf_byte(&b, 'x'), PONS_OK);
 }
 
-static void test_varint_bytes(void **state)
-{
-    (void)state;
-    static const struct {
-        uint64_t v;
-        size_t n;
-        const char *bytes;
-    } cases[] = {
-        {0, 1, "\x00"},
-        {127, 1, "\x7f"},
-        {128, 2, "\x80\x01"},
-        {300, 2, "\xac\x02"},
-        {UINT64_MAX, 10, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        pons_autobuf b = PONS_BUF_INIT;
-        pons_buf_varint(&b, cases[i].v);
-        assert_int_equal(b.len, cases[i].n);
-        assert_memory_equal(b.data, cases[i].bytes, cases[i].n);
-    }
-}
-
-static void test_integers_read_back(void **state)
-{
-    (void)state;
-    pons_rand r;
-    pons_rand_seed(&r, SEED);
-    print_message("seed %" PRIu64 "\n", SEED);
-    pons_autobuf b = PONS_BUF_INIT;
-    uint64_t numbers[1000];
-    for (size_t i = 0; i < 1000; i++) {
-        numbers[i] = pons_rand_u64(&r) >> pons_rand_below(&r, 64);
-        pons_buf_varint(&b, numbers[i]);
-    }
-    pons_bufread in = pons_bufread_of(b.data, b.len);
-    for (size_t i = 0; i < 1000; i++) {
-        assert_true(pons_bufread_varint(&in) == numbers[i]);
-    }
-    assert_false(in.bad);
-    assert_ptr_equal(in.at, in.end);
-}
-
 static void test_bad_input(void **state)
 {
     (void)state;
-    static const struct {
-        const char *bytes;
-        size_t n;
-    } cases[] = {
-        {"", 0},
-        {"\x80", 1},                                          // goes on, but ends
-        {"\x80\x00", 2},                                      // overlong
-        {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 10},     // 65 bits
-        {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x81\x00", 11}, // eleven bytes
-        {"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 11},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        pons_bufread in = pons_bufread_of(cases[i].bytes, cases[i].n);
-        assert_true(pons_bufread_varint(&in) == 0);
-        assert_true(in.bad);
-        assert_int_equal((int)pons_bufread_varint(&in), 0); // bad stays bad
-    }
     pons_bufread in = pons_bufread_of("abc", 3);
     assert_memory_equal(pons_bufread_bytes(&in, 2), "ab", 2);
     assert_null(pons_bufread_bytes(&in, 2));
@@ -184,17 +121,55 @@ static void test_utf8_valid(void **state)
     }
 }
 
+// A step of a JSON pointer (RFC 6901, section 3), and a text cut between characters.
+static void test_pointer_and_copy(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *pointer;
+    } keys[] = {{"", "/"}, {"plain", "/plain"}, {"a/b", "/a~1b"}, {"m~n", "/m~0n"}, {"~1", "/~01"}};
+    static const struct {
+        const char *text;
+        size_t cap;
+        const char *copy;
+    } texts[] = {{"abc", 8, "abc"}, {"abc", 3, "ab"},  {"a厨房", 5, "a厨"},
+                 {"a厨房", 4, "a"}, {"x\xff", 8, "x"}, {"y", 1, ""}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        pons_autobuf b = PONS_BUF_INIT;
+        assert_int_equal(pons_buf_pointer(&b, keys[i].key, strlen(keys[i].key)), PONS_OK);
+        assert_string_equal(b.data, keys[i].pointer);
+    }
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char copy[8];
+        pons_utf8_copy(copy, texts[i].cap, texts[i].text);
+        assert_string_equal(copy, texts[i].copy);
+    }
+}
+
+// UTC, by seconds.
+static void test_utc(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t wall_ms;
+        const char *text;
+    } times[] = {{0, "1970-01-01T00:00:00Z"},
+                 {1795939200999, "2026-11-29T08:00:00Z"},
+                 {INT64_MAX, "292278994-08-17T07:12:55Z"}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        char text[PONS_UTC_TEXT];
+        pons_utc_text(times[i].wall_ms, text);
+        assert_string_equal(text, times[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_append),
-        cmocka_unit_test(test_take),
-        cmocka_unit_test(test_failure_sticks),
-        cmocka_unit_test(test_varint_bytes),
-        cmocka_unit_test(test_integers_read_back),
-        cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_base64),
-        cmocka_unit_test(test_utf8_valid),
+        cmocka_unit_test(test_append),           cmocka_unit_test(test_take),
+        cmocka_unit_test(test_failure_sticks),   cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_base64),           cmocka_unit_test(test_utf8_valid),
+        cmocka_unit_test(test_pointer_and_copy), cmocka_unit_test(test_utc),
     };
     return cmocka_run_group_tests_name("base/buf", tests, NULL, NULL);
 }

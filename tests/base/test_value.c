@@ -3,6 +3,7 @@
 // Tables of bad texts with the position that the error must name; writing checked byte by byte and
 // by reading back (seeded random values, both orders of keys); every allocation made to fail once;
 // and threads that drop shared values together, for the sanitizers to watch.
+#include "pons/buf.h"
 #include "pons/random.h"
 #include "pons/value.h"
 #include "rounds.h"
@@ -609,6 +610,58 @@ static void found_by_a_members_text(void **state)
     assert_null(pons_find(json_array_get(list, 0), "id", "a")); // no array
 }
 
+// Loops over lists and members: all of them, those until a break, those not passed over, and none of NULL.
+static void test_each(void **state)
+{
+    (void)state;
+    const pons_value *none = NULL;
+    pons_autovalue list = json_pack("[s,s,s]", "a", "b", "c");
+    pons_autovalue map = json_pack("{s:s,s:s,s:s}", "x", "a", "y", "b", "z", "c");
+    static const struct {
+        const char *skip, *stop, *said;
+    } cases[] = {{"", "", "abc"}, {"b", "", "ac"}, {"", "b", "a"}, {"a", "c", "b"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pons_autobuf items = PONS_BUF_INIT, members = PONS_BUF_INIT;
+        pons_each(item, list) {
+            if (strcmp(json_string_value(item), cases[i].skip) == 0) {
+                continue;
+            }
+            if (strcmp(json_string_value(item), cases[i].stop) == 0) {
+                break;
+            }
+            pons_buf_str(&items, json_string_value(item));
+        }
+        pons_each_member(key, member, map) {
+            if (strcmp(json_string_value(member), cases[i].skip) == 0) {
+                continue;
+            }
+            if (strcmp(json_string_value(member), cases[i].stop) == 0) {
+                break;
+            }
+            assert_int_equal(key[0] - 'x', json_string_value(member)[0] - 'a');
+            pons_buf_str(&members, json_string_value(member));
+        }
+        assert_string_equal(items.data, cases[i].said);
+        assert_string_equal(members.data, cases[i].said);
+    }
+    pons_each(item, none) {
+        fail();
+    }
+    pons_each_member(key, member, none) {
+        fail_msg("%s", key);
+    }
+    pons_each(outer, list) { // a break of the inner loop is none of the outer one
+        pons_each(inner, list) {
+            if (inner != outer) {
+                break;
+            }
+            assert_ptr_equal(outer, json_array_get(list, 0));
+        }
+    }
+    assert_true(pons_list_has(list, "c"));
+    assert_false(pons_list_has(list, "d") || pons_list_has(NULL, "a") || pons_list_has(map, "a"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -630,6 +683,7 @@ int main(void)
         cmocka_unit_test(test_references),
         cmocka_unit_test(test_threads_drop_together),
         cmocka_unit_test(found_by_a_members_text),
+        cmocka_unit_test(test_each),
     };
     pons_value_init();
     pons_value_init();

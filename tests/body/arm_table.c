@@ -34,8 +34,7 @@ const pons_value *table_thing(const bench *t, const char *id)
 {
     size_t i;
     json_t *o;
-    json_array_foreach(pons_get(t->telemetry, "scene"), i, o)
-    {
+    json_array_foreach(pons_get(t->telemetry, "scene"), i, o) {
         if (strcmp(pons_get_str(o, "id", ""), id) == 0) {
             return o;
         }

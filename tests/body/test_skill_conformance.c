@@ -123,8 +123,7 @@ static void an_error_map_covers_every_number(void **state)
         const char *key;
         pons_value *word;
         assert_true(strlen(pons_get_str(pons_get(item, "error_map"), "default", "")) > 0);
-        json_object_foreach(json_object_get(item, "error_map"), key, word)
-        {
+        json_object_foreach(json_object_get(item, "error_map"), key, word) {
             const char *w = json_string_value(word);
             assert_true(strcmp(w, "retry") == 0 || strcmp(w, "replan") == 0 ||
                         strcmp(w, "ask_human") == 0 || strcmp(w, "abort") == 0);

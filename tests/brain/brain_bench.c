@@ -99,13 +99,11 @@ static void complete_skills(pons_value *hello)
                 "'requires_approval':false,'ask_on_unknown':false}");
     size_t i;
     json_t *skill;
-    json_array_foreach(pons_get(hello, "skills"), i, skill)
-    {
+    json_array_foreach(pons_get(hello, "skills"), i, skill) {
         json_object_update_missing(skill, rest);
         size_t k;
         json_t *own;
-        json_array_foreach(registry, k, own)
-        {
+        json_array_foreach(registry, k, own) {
             const bool same =
                 strcmp(pons_get_str(own, "name", ""), pons_get_str(skill, "name", "")) == 0;
             for (size_t m = 0; same && m < sizeof told / sizeof told[0]; m++) {
@@ -399,8 +397,7 @@ const pons_value *bench_await(bench *b, const char *type, const char *key, const
     }
     size_t i;
     json_t *ev;
-    json_array_foreach(b->events, i, ev)
-    {
+    json_array_foreach(b->events, i, ev) {
         char *text = NULL;
         if (pons_get_int(ev, "seq", 0) > 0 &&
             strcmp(pons_get_str(ev, "type", ""), "observation") != 0 &&
@@ -418,8 +415,7 @@ int bench_count(const bench *b, const char *type, const char *key, const char *v
     int n = 0;
     size_t i;
     json_t *ev;
-    json_array_foreach(b->events, i, ev)
-    {
+    json_array_foreach(b->events, i, ev) {
         n += strcmp(pons_get_str(ev, "type", ""), type) == 0 &&
              has(pons_get(ev, "payload"), key, value);
     }
@@ -465,8 +461,7 @@ int bench_sent(const bench *b, const char *type, const char *key, const char *va
     int n = 0;
     size_t i;
     json_t *msg;
-    json_array_foreach(b->got, i, msg)
-    {
+    json_array_foreach(b->got, i, msg) {
         n += strcmp(pons_get_str(msg, "type", ""), type) == 0 &&
              (!key || strcmp(pons_get_str(msg, key, ""), value) == 0);
     }

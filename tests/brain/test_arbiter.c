@@ -109,8 +109,7 @@ static void must_hold(bench *b, int state, const facts *f, const char *word, siz
     int batteries = 0;
     size_t i;
     json_t *task;
-    json_array_foreach(pons_get(status, "queue"), i, task)
-    {
+    json_array_foreach(pons_get(status, "queue"), i, task) {
         batteries += strstr(pons_get_str(task, "text", ""), "battery") != NULL;
     }
     if (batteries != (strcmp(mode, "CHARGE") == 0 && !f->charging) && strcmp(mode, "SAFE") != 0 &&

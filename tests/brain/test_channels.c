@@ -158,8 +158,7 @@ static void why_a_task_is_let_go_of_is_a_flag(void **state)
         int found = 0;
         size_t k;
         json_t *point;
-        json_array_foreach(past, k, point)
-        {
+        json_array_foreach(past, k, point) {
             const pons_value *tasks = pons_get(pons_get(point, "values"), "tasks");
             found += strcmp(pons_get_str(tasks, "preempt_flag", ""), flags[i]) == 0;
         }

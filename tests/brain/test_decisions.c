@@ -52,8 +52,7 @@ static void assert_status_of(bench *b, const char *id, const char *status)
     pons_autovalue s = pons_brain_status(b->brain);
     size_t i;
     json_t *task;
-    json_array_foreach(pons_get(s, "queue"), i, task)
-    {
+    json_array_foreach(pons_get(s, "queue"), i, task) {
         if (strcmp(pons_get_str(task, "id", ""), id) == 0) {
             assert_string_equal(pons_get_str(task, "status", ""), status);
             return;

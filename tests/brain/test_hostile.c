@@ -55,8 +55,7 @@ static bool fell_back_because(const bench *b, const char *why)
 {
     size_t i;
     json_t *ev;
-    json_array_foreach(b->events, i, ev)
-    {
+    json_array_foreach(b->events, i, ev) {
         if (strstr(pons_get_str(pons_get(ev, "payload"), "fallback", ""), why)) {
             return true;
         }
@@ -410,8 +409,7 @@ static void a_skill_that_is_not_as_published_is_not_there(void **state)
     size_t i;
     json_t *name;
     assert_true(json_array_size(skills) > 0);
-    json_array_foreach(skills, i, name)
-    {
+    json_array_foreach(skills, i, name) {
         assert_string_not_equal(json_string_value(name), "fly");
     }
     bench_close(&b);

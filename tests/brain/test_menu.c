@@ -30,8 +30,7 @@ static int ways(const bench *b, const char *type)
     for (size_t i = 0; way(b, i); i++) {
         size_t k;
         json_t *word;
-        json_array_foreach(pons_get(pons_get(way(b, i), "type"), "enum"), k, word)
-        {
+        json_array_foreach(pons_get(pons_get(way(b, i), "type"), "enum"), k, word) {
             n += !type || strcmp(json_string_value(word), type) == 0;
         }
     }
@@ -45,8 +44,7 @@ static const pons_value *offered(const bench *b, const char *skill)
         const pons_value *items = pons_get(pons_get(way(b, i), "ops"), "items");
         size_t k;
         json_t *op;
-        json_array_foreach(pons_get(items, "oneOf"), k, op)
-        {
+        json_array_foreach(pons_get(items, "oneOf"), k, op) {
             const pons_value *of = pons_get(op, "properties");
             if (strcmp(pons_get_str(pons_get(of, "skill"), "const", ""), skill) == 0) {
                 return pons_get(pons_get(of, "args"), "properties");
@@ -60,8 +58,7 @@ static bool has(const pons_value *list, const char *text)
 {
     size_t i;
     json_t *item;
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach(list, i, item) {
         if (json_is_string(item) && strcmp(json_string_value(item), text) == 0) {
             return true;
         }
@@ -114,8 +111,7 @@ static void it_may_speak_while_it_drives(void **state)
         size_t k;
         json_t *move;
         pairs += two != NULL;
-        json_array_foreach(pons_get(json_array_get(two, 0), "oneOf"), k, move)
-        {
+        json_array_foreach(pons_get(json_array_get(two, 0), "oneOf"), k, move) {
             const pons_value *skill = pons_get(pons_get(move, "properties"), "skill");
             assert_string_not_equal(pons_get_str(skill, "const", ""), "wait");
             assert_string_not_equal(pons_get_str(skill, "const", ""), "speak");

@@ -52,8 +52,7 @@ static void expect_steps(const bench *b, const char *expected)
     char said[2048] = "";
     size_t i, used = 0;
     json_t *ev;
-    json_array_foreach(b->events, i, ev)
-    {
+    json_array_foreach(b->events, i, ev) {
         const pons_value *p = pons_get(ev, "payload");
         if (strcmp(pons_get_str(ev, "type", ""), "plan.step") == 0 && used < sizeof said) {
             used += (size_t)snprintf(said + used, sizeof said - used, "%s%lld %s", used ? " " : "",
@@ -69,8 +68,7 @@ static const pons_value *result_of(bench *b, int64_t step_id)
     const pons_value *found = NULL;
     size_t i;
     json_t *ev;
-    json_array_foreach(b->events, i, ev)
-    {
+    json_array_foreach(b->events, i, ev) {
         const pons_value *p = pons_get(ev, "payload");
         if (strcmp(pons_get_str(ev, "type", ""), "plan.result") == 0 &&
             pons_get_int(p, "step_id", -1) == step_id) {
@@ -576,8 +574,7 @@ static void a_model_s_failed_plan_goes_back_to_it(void **state)
     const pons_value *seen = NULL;
     size_t i;
     json_t *ev;
-    json_array_foreach(b.events, i, ev)
-    {
+    json_array_foreach(b.events, i, ev) {
         if (strcmp(pons_get_str(ev, "type", ""), "observation") == 0) {
             seen = pons_get(pons_get(pons_get(ev, "payload"), "observation"), "task");
         }

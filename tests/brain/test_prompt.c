@@ -31,8 +31,7 @@ static char *texts(const bench *b, long bytes_max, long tokens_max)
     size_t size = 0, i;
     json_t *m;
     FILE *out = open_memstream(&all, &size);
-    json_array_foreach(pons_get(b->llm_request, "messages"), i, m)
-    {
+    json_array_foreach(pons_get(b->llm_request, "messages"), i, m) {
         fprintf(out, "%s\n", pons_get_str(m, "content", ""));
     }
     fclose(out);

@@ -40,8 +40,7 @@ static const char *id_of(const pons_value *open, const char *task)
     const pons_value *q = NULL;
     size_t i;
     json_t *one;
-    json_array_foreach(open, i, one)
-    {
+    json_array_foreach(open, i, one) {
         q = strcmp(pons_get_str(one, "task_id", ""), task) == 0 ? one : q;
     }
     if (!q) {
@@ -91,8 +90,7 @@ static void why_it_was_left_is_kept(void **state)
     int found = 0;
     size_t i;
     json_t *point;
-    json_array_foreach(past, i, point)
-    {
+    json_array_foreach(past, i, point) {
         const pons_value *react = pons_get(pons_get(point, "values"), "react");
         found += strcmp(pons_get_str(react, "stop_reason", ""), "need_human") == 0;
     }
@@ -770,8 +768,7 @@ static void safe_takes_a_question_back_over_a_death(void **state)
         const bool sent = bench_starts(&b, "stop_base") > 0;
         size_t n;
         json_t *one;
-        json_array_foreach(open, n, one)
-        {
+        json_array_foreach(open, n, one) {
             if (sent && strcmp(pons_get_str(one, "id", ""), id) == 0) {
                 fail_msg("killed at commit %d: a stop was sent, the question about it is open", k);
             }

@@ -509,8 +509,7 @@ static void progress_is_not_disturbed(void **state)
     int measured = 0;
     size_t i;
     json_t *event;
-    json_array_foreach(b.events, i, event)
-    {
+    json_array_foreach(b.events, i, event) {
         const pons_value *seen = pons_get(pons_get(event, "payload"), "observation");
         const pons_value *runs = json_array_get(pons_get(seen, "running"), 0);
         measured += pons_get_num(runs, "distance_remaining_m", 0.0) > 0.0;
@@ -619,8 +618,7 @@ static void the_state_says_what_was_done(void **state)
     int64_t sent_ms = 0, ends = 0;
     size_t i;
     json_t *entry;
-    json_array_foreach(pons_get(trace, "log"), i, entry)
-    {
+    json_array_foreach(pons_get(trace, "log"), i, entry) {
         const int64_t ts_ms = pons_get_int(entry, "ts_ms", 0);
         sent_ms = pons_get(entry, "dispatched") ? ts_ms : sent_ms;
         if (pons_get(entry, "status") && sent_ms) {

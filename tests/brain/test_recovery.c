@@ -44,8 +44,7 @@ static int effects_in(bench *b, pons_effect_state state, const char *skill)
     int n = 0;
     size_t i;
     json_t *e;
-    json_array_foreach(list, i, e)
-    {
+    json_array_foreach(list, i, e) {
         n += strcmp(pons_get_str(e, "skill", ""), skill) == 0;
     }
     return n;

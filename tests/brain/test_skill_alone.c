@@ -139,11 +139,9 @@ static const pons_value *offered(const bench *b)
 {
     size_t i, k;
     json_t *way, *op;
-    json_array_foreach(pons_get(pons_get(b->llm_request, "schema"), "oneOf"), i, way)
-    {
+    json_array_foreach(pons_get(pons_get(b->llm_request, "schema"), "oneOf"), i, way) {
         const pons_value *ops = pons_get(pons_get(way, "properties"), "ops");
-        json_array_foreach(pons_get(pons_get(ops, "items"), "oneOf"), k, op)
-        {
+        json_array_foreach(pons_get(pons_get(ops, "items"), "oneOf"), k, op) {
             const pons_value *of = pons_get(op, "properties");
             if (strcmp(pons_get_str(pons_get(of, "skill"), "const", ""), "fold_up") == 0) {
                 return pons_get(pons_get(of, "args"), "properties");

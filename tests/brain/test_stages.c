@@ -198,8 +198,7 @@ static pons_value *told(const bench *b)
     pons_value *lines = json_array();
     size_t i;
     json_t *ev;
-    json_array_foreach(b->events, i, ev)
-    {
+    json_array_foreach(b->events, i, ev) {
         const char *type = pons_get_str(ev, "type", "");
         char line[400];
         size_t used = (size_t)snprintf(line, sizeof line, "%s", type);
@@ -297,8 +296,7 @@ static void each_ends_as_it_did(void **state)
     assert_int_equal(json_object_size(as), N_STAGES);
     const char *thread;
     json_t *lines;
-    json_object_foreach((json_t *)as, thread, lines)
-    {
+    json_object_foreach((json_t *)as, thread, lines) {
         const pons_value *now = pons_get(ends, thread);
         if (!json_equal(now, lines)) {
             char *was = json_dumps(lines, JSON_INDENT(1)), *is = json_dumps(now, JSON_INDENT(1));

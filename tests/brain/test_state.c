@@ -263,8 +263,7 @@ static void the_tables_have_what_the_schemas_publish(void **state)
         snprintf(path, sizeof path, "%s/schemas/%s", PONS_SOURCE_DIR, rows[i].file);
         pons_autovalue schema = json_load_file(path, 0, NULL);
         assert_true(json_object_size(pons_get(schema, "properties")) > 0);
-        json_object_foreach((json_t *)pons_get(schema, "properties"), name, unused)
-        {
+        json_object_foreach((json_t *)pons_get(schema, "properties"), name, unused) {
             if (!member_of(rows[i].table, name)) {
                 fail_msg("%s has %s, and the table has not", rows[i].file, name);
             }

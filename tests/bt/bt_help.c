@@ -53,8 +53,7 @@ void check_lines(const pons_value *c, const pons_value *got)
     for (size_t i = 0; i < json_array_size(want); i++) {
         const char *key;
         pons_value *v;
-        json_object_foreach(json_array_get(want, i), key, v)
-        {
+        json_object_foreach(json_array_get(want, i), key, v) {
             const pons_value *g = pons_get(json_array_get(got, i), key);
             if (!json_equal(v, (pons_value *)g)) {
                 char *a = NULL, *b = NULL;

@@ -401,8 +401,7 @@ int bench_count(const proc *p, const char *type, const char *key, const char *va
     int n = 0;
     size_t i;
     json_t *ev;
-    json_array_foreach(p->events, i, ev)
-    {
+    json_array_foreach(p->events, i, ev) {
         n += fits(ev, type, key, value);
     }
     return n;
@@ -732,8 +731,7 @@ int bench_ledger_count(bench *b, const char *goal_id, const char *state)
     int n = 0;
     size_t i;
     json_t *row;
-    json_array_foreach(rows, i, row)
-    {
+    json_array_foreach(rows, i, row) {
         n += strcmp(pons_get_str(row, "state", ""), state) == 0 &&
              (!goal_id || strcmp(pons_get_str(row, "goal_id", ""), goal_id) == 0);
     }
@@ -771,8 +769,7 @@ int bench_ledger_in(bench *b, const char *skill, const char *state)
     int n = 0;
     size_t i;
     json_t *row;
-    json_array_foreach(rows, i, row)
-    {
+    json_array_foreach(rows, i, row) {
         n += strcmp(pons_get_str(row, "state", ""), state) == 0 &&
              strcmp(pons_get_str(row, "skill", ""), skill) == 0;
     }
@@ -802,8 +799,7 @@ void bench_ledger_check(bench *b)
     const char *open_goal = "", *open_boot = "";
     size_t i;
     json_t *row;
-    json_array_foreach(rows, i, row)
-    {
+    json_array_foreach(rows, i, row) {
         const char *goal = pons_get_str(row, "goal_id", ""),
                    *state = pons_get_str(row, "state", "");
         const char *boot = pons_get_str(row, "boot_id", "");

@@ -29,8 +29,7 @@ static void check_stream(const proc *p)
     for (i = 0; i < NODES_MAX; i++) {
         strcpy(state[i], "IDLE");
     }
-    json_array_foreach(p->events, i, e)
-    {
+    json_array_foreach(p->events, i, e) {
         const char *type = pons_get_str(e, "type", "");
         const int64_t node = pons_get_int(e, "node", 0);
         assert_in_range(node, 0, NODES_MAX - 1);

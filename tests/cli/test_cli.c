@@ -56,8 +56,7 @@ static void every_line_has_its_members(const proc *p, const char *thread)
     assert_int_equal(lines, json_array_size(p->events)); // each line is one JSON object
     size_t i;
     json_t *ev;
-    json_array_foreach(p->events, i, ev)
-    {
+    json_array_foreach(p->events, i, ev) {
         const char *type = pons_get_str(ev, "type", "");
         assert_true(json_is_integer(pons_get(ev, "ts_ms")));
         assert_true(json_is_integer(pons_get(ev, "robot_ms")));

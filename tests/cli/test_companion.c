@@ -86,8 +86,7 @@ static const pons_value *tick_at(const pons_value *events, const char *time)
 {
     size_t i;
     const pons_value *ev;
-    json_array_foreach(events, i, ev)
-    {
+    json_array_foreach(events, i, ev) {
         if (strcmp(pons_get_str(ev, "type", ""), "tick") == 0 &&
             strcmp(pons_get_str(ev, "time", ""), time) == 0) {
             return ev;
@@ -105,13 +104,11 @@ static void must_go_on_from(const proc *p, const pons_value *shown, const char *
     int again = 0;
     size_t i;
     const pons_value *ev;
-    json_array_foreach(shown, i, ev)
-    {
+    json_array_foreach(shown, i, ev) {
         const bool tick = strcmp(pons_get_str(ev, "type", ""), "tick") == 0;
         news = tick ? news : pons_get_str(ev, "time", "");
     }
-    json_array_foreach(p->events, i, ev)
-    {
+    json_array_foreach(p->events, i, ev) {
         const char *time = pons_get_str(ev, "time", "");
         const bool tick = strcmp(pons_get_str(ev, "type", ""), "tick") == 0;
         first = first || !tick ? first : time;

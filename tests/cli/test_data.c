@@ -29,8 +29,7 @@ static void doctor_says(bench *b, const char *words, int status, const char *che
     snprintf(all, sizeof all, "doctor --json %s", words);
     bench_start(b, &p, NULL, all);
     bench_must_exit(&p, status);
-    json_array_foreach(p.events, i, line)
-    {
+    json_array_foreach(p.events, i, line) {
         found = found || (strcmp(pons_get_str(line, "check", ""), check) == 0 &&
                           strcmp(pons_get_str(line, "state", ""), state) == 0);
     }
@@ -53,8 +52,7 @@ static void reaches(bench *b, const char *environment, const char *check, const 
              PONS_BINARY_DIR, b->workspace);
     bench_start_program(b, &p, "/usr/bin/env", words);
     bench_finish(&p);
-    json_array_foreach(p.events, i, line)
-    {
+    json_array_foreach(p.events, i, line) {
         found = found || (strcmp(pons_get_str(line, "check", ""), check) == 0 &&
                           strcmp(pons_get_str(line, "state", ""), state) == 0 &&
                           strstr(pons_get_str(line, "detail", ""), says));

@@ -67,8 +67,7 @@ static void kill_and_resume_until_done(void **state)
         size_t k;
         json_t *task;
         assert_int_equal(json_array_size(pons_get(done, "tasks")), 2);
-        json_array_foreach(pons_get(done, "tasks"), k, task)
-        {
+        json_array_foreach(pons_get(done, "tasks"), k, task) {
             assert_string_equal(pons_get_str(task, "status", ""), "succeeded");
         }
         bench_ledger_check(&b);
@@ -98,8 +97,7 @@ static void a_killed_body_leaves_an_unknown_outcome(void **state)
     const pons_value *newest = NULL;
     size_t i;
     json_t *ev;
-    json_array_foreach(p.events, i, ev)
-    {
+    json_array_foreach(p.events, i, ev) {
         if (strcmp(pons_get_str(ev, "skill", ""), "navigate_to_pose") == 0 &&
             strcmp(pons_get_str(ev, "state", ""), "done") == 0) {
             newest = ev;
@@ -167,8 +165,7 @@ static void a_file_that_may_not_grow_is_waited_for(void **state)
     pons_autovalue rows = bench_ledger(&b);
     size_t i;
     json_t *row;
-    json_array_foreach(rows, i, row)
-    {
+    json_array_foreach(rows, i, row) {
         if (strcmp(pons_get_str(row, "state", ""), "started") == 0) {
             const char *id = pons_get_str(row, "goal_id", "");
             assert_int_equal(bench_ledger_count(&b, id, "started"), 1);
@@ -201,8 +198,7 @@ static void the_rules_carry_on_without_the_model(void **state)
     bool said = false;
     size_t i;
     json_t *ev;
-    json_array_foreach(p.events, i, ev)
-    {
+    json_array_foreach(p.events, i, ev) {
         const char *why = pons_get_str(ev, "fallback", NULL);
         said = said || (why && strstr(why, "the rules decide"));
     }

@@ -30,8 +30,7 @@ static pons_value *said(bench *b, const char *type, const char *key, const char 
     json_t *v;
     bench_start(b, &p, NULL, "fleet status --all --json");
     bench_finish(&p);
-    json_array_foreach(p.events, i, v)
-    {
+    json_array_foreach(p.events, i, v) {
         if (strcmp(pons_get_str(v, "type", ""), type) == 0 &&
             strcmp(pons_get_str(v, key, ""), value) == 0) {
             pons_value_unref(found);

@@ -20,8 +20,7 @@ static const pons_value *of_type(const proc *p, const char *type, size_t n)
 {
     size_t i;
     json_t *ev;
-    json_array_foreach(p->events, i, ev)
-    {
+    json_array_foreach(p->events, i, ev) {
         if (strcmp(pons_get_str(ev, "type", ""), type) == 0 && n-- == 0) {
             return ev;
         }
@@ -51,8 +50,7 @@ static void checkpoint_before(bench *b, const char *node, char ret[64])
     *ret = '\0';
     bench_start(b, &p, NULL, "threads history t --json");
     bench_must_exit(&p, 0);
-    json_array_foreach(p.events, i, row)
-    {
+    json_array_foreach(p.events, i, row) {
         const char *next = json_string_value(json_array_get(pons_get(row, "next"), 0));
         if (!*ret && next && strcmp(next, node) == 0) {
             snprintf(ret, 64, "%s", pons_get_str(row, "checkpoint_id", ""));
@@ -386,8 +384,7 @@ static void what_is_not_right_is_one_line(void **state)
     bench_must_exit(&p, 0);
     size_t k;
     json_t *row;
-    json_array_foreach(p.events, k, row)
-    {
+    json_array_foreach(p.events, k, row) {
         const char *name = pons_get_str(row, "thread", "");
         assert_true(strcmp(name, "f") != 0 && strcmp(name, "ghost") != 0);
     }

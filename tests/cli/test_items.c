@@ -17,8 +17,7 @@ static void prints(bench *b, const char *words, const char *member, const char *
     size_t i, n = 0;
     bench_start(b, &p, NULL, words);
     bench_must_exit(&p, 0);
-    json_array_foreach(p.events, i, line)
-    {
+    json_array_foreach(p.events, i, line) {
         n += (size_t)snprintf(have + n, sizeof have - n, "%s%s", i ? " " : "",
                               pons_get_str(line, member, "?"));
     }

@@ -432,8 +432,7 @@ static void a_world_is_what_nav2_loads(void **state)
                                         "ros__parameters"),
                      *limit;
     size_t k;
-    json_array_foreach((json_t *)pons_get(smooth, "max_accel"), k, limit)
-    {
+    json_array_foreach((json_t *)pons_get(smooth, "max_accel"), k, limit) {
         assert_true(json_is_real(limit)); // ROS takes no list of integers and others
     }
     assert_int_equal(k, 3);

@@ -67,8 +67,7 @@ static void client_await_tool(client *c, const char *name)
         assert_int_equal(c->tools.ops->list(c->tools.self, &list, &err), PONS_OK);
         size_t i;
         json_t *t;
-        json_array_foreach(list, i, t)
-        {
+        json_array_foreach(list, i, t) {
             if (strcmp(pons_get_str(t, "name", ""), name) == 0) {
                 return;
             }

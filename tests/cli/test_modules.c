@@ -141,8 +141,7 @@ static bool doctor_said(const proc *p, const char *check, const char *state, con
 {
     size_t i;
     json_t *line;
-    json_array_foreach(p->events, i, line)
-    {
+    json_array_foreach(p->events, i, line) {
         if (strcmp(pons_get_str(line, "check", ""), check) == 0 &&
             strcmp(pons_get_str(line, "state", ""), state) == 0 &&
             strstr(pons_get_str(line, "detail", ""), detail)) {

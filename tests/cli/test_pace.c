@@ -156,8 +156,7 @@ static void said_to_the_agent(void **state)
     static const int64_t paces[] = {50, 30, 25};
     size_t n = 0, i;
     const pons_value *ev;
-    json_array_foreach(p.events, i, ev)
-    {
+    json_array_foreach(p.events, i, ev) {
         if (strcmp(pons_get_str(ev, "type", ""), "pace") == 0) {
             assert_in_range(n, 0, 2);
             assert_int_equal(pons_get_int(ev, "percent", 0), paces[n++]);

@@ -15,8 +15,7 @@ static int64_t count(const pons_value *about, const char *topic)
 {
     size_t i;
     json_t *t;
-    json_array_foreach(pons_get(about, "topics"), i, t)
-    {
+    json_array_foreach(pons_get(about, "topics"), i, t) {
         if (strcmp(pons_get_str(t, "topic", ""), topic) == 0) {
             return pons_get_int(t, "messages", 0);
         }
@@ -61,8 +60,7 @@ static void test_a_run_is_recorded_and_replayed(void **state)
     const pons_value *world = NULL;
     json_t *line;
     size_t i;
-    json_array_foreach(one.events, i, line)
-    {
+    json_array_foreach(one.events, i, line) {
         world =
             strcmp(pons_get_str(line, "type", ""), "world") == 0 ? pons_get(line, "value") : world;
     }

@@ -75,8 +75,7 @@ static void expect_begun(const proc *p, const char *target, const char *ids)
     char all[512] = "";
     size_t i;
     const pons_value *e;
-    json_array_foreach(p->events, i, e)
-    {
+    json_array_foreach(p->events, i, e) {
         if (strcmp(pons_get_str(e, "status", ""), "running") == 0 &&
             (!target || strcmp(pons_get_str(e, "target", ""), target) == 0)) {
             snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", *all ? " " : "",
@@ -93,8 +92,7 @@ static void expect_once(bench *b)
     pons_autovalue started = json_object();
     size_t i;
     const pons_value *row;
-    json_array_foreach(all, i, row)
-    {
+    json_array_foreach(all, i, row) {
         const char *goal = pons_get_str(row, "goal_id", "");
         if (strcmp(pons_get_str(row, "state", ""), "started") == 0) {
             if (pons_get(started, goal)) {
@@ -127,8 +125,7 @@ static void order_and_one_a_target(void **state)
     const char *running = NULL; // one at a time, as the events tell it
     size_t i;
     const pons_value *e;
-    json_array_foreach(p.events, i, e)
-    {
+    json_array_foreach(p.events, i, e) {
         if (strcmp(pons_get_str(e, "target", ""), "t1") == 0) {
             const bool begins = strcmp(pons_get_str(e, "status", ""), "running") == 0;
             assert_true(begins == (running == NULL));
@@ -347,8 +344,7 @@ static void a_policy_drives(void **state)
     double way_m = 0;
     size_t i;
     const pons_value *step;
-    json_array_foreach(json_object_get(v, "steps"), i, step)
-    {
+    json_array_foreach(json_object_get(v, "steps"), i, step) {
         way_m += pons_get_num(pons_get(step, "result"), "distance_m", 0);
     }
     const double is = pons_get_num(pons_get(v, "result"), "distance_m", 0);
@@ -476,8 +472,7 @@ static void two_share_the_queue(void **state)
     for (int i = 0; i < 2; i++) {
         size_t k;
         const pons_value *e;
-        json_array_foreach(p[i].events, k, e)
-        {
+        json_array_foreach(p[i].events, k, e) {
             char word[32];
             snprintf(word, sizeof word, "%s;", pons_get_str(e, "id", ""));
             if (strcmp(pons_get_str(e, "status", ""), "running") == 0) {

@@ -15,8 +15,7 @@ static size_t listed(bench *b, char ret_id[32], bool *ret_enabled)
     bench_start(b, &p, NULL, "schedule list --json");
     bench_must_exit(&p, 0);
     n = json_array_size(p.events);
-    json_array_foreach(p.events, i, row)
-    {
+    json_array_foreach(p.events, i, row) {
         snprintf(ret_id, 32, "%s", pons_get_str(row, "id", ""));
         *ret_enabled = pons_get_bool(row, "enabled", false);
     }

@@ -34,8 +34,7 @@ static void measure(const pons_value *request, size_t *ret_texts, size_t *ret_fo
     json_t *message;
     char *form = NULL;
     *ret_texts = 0;
-    json_array_foreach(pons_get(request, "messages"), i, message)
-    {
+    json_array_foreach(pons_get(request, "messages"), i, message) {
         *ret_texts += strlen(pons_get_str(message, "content", ""));
     }
     const long n = pons_value_line(pons_get(request, "schema"), &form);

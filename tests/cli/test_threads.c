@@ -28,8 +28,7 @@ static pons_value *numbered(const proc *p)
     pons_value *list = json_array();
     size_t i;
     json_t *ev;
-    json_array_foreach(p->events, i, ev)
-    {
+    json_array_foreach(p->events, i, ev) {
         if (pons_get(ev, "seq")) {
             json_t *copy = json_copy(ev);
             json_object_del(copy, "robot_ms");
@@ -326,8 +325,7 @@ static void checkpoint_of(bench *b, const char *ns, const char *node, char ret[6
     snprintf(words, sizeof words, "threads history t --json --ns %s --limit 500", ns);
     bench_start(b, &p, NULL, words);
     bench_must_exit(&p, 0);
-    json_array_foreach(p.events, i, row)
-    {
+    json_array_foreach(p.events, i, row) {
         const char *next = json_string_value(json_array_get(pons_get(row, "next"), 0));
         if (next && strcmp(next, node) == 0) {
             snprintf(ret, 64, "%s", pons_get_str(row, "checkpoint_id", ""));

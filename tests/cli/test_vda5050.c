@@ -190,8 +190,7 @@ static bool finished(const rig *r, const char *id)
 {
     size_t i = 0;
     const pons_value *a = NULL;
-    json_array_foreach(pons_get(r->state, "actionStates"), i, a)
-    {
+    json_array_foreach(pons_get(r->state, "actionStates"), i, a) {
         if (strcmp(pons_get_str(a, "actionId", ""), id) == 0) {
             return strcmp(pons_get_str(a, "actionStatus", ""), "FINISHED") == 0;
         }
@@ -203,8 +202,7 @@ static bool has_error(const rig *r, const char *type)
 {
     size_t i = 0;
     const pons_value *e = NULL;
-    json_array_foreach(pons_get(r->state, "errors"), i, e)
-    {
+    json_array_foreach(pons_get(r->state, "errors"), i, e) {
         if (strcmp(pons_get_str(e, "errorType", ""), type) == 0) {
             return true;
         }

@@ -66,8 +66,7 @@ static int started(bench *b)
     pons_autovalue once = json_object();
     size_t i;
     const pons_value *row;
-    json_array_foreach(all, i, row)
-    {
+    json_array_foreach(all, i, row) {
         const char *goal = pons_get_str(row, "goal_id", "");
         if (strcmp(pons_get_str(row, "state", ""), "started") == 0) {
             if (pons_get(once, goal)) {

@@ -142,8 +142,7 @@ const pons_value *life_find(const life *l, const char *type, const char *action,
 {
     size_t i;
     pons_value *ev;
-    json_array_foreach(l->events, i, ev)
-    {
+    json_array_foreach(l->events, i, ev) {
         if (strcmp(pons_get_str(ev, "type", ""), type) == 0 &&
             (!action || strcmp(pons_get_str(pons_get(ev, "action"), "type", ""), action) == 0) &&
             n-- == 0) {
@@ -175,8 +174,7 @@ char *life_deeds(const life *l)
     pons_buf b = PONS_BUF_INIT;
     size_t i;
     pons_value *ev;
-    json_array_foreach(l->events, i, ev)
-    {
+    json_array_foreach(l->events, i, ev) {
         if (strncmp(pons_get_str(ev, "type", ""), "action.", 7) == 0) {
             pons_buf_printf(&b, "%s %s %s\n", pons_get_str(ev, "time", ""),
                             pons_get_str(ev, "type", ""),
@@ -191,8 +189,7 @@ char *life_text(const life *l)
     pons_buf b = PONS_BUF_INIT;
     size_t i;
     pons_value *ev;
-    json_array_foreach(l->events, i, ev)
-    {
+    json_array_foreach(l->events, i, ev) {
         char *line = NULL;
         assert_true(pons_value_line(ev, &line) > 0);
         pons_buf_printf(&b, "%s\n", line);

@@ -263,8 +263,7 @@ static void outcome(const void *state, wait_at at, const char *what, bool answer
         const pons_value *log = pons_run_get(r, "log"), *x = pons_run_get(r, "x"), *v;
         size_t i;
         pons_buf_printf(&text, "%s ", status_of(r));
-        json_array_foreach((pons_value *)(uintptr_t)log, i, v)
-        {
+        json_array_foreach((pons_value *)(uintptr_t)log, i, v) {
             pons_buf_printf(&text, "%s%s", i ? "," : "", json_string_value(v));
         }
         if (x) {

@@ -99,8 +99,7 @@ size_t bed_events(const bed *b, const char *type)
 {
     size_t n = 0, i;
     pons_value *e;
-    json_array_foreach(b->events, i, e)
-    {
+    json_array_foreach(b->events, i, e) {
         n += strcmp(pons_get_str(e, "type", ""), type) == 0;
     }
     return n;

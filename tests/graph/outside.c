@@ -23,8 +23,7 @@ static const pons_value *task_of(const pons_value *snapshot, const char *name)
 {
     pons_value *task;
     size_t i;
-    json_array_foreach(pons_get(snapshot, "tasks"), i, task)
-    {
+    json_array_foreach(pons_get(snapshot, "tasks"), i, task) {
         if (strcmp(pons_get_str(task, "name", ""), name) == 0) {
             return task;
         }
@@ -313,8 +312,7 @@ static void assert_found(bed *b, const pons_history_query *q, const char *want)
     char have[1024] = "";
     size_t i, n = 0;
     assert_ok(pons_state_history_find(b->store, "t1", "", q, &list, &b->err));
-    json_array_foreach(list, i, one)
-    {
+    json_array_foreach(list, i, one) {
         const pons_value *m = pons_get(one, "metadata");
         n += (size_t)snprintf(have + n, sizeof have - n, "%s%s %d %s", i ? ", " : "",
                               pons_get_str(m, "source", ""), (int)pons_get_int(m, "step", -9),
@@ -362,8 +360,7 @@ static void test_history(void **state)
         const pons_history_query q = {.before = before, .limit = 2, .bare = true};
         assert_ok(pons_state_history_find(p.b.store, "t1", "", &q, &page, &p.b.err));
         assert_true(json_array_size(page) > 0);
-        json_array_foreach(page, i, one)
-        {
+        json_array_foreach(page, i, one) {
             assert_true(json_equal(one, json_array_get(all, at)));
             snprintf(before, sizeof before, "%s", pons_get_str(one, "checkpoint_id", ""));
             at++;
@@ -385,8 +382,7 @@ static void assert_threads(bed *b, pons_threads_query q, const char *want)
     q.by = PONS_THREADS_BY_ID;
     q.ascending = true;
     assert_ok(pons_threads_find(b->store, &q, &list, &b->err));
-    json_array_foreach(list, i, one)
-    {
+    json_array_foreach(list, i, one) {
         n += (size_t)snprintf(have + n, sizeof have - n, "%s%s %s", i ? ", " : "",
                               pons_get_str(one, "thread_id", ""), pons_get_str(one, "status", ""));
     }

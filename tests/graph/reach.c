@@ -30,8 +30,7 @@ static void assert_chat(place *p, const char *want)
     size_t i;
     pons_value *m;
     assert_ok(pons_state_read(p->store, "t1", "", &state, &p->b.err));
-    json_array_foreach(json_object_get(state, "m"), i, m)
-    {
+    json_array_foreach(json_object_get(state, "m"), i, m) {
         const char *id = pons_get_str(m, "id", "");
         json_array_append_new(list,
                               json_pack("[ssO]", pons_get_str(m, "type", ""),

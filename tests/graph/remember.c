@@ -20,8 +20,7 @@ static void assert_items(const bed *b, const char *ns, const char *want)
     char have[256] = "";
     size_t i, n = 0;
     assert_ok(pons_items_search(&it, &(pons_items_query){.prefix = ns, .limit = -1}, &list, NULL));
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach(list, i, item) {
         n += (size_t)snprintf(have + n, sizeof have - n, "%s%s=%d", i ? " " : "",
                               pons_get_str(item, "key", ""),
                               (int)pons_get_int(pons_get(item, "value"), "n", -1));

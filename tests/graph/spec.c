@@ -338,16 +338,14 @@ static pons_value *plain(ids *known, const pons_value *v)
     }
     if (json_is_array(v)) {
         out = json_array();
-        json_array_foreach((pons_value *)(uintptr_t)v, i, item)
-        {
+        json_array_foreach((pons_value *)(uintptr_t)v, i, item) {
             json_array_append_new(out, plain(known, item));
         }
         return out;
     }
     if (json_is_object(v)) {
         out = json_object();
-        json_object_foreach((pons_value *)(uintptr_t)v, key, item)
-        {
+        json_object_foreach((pons_value *)(uintptr_t)v, key, item) {
             json_object_set_new(
                 out, key, strcmp(key, "timestamp") == 0 ? json_integer(0) : plain(known, item));
         }
@@ -363,8 +361,7 @@ void spec_events(bed *b, uint32_t modes, bool subgraphs, const char *want)
     known.n = 0;
     size_t i;
     pons_value *e;
-    json_array_foreach(b->events, i, e)
-    {
+    json_array_foreach(b->events, i, e) {
         pons_event ev = {.ns = pons_get_str(e, "ns", ""),
                          .type = pons_get_str(e, "type", ""),
                          .payload = pons_get(e, "payload")};
@@ -403,8 +400,7 @@ void spec_checkpoint_at(bed *b, const char *ns, int64_t step, char ret[32])
     pons_value *row;
     ret[0] = '\0';
     assert_ok(pons_state_history(b->store, "t1", ns, 0, false, &history, &b->err));
-    json_array_foreach(history, i, row)
-    {
+    json_array_foreach(history, i, row) {
         if (!ret[0] && pons_get_int(row, "step", -9) == step) {
             snprintf(ret, 32, "%s", pons_get_str(row, "checkpoint_id", ""));
         }

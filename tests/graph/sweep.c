@@ -241,8 +241,7 @@ static void check(bed *b, world *w, int n)
     assert_int_equal(json_array_size(effects), 2);
     const char *id;
     pons_value *times;
-    json_object_foreach(w->sent, id, times)
-    {
+    json_object_foreach(w->sent, id, times) {
         if (json_integer_value(times) > 1) {
             fail_msg("killed at commit %d: effect %s was sent twice", n, id);
         }

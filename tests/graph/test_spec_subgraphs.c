@@ -19,8 +19,7 @@ static void ns_of(bed *b, const char *prefix, char ret[PONS_NAME_MAX])
     pons_value *v;
     ret[0] = '\0';
     assert_ok(b->store.ops->namespaces(b->store.self, "t1", list_ns, all, &b->err));
-    json_array_foreach(all, i, v)
-    {
+    json_array_foreach(all, i, v) {
         const char *s = json_string_value(v);
         if (s[0] && strncmp(s, prefix, strlen(prefix)) == 0) {
             snprintf(ret, PONS_NAME_MAX, "%s", s);

@@ -298,8 +298,7 @@ static int act_fork(bed *b, const pons_graph *g, const kind *k)
     if (st == PONS_OK) {
         st = pons_state_history(b->store, "t1", "", 0, false, &history, &b->err);
     }
-    json_array_foreach(history, i, c)
-    {
+    json_array_foreach(history, i, c) {
         forked = forked || strcmp(pons_get_str(c, "source", ""), "fork") == 0;
         if (pons_get_int(c, "step", 0) == 0) {
             at = pons_get_str(c, "checkpoint_id", "");

@@ -283,8 +283,7 @@ static void sum_up(const pons_value *d, char *buf, size_t cap)
     size_t n = (size_t)snprintf(buf, cap, "%s", pons_get_str(d, "type", "?"));
     size_t i;
     pons_value *op;
-    json_array_foreach(pons_get(d, "ops"), i, op)
-    {
+    json_array_foreach(pons_get(d, "ops"), i, op) {
         if (strcmp(pons_get_str(op, "op", ""), "dispatch") == 0) {
             char *args;
             assert_true(pons_value_dump(pons_get(op, "args"), &args) > 0);
@@ -488,8 +487,7 @@ static bool listed(const pons_value *list, const char *s)
 {
     size_t i;
     pons_value *v;
-    json_array_foreach(list, i, v)
-    {
+    json_array_foreach(list, i, v) {
         if (strcmp(json_string_value(v), s) == 0) {
             return true;
         }
@@ -540,8 +538,7 @@ static void test_random_observations(void **state)
         bool latched = pons_get_bool(pons_get(pons_get(obs, "robot"), "stop"), "latched", false);
         size_t i;
         pons_value *op;
-        json_array_foreach(pons_get(d, "ops"), i, op)
-        {
+        json_array_foreach(pons_get(d, "ops"), i, op) {
             assert_false(latched);
             if (strcmp(pons_get_str(op, "op", ""), "dispatch") == 0) {
                 int64_t index = pons_get_int(op, "goal_index", -1);

@@ -120,8 +120,7 @@ static void words_become_goals(void **state)
         const int rc = rules.ops->parse(rules.self, table[i].said, world, &parsed, &err);
         size_t k;
         json_t *goal;
-        json_array_foreach(pons_get(parsed, "goals"), k, goal)
-        {
+        json_array_foreach(pons_get(parsed, "goals"), k, goal) {
             pons_autovalue bare = json_copy(goal);
             char *text = NULL;
             json_object_del(bare, "text");

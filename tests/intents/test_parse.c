@@ -369,8 +369,7 @@ static void sum_up(const pons_value *v, char *buf, size_t cap)
     size_t i, k;
     pons_value *goal, *zone;
     buf[0] = '\0';
-    json_array_foreach(pons_get(v, "goals"), i, goal)
-    {
+    json_array_foreach(pons_get(v, "goals"), i, goal) {
         const char *intent = pons_get_str(goal, "intent", "?");
         add(buf, cap, "%s%s", i ? "; " : "", intent);
         if (strcmp(intent, "say") == 0) {
@@ -388,8 +387,7 @@ static void sum_up(const pons_value *v, char *buf, size_t cap)
         if (pons_get(goal, "seconds")) {
             add(buf, cap, " %g", pons_get_num(goal, "seconds", -1));
         }
-        json_array_foreach(pons_get(goal, "zones"), k, zone)
-        {
+        json_array_foreach(pons_get(goal, "zones"), k, zone) {
             add(buf, cap, "%s%s", k ? "," : " ", json_string_value(zone));
         }
         assert_non_null(pons_get(goal, "text"));

@@ -81,8 +81,7 @@ static void assert_found(bed *b, pons_items_query q, const char *want)
     if (pons_items_search(&b->it, &q, &list, &b->err)) {
         fail_msg("%s", b->err.message);
     }
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach(list, i, item) {
         const pons_value *score = pons_get(item, "score");
         n += (size_t)snprintf(have + n, sizeof have - n, "%s%s", i ? " " : "",
                               pons_get_str(item, "key", ""));

@@ -130,8 +130,7 @@ static pons_value *found_of(const pons_value *list, int64_t limit)
     }
     pons_value *found = json_object(), *item;
     size_t i;
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach(list, i, item) {
         char ns[PONS_ITEM_MAX], name[2 * PONS_ITEM_MAX];
         assert_int_equal(pons_items_ns(pons_get(item, "namespace"), ns, sizeof ns, NULL), PONS_OK);
         snprintf(name, sizeof name, "%s|%s", ns, pons_get_str(item, "key", ""));
@@ -186,8 +185,7 @@ static void told_to(pons_store s, FILE *said, const pons_value *ops, uint64_t se
     size_t cap = 0, i;
     pons_value *op;
     rewind(said);
-    json_array_foreach(ops, i, op)
-    {
+    json_array_foreach(ops, i, op) {
         pons_autovalue theirs = NULL;
         const ssize_t n = getline(&line, &cap, said);
         if (n <= 0) {
@@ -226,8 +224,7 @@ static void story(uint64_t seed, const char *dir)
     for (int k = 0; k < OPS; k++) {
         json_array_append_new(ops, random_op(&r));
     }
-    json_array_foreach(ops, i, op)
-    {
+    json_array_foreach(ops, i, op) {
         char *text = NULL;
         assert_true(pons_value_dump(op, &text) > 0);
         fprintf(out, "%s\n", text);

@@ -123,8 +123,7 @@ static void give_each_kind(pons_message_type type, const pons_field *f)
         json_pack("[s, i, f, f, f, b, b, {}, [], [s]]", "text", 10, 10.0, 2.5, 1e300, 1, 0, "a");
     size_t i;
     json_t *v;
-    json_array_foreach(kinds, i, v)
-    {
+    json_array_foreach(kinds, i, v) {
         if (json_is_number(v) && f->kind == PONS_FIELD_NUMBER && f->max > 0 &&
             json_number_value(v) > (double)f->max) {
             continue; // out of its limits, which is another test

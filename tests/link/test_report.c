@@ -157,8 +157,7 @@ static void give_each_kind(pons_value *json, pons_value *in, const pons_field *f
         json_pack("[s, i, f, f, b, b, {}, [], [s]]", "text", 3, 2.0, 2.5, 1, 0, "a");
     size_t i;
     json_t *v;
-    json_array_foreach(kinds, i, v)
-    {
+    json_array_foreach(kinds, i, v) {
         if (f->kind == PONS_FIELD_GROUP && json_is_object(v)) {
             continue;
         }

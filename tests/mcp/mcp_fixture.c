@@ -84,8 +84,7 @@ pons_value *host_tool(const host *h, const char *name)
     assert_int_equal(h->tools.ops->list(h->tools.self, &list, &err), PONS_OK);
     size_t i;
     json_t *t;
-    json_array_foreach(list, i, t)
-    {
+    json_array_foreach(list, i, t) {
         if (strcmp(pons_get_str(t, "name", ""), name) == 0) {
             return pons_value_ref(t);
         }
@@ -179,8 +178,7 @@ pons_value *host_status(const host *h, const char *server)
     assert_int_equal(pons_mcp_status(&h->tools, &list, &err), PONS_OK);
     size_t i;
     json_t *s;
-    json_array_foreach(list, i, s)
-    {
+    json_array_foreach(list, i, s) {
         if (strcmp(pons_get_str(s, "name", ""), server) == 0) {
             return pons_value_ref(s);
         }

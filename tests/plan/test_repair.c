@@ -1427,14 +1427,15 @@ static void expect_said(const char *text, const pons_value *v)
     const char *key;
     json_t *member;
     size_t i;
-    json_object_foreach((json_t *)(uintptr_t)v, key, member)
-    {
+    json_object_foreach((json_t *)(uintptr_t)v, key, member) {
         if (ascii(key) && !strstr(text, key)) {
             fail_msg("the key %s was made up: %s", key, text);
         }
         expect_said(text, member);
     }
-    json_array_foreach(v, i, member) expect_said(text, member);
+    json_array_foreach(v, i, member) {
+        expect_said(text, member);
+    }
     const char *s = json_string_value(v);
     if (s && ascii(s) && !strpbrk(s, "\"\\\n\t\r") && !strstr(text, s) && !strstr(text, "\\") &&
         !strstr(text, "+")) {

@@ -71,8 +71,7 @@ static void see(void *user, const char *topic, const char *schema, const pons_va
     // Every member of a message that is drawn is one that its schema has.
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)message, key, value)
-    {
+    json_object_foreach((json_t *)(uintptr_t)message, key, value) {
         if (!pons_get(pons_get(form, "properties"), key)) {
             fail_msg("%s: %s is not in %s", topic, key, schema);
         }

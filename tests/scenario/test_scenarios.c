@@ -169,8 +169,7 @@ static void must_pass(const pons_value *report, const char *what)
 {
     size_t i;
     json_t *miss;
-    json_array_foreach(pons_get(report, "misses"), i, miss)
-    {
+    json_array_foreach(pons_get(report, "misses"), i, miss) {
         print_error("%s, %s: %s\n", pons_get_str(report, "name", "?"), what,
                     json_string_value(miss));
     }
@@ -224,8 +223,7 @@ static bool ends_as_it_says(const char *name, bool as_model)
         (long long)pons_get_int(report, "starts", 0), pons_get_num(report, "robot_s", 0.0));
     size_t k;
     json_t *miss;
-    json_array_foreach(pons_get(report, "misses"), k, miss)
-    {
+    json_array_foreach(pons_get(report, "misses"), k, miss) {
         print_error("  %s\n", json_string_value(miss));
     }
     return passed;

@@ -39,8 +39,7 @@ static bool is_type(const pons_value *schema, const char *type)
     size_t i;
     json_t *one;
     bool is = json_is_string(types) && strcmp(json_string_value(types), type) == 0;
-    json_array_foreach(types, i, one)
-    {
+    json_array_foreach(types, i, one) {
         is = is || strcmp(json_string_value(one), type) == 0;
     }
     return is;
@@ -76,8 +75,7 @@ static pons_value *sample(const pons_value *of)
     }
     pons_value *made = json_object();
     const pons_value *otherwise = pons_get(schema, "else");
-    json_array_foreach(needed ? needed : pons_get(otherwise, "required"), i, name)
-    {
+    json_array_foreach(needed ? needed : pons_get(otherwise, "required"), i, name) {
         const char *text = json_string_value(name);
         json_object_set_new(made, text, sample(pons_get(pons_get(schema, "properties"), text)));
     }
@@ -183,15 +181,13 @@ static void try_members(const under *at, const pons_value *schema, int depth)
     if (!members) {
         return;
     }
-    json_object_foreach((json_t *)(uintptr_t)members, name, one)
-    {
+    json_object_foreach((json_t *)(uintptr_t)members, name, one) {
         try_value(&(under){at, schema, name}, one, depth);
     }
     if (pons_get(schema, "additionalProperties")) {
         must_refuse_value(&(under){at, schema, UNKNOWN}, json_integer(1), "");
     }
-    json_array_foreach(pons_get(schema, "required"), i, one)
-    {
+    json_array_foreach(pons_get(schema, "required"), i, one) {
         char names[80];
         pons_value *less = sample(schema);
         json_object_del(less, json_string_value(one));
@@ -242,8 +238,7 @@ static void needed_beside(const pons_value *op, const char *name, char ret[128])
     size_t i, n = 0;
     json_t *p;
     ret[0] = '\0';
-    json_array_foreach(pons_get(op, "parameters"), i, p)
-    {
+    json_array_foreach(pons_get(op, "parameters"), i, p) {
         const char *other = pons_get_str(p, "name", "");
         if (pons_get_bool(p, "required", false) && strcmp(other, name) != 0) {
             n += (size_t)snprintf(ret + n, 128 - n, "&%s=x", other);
@@ -259,8 +254,7 @@ static void try_query(const pons_value *op)
     size_t i;
     json_t *p;
     assert_true(!fits || pons_value_line(fits, &body) >= 0);
-    json_array_foreach(pons_get(op, "parameters"), i, p)
-    {
+    json_array_foreach(pons_get(op, "parameters"), i, p) {
         const char *name = pons_get_str(p, "name", "");
         const pons_value *schema = pons_get(p, "schema");
         needed_beside(op, name, beside);
@@ -344,10 +338,8 @@ static void test_the_document_has_each_route(void **state)
             rows++;
         }
     }
-    json_object_foreach(json_object_get(doc, "paths"), name, item)
-    {
-        json_object_foreach(item, word, op)
-        {
+    json_object_foreach(json_object_get(doc, "paths"), name, item) {
+        json_object_foreach(item, word, op) {
             char pattern[256], upper_word[16];
             if (json_is_object(op)) {
                 path_of(name, "*", pattern);
@@ -376,11 +368,9 @@ static void test_what_the_document_does_not_have_is_refused(void **state)
     bench_open(&b);
     fetch();
     asked = 0;
-    json_object_foreach(json_object_get(doc, "paths"), name, item)
-    {
+    json_object_foreach(json_object_get(doc, "paths"), name, item) {
         path_of(name, "x1", path);
-        json_object_foreach(item, word, op)
-        {
+        json_object_foreach(item, word, op) {
             char upper_word[16];
             upper(word, upper_word);
             method = upper_word;
@@ -405,10 +395,8 @@ static void test_what_the_document_has_is_let_through(void **state)
     (void)state;
     bench_open(&b);
     fetch();
-    json_object_foreach(json_object_get(doc, "paths"), name, item)
-    {
-        json_object_foreach(item, word, op)
-        {
+    json_object_foreach(json_object_get(doc, "paths"), name, item) {
+        json_object_foreach(item, word, op) {
             char upper_word[16], beside[128], whole[512], *body = NULL;
             const bool absent = pons_get(pons_get(op, "responses"), "501") != NULL;
             upper(word, upper_word);

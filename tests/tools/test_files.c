@@ -560,8 +560,7 @@ static void strip(json_t *v)
     }
     const char *name;
     json_t *member;
-    json_object_foreach(v, name, member)
-    {
+    json_object_foreach(v, name, member) {
         strip(member);
     }
 }

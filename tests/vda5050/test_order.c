@@ -214,13 +214,11 @@ static bool has_error(const rig *r, const char *type, const char *key, const cha
 {
     size_t i = 0, k = 0;
     const pons_value *e = NULL, *ref = NULL;
-    json_array_foreach(pons_get(r->state, "errors"), i, e)
-    {
+    json_array_foreach(pons_get(r->state, "errors"), i, e) {
         if (strcmp(pons_get_str(e, "errorType", ""), type) != 0) {
             continue;
         }
-        json_array_foreach(pons_get(e, "errorReferences"), k, ref)
-        {
+        json_array_foreach(pons_get(e, "errorReferences"), k, ref) {
             if (key && strcmp(pons_get_str(ref, "referenceKey", ""), key) == 0 &&
                 (!value || strcmp(pons_get_str(ref, "referenceValue", ""), value) == 0)) {
                 return true;
@@ -237,8 +235,7 @@ static const char *status(const rig *r, const char *id)
 {
     size_t i = 0;
     const pons_value *a = NULL;
-    json_array_foreach(pons_get(r->state, "actionStates"), i, a)
-    {
+    json_array_foreach(pons_get(r->state, "actionStates"), i, a) {
         if (strcmp(pons_get_str(a, "actionId", ""), id) == 0) {
             return pons_get_str(a, "actionStatus", "");
         }

@@ -536,22 +536,6 @@ static void what_is_old_goes(void **state)
     bench_close(&b);
 }
 
-static void the_next_id(void **state)
-{
-    (void)state;
-    char id[128];
-    static const char text[] = "```yaml\nsessions:\n" SESSION("sess_pick_009", "")
-        SESSION("sess_pick_apple_041", "") SESSION("sess_place_001", "") "```\n";
-    pons_ws_doc *d = help_read(PONS_WS_SESSIONS, text, sizeof text - 1);
-    pons_runtime_session_id(d, "pick", id);
-    assert_string_equal(id, "sess_pick_010");
-    pons_runtime_session_id(d, "pick_apple", id);
-    assert_string_equal(id, "sess_pick_apple_042");
-    pons_runtime_session_id(NULL, "push", id);
-    assert_string_equal(id, "sess_push_001");
-    pons_ws_destroy(d);
-}
-
 static int lines_of(const bench *b, const char *name, const char *with)
 {
     char path[128], line[2048];
@@ -696,7 +680,6 @@ int main(void)
         cmocka_unit_test(first_by_priority_then_by_time),
         cmocka_unit_test(stopped_for_a_minute),
         cmocka_unit_test(what_is_old_goes),
-        cmocka_unit_test(the_next_id),
         cmocka_unit_test(words_and_numbers_of_others),
         cmocka_unit_test(another_targets_session_is_not_taken),
         cmocka_unit_test(what_depends_on_a_failed_one_is_not_started),

@@ -213,8 +213,7 @@ pons_ws_doc *help_made_up(pons_rand *r, pons_ws_file file, pons_ws_dialect diale
                 const char *key;
                 pons_value *child;
                 void *next;
-                json_object_foreach_safe(v, next, key, child)
-                {
+                json_object_foreach_safe(v, next, key, child) {
                     bool known = false;
                     for (size_t f = 0; f < pons__ws_kind_of(kind)->n_fields; f++) {
                         known = known || strcmp(pons__ws_kind_of(kind)->fields[f].name, key) == 0;

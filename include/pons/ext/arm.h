@@ -12,17 +12,15 @@
 // Threads: as ext/robot.h has them. caps, state, write, grip, objects, and list of the cameras are
 // called at any time from the safety thread and the loop thread; they never block, lock, allocate or
 // do I/O. `take` may block: a thread of its own or the loop calls it, one call at a time.
-#ifndef PONS_EXT_ARM_H
-#define PONS_EXT_ARM_H
+#pragma once
 
 #include "pons/error.h"
+#include "pons/linkage.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_ROBOT_ARM_ABI    1u
 #define PONS_ROBOT_CAMERA_ABI 1u
@@ -111,8 +109,4 @@ typedef struct pons_robot_camera_ops {
     int (*take)(void *self, const char *name, bool depth, pons_picture_raw *ret, pons_error *err);
 } pons_robot_camera_ops;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -3,19 +3,17 @@
 // A bridge is a process of its own, `pons body ros2`, and a client of the body's link (docs/reference/link.md): it
 // hears the senses, and is the body's controller only while somebody over there wants the robot to move.
 // Whatever becomes of it, the body is safe alone.
-#ifndef PONS_EXT_BRIDGE_H
-#define PONS_EXT_BRIDGE_H
+#pragma once
 
 #include "pons/error.h"
+#include "pons/linkage.h"
 #include "pons/value.h"
 
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_BRIDGE_ABI 1u
 
@@ -40,8 +38,4 @@ typedef struct pons_bridge_ops {
     int (*run)(const pons_bridge_options *o, pons_error *err);
 } pons_bridge_ops;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

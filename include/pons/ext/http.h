@@ -15,19 +15,17 @@
 // last. No event of a call comes after cancel has returned (pons/event_queue.h). What a user does not
 // take is bounded: beyond PONS_HTTP_UNREAD_MAX bytes of a client its connections are not read on,
 // and a decoded reply has its own limit.
-#ifndef PONS_EXT_HTTP_H
-#define PONS_EXT_HTTP_H
+#pragma once
 
 #include "pons/error.h"
+#include "pons/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_HTTP_ABI        1u
 #define PONS_HTTP_UNREAD_MAX (1024 * 1024)
@@ -126,8 +124,4 @@ int pons_http_status(const pons_http_ops *http, void *client, uint64_t call,
 // The value of a header of a HEAD, the last of that name, cut to cap; false and "" without one.
 bool pons_http_header(const pons_http_event *head, const char *name, char *ret, size_t cap);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

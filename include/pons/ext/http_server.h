@@ -19,18 +19,16 @@
 //
 // Threads: open and close on one thread, close not from handle. Requests of one connection come one
 // after the other; those of others at once.
-#ifndef PONS_EXT_HTTP_SERVER_H
-#define PONS_EXT_HTTP_SERVER_H
+#pragma once
 
 #include "pons/error.h"
+#include "pons/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_HTTP_SERVER_ABI  5u
 #define PONS_HTTP_FINGERPRINT 96 // "AB:CD:…" of SHA-256, with the zero
@@ -127,8 +125,4 @@ typedef struct pons_http_server_ops {
 // Loads the module; PONS_ENOTFOUND, PONS_EENV as pons_module_load.
 int pons_http_server_load(const pons_http_server_ops **ret, pons_error *err);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -35,15 +35,13 @@
 // wrote. Such a call must not be carried out. What a server does wrong is an ERROR still.
 // A refusal is a reply where no schema was asked for, and an ERROR where one was. A name of a tool
 // may have dots; what a server takes for a name is the provider's affair.
-#ifndef PONS_EXT_LLM_H
-#define PONS_EXT_LLM_H
+#pragma once
 
 #include "pons/clock.h"
+#include "pons/linkage.h"
 #include "pons/value.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_LLM_ABI 1u
 
@@ -84,8 +82,4 @@ typedef struct pons_llm { // copied by value; self outlives every copy
     void *self;
 } pons_llm;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

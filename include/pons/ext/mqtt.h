@@ -11,18 +11,16 @@
 // nobody takes, those beyond PONS_MQTT_UNREAD_MAX are dropped, and an event TOO_MUCH for each topic says how many; but
 // what `stops` has as much room of its own, which nothing else can fill. Nothing is dropped for its length: of what is
 // longer than message_max there is the event, without its data.
-#ifndef PONS_EXT_MQTT_H
-#define PONS_EXT_MQTT_H
+#pragma once
 
 #include "pons/error.h"
+#include "pons/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_MQTT_ABI        2u
 #define PONS_MQTT_UNREAD_MAX 64 // messages
@@ -75,8 +73,4 @@ typedef struct pons_mqtt_ops {
                    bool retain, pons_error *err);
 } pons_mqtt_ops;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -10,18 +10,16 @@
 // Threads: `lacks` and `place` as `read` (any thread; they never block, lock or allocate), the errand's
 // functions from the body's loop thread, and they do not wait for the software: they hand over, and
 // `look` says how far it is.
-#ifndef PONS_EXT_OUTSIDE_H
-#define PONS_EXT_OUTSIDE_H
+#pragma once
 
 #include "pons/geometry.h"
+#include "pons/linkage.h"
 #include "pons/value.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 struct pons_skill; // ext/skill.h
 
@@ -88,8 +86,4 @@ typedef struct pons_robot_outside_ops {
                                               const char **ret_interface);
 } pons_robot_outside_ops;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

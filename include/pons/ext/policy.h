@@ -1,13 +1,11 @@
 // ext/policy.h - the contract of a decision policy that needs no model: what understands goals and
 // decides when no model is configured, or when the model is lost.
-#ifndef PONS_EXT_POLICY_H
-#define PONS_EXT_POLICY_H
+#pragma once
 
+#include "pons/linkage.h"
 #include "pons/value.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 typedef struct pons_policy_ops {
     // Understands what a person said. world: {zones[{id,names}], objects[{id,class,names}]}. *ret
@@ -42,8 +40,4 @@ typedef struct pons_policy {
     void *self;
 } pons_policy;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -11,21 +11,19 @@
 // the safety thread and the loop thread at any time while step runs: they never block, lock,
 // allocate or do I/O in a simulated driver (publish through a sequence lock); a real robot's driver
 // hands I/O to a thread of its own.
-#ifndef PONS_EXT_ROBOT_H
-#define PONS_EXT_ROBOT_H
+#pragma once
 
 #include "pons/ext/arm.h"
 #include "pons/ext/outside.h"
 #include "pons/footprint.h"
 #include "pons/geometry.h"
+#include "pons/linkage.h"
 #include "pons/value.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 // 1 (no `arm`, no `cameras`), 2 (no `outside`), 3 (no errands), 4 (a circle) and 5 (scans from the robot's
 // middle) are understood.
@@ -118,8 +116,4 @@ static inline const pons_robot_outside_ops *pons_robot_outside(const pons_robot_
     return ops->abi >= 3u ? ops->outside : NULL;
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -18,18 +18,16 @@
 // does, at the same place until `stop` has returned. Several goals of one skill may run at once
 // unless it needs the base. What `start` allocates `stop` frees. A skill keeps nothing durable:
 // whether a goal was started, and how it ended, is the body's ledger.
-#ifndef PONS_EXT_SKILL_H
-#define PONS_EXT_SKILL_H
+#pragma once
 
 #include "pons/ext/robot.h"
+#include "pons/linkage.h"
 
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_SKILL_ABI       2u // 1, which has no `told`, is understood
 #define PONS_SKILL_ABI_FIRST 1u
@@ -122,8 +120,4 @@ static inline void pons_skill_fail(pons_skill_answer *ret, int code, const char 
     ret->error_code = code;
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

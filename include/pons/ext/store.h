@@ -14,18 +14,16 @@
 // a store may block for I/O in commit and reads. Callbacks run on the calling thread, under no lock
 // of the store that a second call would need; pointers passed to them live only for the call. Rows
 // that an op returns through `ret` are freed with pons_bytes_free.
-#ifndef PONS_EXT_STORE_H
-#define PONS_EXT_STORE_H
+#pragma once
 
 #include "pons/error.h"
+#include "pons/linkage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_STORE_ABI      5u
 #define PONS_NAME_MAX       128    // thread and namespace names, bytes with the zero
@@ -495,8 +493,4 @@ int pons_store_memory_open(pons_store *ret, pons_error *err);
 int pons_store_sqlite_open(const char *path, pons_store *ret, pons_error *err);
 void pons_store_close(pons_store *s); // NULL-safe and closed-safe
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -16,11 +16,11 @@
 //   address?     the argument that is an address which it asks: what a model has read could go out
 //                with it, so a person is asked about one that the model made
 // }
-#ifndef PONS_EXT_TOOL_H
-#define PONS_EXT_TOOL_H
+#pragma once
 
 #include "pons/clock.h"
 #include "pons/error.h"
+#include "pons/linkage.h"
 #include "pons/value.h"
 
 #include <stdbool.h>
@@ -29,9 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_TOOL_ABI 2u
 
@@ -130,8 +128,4 @@ static inline void pons_tool_event_clear(pons_tool_event *ev)
     memset(ev, 0, sizeof *ev);
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -1,16 +1,14 @@
 // ext/topics.h - the contract of what hears the topics of other software, each message as it is on the wire: for
 // recordings (docs/reference/recording.md). It says nothing, and nobody waits for it.
-#ifndef PONS_EXT_TOPICS_H
-#define PONS_EXT_TOPICS_H
+#pragma once
 
 #include "pons/error.h"
+#include "pons/linkage.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+PONS_C_BEGIN
 
 #define PONS_TOPICS_ABI 1u
 
@@ -39,8 +37,4 @@ typedef struct pons_topics_ops {
     void (*close)(void *self); // nothing is called any more when it returns; NULL-safe
 } pons_topics_ops;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+PONS_C_END

@@ -34,7 +34,6 @@
 #include "agent/standing_approvals.h"
 #include "agent/summarize.h"
 #include "agent/tool_registry.h"
-#include "pons/module.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,10 +81,7 @@ static int read_inbox(pons_agent *a, pons_error *err)
         return rc;
     }
     a->inbox_seen = m.last;
-    size_t i;
-    pons_value *v;
-    json_array_foreach(answers, i, v)
-    {
+    pons_each(v, answers) {
         pons_error late = PONS_ERROR_INIT;
         const char *id = pons_get_str(v, "id", NULL);
         if (id && pons_agent_answer(a, id, v, &late) >= 0) {
@@ -127,8 +123,7 @@ static int open_middleware(pons_agent *a, pons_error *err)
         const pons_value *item = json_array_get(names, i), *options = NULL;
         const char *name = json_string_value(item), *key;
         pons_value *v;
-        json_object_foreach((pons_value *)(uintptr_t)item, key, v)
-        {
+        json_object_foreach((pons_value *)(uintptr_t)item, key, v) {
             name = key;
             options = v;
         }
@@ -548,10 +543,7 @@ int pons_agent_stop(pons_agent *a, pons_error *err)
 {
     for (int round = 0; a->run && round < STOP_ROUNDS_MAX; round++) {
         pons_autovalue pending = pons_run_pending(a->run);
-        size_t i;
-        pons_value *p;
-        json_array_foreach(pending, i, p)
-        {
+        pons_each(p, pending) {
             const char *id = pons_get_str(p, "id", ""), *kind = pons_get_str(p, "kind", "");
             const char *said = "";
             for (const pons__flight *f = a->flights; f; f = f->next) {
@@ -587,10 +579,7 @@ int pons_agent_stop(pons_agent *a, pons_error *err)
 static bool too_late(const pons_agent *a, const char *await)
 {
     pons_autovalue pending = pons_run_pending(a->run);
-    size_t i;
-    pons_value *p;
-    json_array_foreach(pending, i, p)
-    {
+    pons_each(p, pending) {
         const int64_t due_ms = pons_get_int(p, "deadline_ms", 0);
         if (strcmp(pons_get_str(p, "id", ""), await) == 0 && due_ms > 0) {
             return pons_wall_ms(&a->opts.clock) >= due_ms;
@@ -602,15 +591,12 @@ static bool too_late(const pons_agent *a, const char *await)
 // The await that an id, or a request's id, names; NULL as id: the only one.
 static const char *question_id(const pons_value *questions, const char *id)
 {
-    size_t i;
-    pons_value *q;
     if (!id) {
         return json_array_size(questions) == 1
                    ? pons_get_str(json_array_get(questions, 0), "id", NULL)
                    : NULL;
     }
-    json_array_foreach((pons_value *)(uintptr_t)questions, i, q)
-    {
+    pons_each(q, questions) {
         if (strcmp(pons_get_str(q, "id", ""), id) == 0 ||
             strcmp(pons_get_str(q, "request_id", ""), id) == 0) {
             return pons_get_str(q, "id", NULL);
@@ -716,10 +702,7 @@ pons_value *pons_agent_questions(const pons_agent *a)
 {
     pons_value *list = json_array();
     pons_autovalue pending = a->run ? pons_run_pending(a->run) : NULL;
-    size_t i;
-    pons_value *p;
-    json_array_foreach(pending, i, p)
-    {
+    pons_each(p, pending) {
         if (strcmp(pons_get_str(p, "kind", ""), "human") == 0) {
             json_array_append_new(list, pons__agent_put_in(pons_get(p, "request"), "id",
                                                            pons_value_ref(pons_get(p, "id"))));

@@ -1,6 +1,5 @@
 // graphs.h - the outer graph and the two ReAct loops in it.
-#ifndef PONS_AGENT_GRAPH_GRAPHS_H
-#define PONS_AGENT_GRAPH_GRAPHS_H
+#pragma once
 
 #include "agent/session.h"
 
@@ -8,5 +7,3 @@
 int pons__agent_graph(pons_agent *a, const pons_agent_config *c, pons_graph *loops[2],
                       pons_graph **ret, pons_error *err);
 int pons__loop_graph(pons__role *role, pons_graph **ret, pons_error *err);
-
-#endif

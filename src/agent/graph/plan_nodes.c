@@ -31,10 +31,7 @@
 // Writes every member of an update; takes it.
 static void put_all(pons_cx *cx, pons_value *update)
 {
-    const char *channel;
-    pons_value *v;
-    json_object_foreach(update, channel, v)
-    {
+    pons_each_member(channel, v, update) {
         pons_cx_put(cx, channel, pons_value_ref(v));
     }
     pons_value_unref(update);

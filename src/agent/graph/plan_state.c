@@ -124,10 +124,7 @@ int pons__agent_plan_edit_check(const pons_value *answer, pons_error *err)
     if (!json_is_object(edit)) {
         return pons_error_set(err, PONS_EINVAL, "plan", "an edit is {steps: […], title?}");
     }
-    const char *key;
-    pons_value *ignored_value;
-    json_object_foreach((pons_value *)(uintptr_t)edit, key, ignored_value)
-    {
+    pons_each_member(key, ignored_value, edit) {
         size_t i = 0;
         while (known[i] && strcmp(known[i], key) != 0) {
             i++;
@@ -221,16 +218,7 @@ void pons__agent_step_title(const pons_plan_step *s, char *buf, size_t cap)
         title = pons_get_str(metadata, "title", NULL);
     }
     title = title ? title : s->description && *s->description ? s->description : s->action;
-    size_t n = 0;
-    while (title[n]) { // whole characters only
-        const size_t k = pons_utf8_sequence(title + n, strlen(title + n));
-        if (k == 0 || n + k >= cap) {
-            break;
-        }
-        n += k;
-    }
-    memcpy(buf, title, n);
-    buf[n] = '\0';
+    pons_utf8_copy(buf, cap, title);
     pons_value_unref(metadata);
 }
 

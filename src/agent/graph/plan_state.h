@@ -1,6 +1,5 @@
 // plan_state.h - what the nodes do to a plan, and what the conversation sees of it.
-#ifndef PONS_AGENT_GRAPH_PLAN_STATE_H
-#define PONS_AGENT_GRAPH_PLAN_STATE_H
+#pragma once
 
 #include "agent/session.h"
 #include "pons/plan.h"
@@ -41,5 +40,3 @@ void pons__agent_plan_go_on(pons_agent *a, pons_cx *cx, pons_value *pending,
 void pons__agent_plan_close(pons_agent *a, pons_cx *cx, pons_value *pending, const pons_value *data,
                             const pons_plan *p, const pons_value *past, const char *why,
                             pons_value *update);
-
-#endif

@@ -12,7 +12,6 @@
 // three ways to run a plan differ in who performs, and in nothing else.
 #include "agent/graph/plan_step.h"
 
-#include "agent/config.h"
 #include "agent/event_output.h"
 #include "agent/graph/plan_state.h"
 #include "agent/graph/plan_turn.h"
@@ -69,24 +68,10 @@ static void add_call(pursuit *u, const pons_plan_step *s, bool fallback, const c
                               kind && strcmp(kind, "question") != 0 ? NULL : json_true(), NULL));
 }
 
-// Text into a fixed place, cut between characters: half of one is no text, and would be lost whole.
-static void put_text(char *buf, size_t cap, const char *text)
-{
-    size_t n = 0;
-    for (size_t k; text[n]; n += k) {
-        k = pons_utf8_sequence(text + n, strlen(text + n));
-        if (k == 0 || n + k >= cap) {
-            break;
-        }
-    }
-    memcpy(buf, text, n);
-    buf[n] = '\0';
-}
-
 static int came(pursuit *u, pons_plan_outcome *out)
 {
     out->success = u->told_ok;
-    put_text(out->message, sizeof out->message, u->told_ok ? "" : u->said);
+    pons_utf8_copy(out->message, sizeof out->message, u->told_ok ? "" : u->said);
     out->output = u->told_ok ? pons_object("text", json_string(u->said), NULL) : NULL;
     return PONS_OK;
 }
@@ -297,10 +282,11 @@ static void result(void *user, const pons_execution_result *r)
                         pons_get_str(fallback, "action", ""), done ? "was done: " : "failed: ");
         pons_buf_str(&text, done ? pons_get_str(pons_get(fallback, "output"), "text", "")
                                  : pons_get_str(fallback, "message", ""));
-        put_text(u->message, sizeof u->message, text.failed ? "failed" : text.data);
+        pons_utf8_copy(u->message, sizeof u->message, text.failed ? "failed" : text.data);
     } else {
-        put_text(u->message, sizeof u->message,
-                 r->status == PONS_STEP_SKIPPED && u->said && *u->said ? u->said : r->message);
+        pons_utf8_copy(u->message, sizeof u->message,
+                       r->status == PONS_STEP_SKIPPED && u->said && *u->said ? u->said
+                                                                             : r->message);
     }
 }
 

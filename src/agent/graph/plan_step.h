@@ -1,6 +1,5 @@
 // plan_step.h - one step of a plan, by the engine of the protocol (pons/plan.h).
-#ifndef PONS_AGENT_GRAPH_PLAN_STEP_H
-#define PONS_AGENT_GRAPH_PLAN_STEP_H
+#pragma once
 
 #include "agent/session.h"
 
@@ -12,5 +11,3 @@ int pons__step_told(pons__role *role, pons_cx *cx, bool ok, const char *said, po
 // What "ended" says of a step that a person did not want.
 #define PONS__STEP_REFUSED    "refused"
 #define PONS__RESPONSE_FAILED "failed: " // how the response of a failed step begins
-
-#endif

@@ -48,8 +48,7 @@ static void ask_first(pons_value *plan, const pons_plan *p)
 {
     size_t i;
     json_t *step;
-    json_array_foreach(json_object_get(plan, "steps"), i, step)
-    {
+    json_array_foreach(json_object_get(plan, "steps"), i, step) {
         if (p->steps[i].status == PONS_STEP_PENDING) {
             if (!p->steps[i].requires_confirmation) {
                 json_object_set_new(step, "requires_confirmation", json_true());

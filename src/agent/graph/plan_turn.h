@@ -1,6 +1,5 @@
 // plan_turn.h - a turn that carries out a plan of a person's, which no model has made (pons_agent_plan).
-#ifndef PONS_AGENT_GRAPH_PLAN_TURN_H
-#define PONS_AGENT_GRAPH_PLAN_TURN_H
+#pragma once
 
 #include "agent/session.h"
 #include "pons/plan.h"
@@ -16,5 +15,3 @@ int pons__given_begin(pons_agent *a, const pons_plan *plan, pons_value **ret_mes
 pons_value *pons__given_ended(const pons_agent *a);
 // The plan is over: into the update.
 void pons__given_over(const pons_agent *a, const pons_plan *p, pons_value *update);
-
-#endif

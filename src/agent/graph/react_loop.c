@@ -27,8 +27,6 @@
 #include "agent/summarize.h"
 #include "agent/tool_registry.h"
 #include "pons/agent.h"
-#include "pons/buf.h"
-#include "pons/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,10 +78,7 @@ static int looked_at(pons__role *role, pons_cx *cx, const pons_value *calls, boo
 static pons_value *left_undone(pons_cx *cx, const pons_value *calls)
 {
     pons_value *messages = json_array();
-    size_t i;
-    pons_value *c;
-    json_array_foreach((pons_value *)(uintptr_t)calls, i, c)
-    {
+    pons_each(c, calls) {
         if (strcmp(pons_get_str(c, "state", ""), "pending") != 0 || pons_get(c, "kind") ||
             pons_get_bool(c, "direct", false)) {
             continue;
@@ -302,8 +297,7 @@ static pons_value *calls_of(pons__role *role, const pons_value *reply)
     size_t i;
     pons_value *c;
     bool planned = false;
-    json_array_foreach(pons_get(reply, "tool_calls"), i, c)
-    {
+    json_array_foreach(pons_get(reply, "tool_calls"), i, c) {
         const char *name = pons_get_str(c, "name", "");
         const bool plan = strcmp(name, PONS__PLAN_CREATE) == 0;
         pons_value *refusal = refusal_of(role, c);

@@ -1,6 +1,5 @@
 // tool_calls.h - tool calls of one reply: vetted, asked about, run, settled.
-#ifndef PONS_AGENT_GRAPH_TOOL_CALLS_H
-#define PONS_AGENT_GRAPH_TOOL_CALLS_H
+#pragma once
 
 #include "agent/session.h"
 
@@ -20,5 +19,3 @@ bool pons__calls_pending(const pons_value *calls);
 
 // How the result of a call begins that a person has refused.
 #define PONS__REFUSED_BY_PERSON "a person refused this call"
-
-#endif

@@ -70,20 +70,15 @@ static bool stands_in(const char *text, const needle *w)
 // In anything that a message says: words, parts, arguments.
 static bool said(const pons_value *v, const needle *w)
 {
-    size_t i;
-    const char *key;
-    pons_value *part;
     if (json_is_string(v)) {
         return stands_in(json_string_value(v), w);
     }
-    json_array_foreach((pons_value *)(uintptr_t)v, i, part)
-    {
+    pons_each(part, v) {
         if (said(part, w)) {
             return true;
         }
     }
-    json_object_foreach((pons_value *)(uintptr_t)v, key, part)
-    {
+    pons_each_member(key, part, v) {
         if (said(part, w)) {
             return true;
         }

@@ -1,6 +1,5 @@
 // url_leak.h - whether an address of the web can carry out what a model has read.
-#ifndef PONS_AGENT_GRAPH_URL_LEAK_H
-#define PONS_AGENT_GRAPH_URL_LEAK_H
+#pragma once
 
 #include "agent/tool_registry.h"
 #include "pons/value.h"
@@ -9,5 +8,3 @@
 // what was read have it. conversation, turn: lists of messages, the loop's own last; NULL: none.
 bool pons__address_made(const pons__registry *tools, bool executor, const pons_value *conversation,
                         const pons_value *turn, const char *call_id, const char *url);
-
-#endif

@@ -1,6 +1,5 @@
 // agent_setup.h - what an agent, and a client of MCP, get in a workspace: configuration, prompts, tools.
-#ifndef PONS_APP_AGENT_SETUP_H
-#define PONS_APP_AGENT_SETUP_H
+#pragma once
 
 #include "app/workspace/which_robot.h"
 #include "pons/agent.h"
@@ -146,5 +145,3 @@ int app_folder_find(const app_context *c, const char *wanted, app_folder_ask ask
 // The folder that a session worked in last; false: not known.
 bool app_folder_of_session(const app_context *c, const char *session, char ret[PATH_MAX]);
 void app_folder_note_session(const app_context *c, const char *session, const char *folder);
-
-#endif

@@ -58,8 +58,7 @@ void app_mcp_tell_refused(const app_context *c, const pons_tools *mcp)
     }
     size_t i;
     json_t *s;
-    json_array_foreach(status, i, s)
-    {
+    json_array_foreach(status, i, s) {
         if (strcmp(pons_get_str(s, "state", ""), "refused") == 0) {
             app_tell(c, "pons: %s; %s is left out", pons_get_str(s, "error", ""),
                      pons_get_str(s, "name", ""));
@@ -71,8 +70,7 @@ static bool settled(const pons_value *status)
 {
     size_t i;
     json_t *s;
-    json_array_foreach(status, i, s)
-    {
+    json_array_foreach(status, i, s) {
         const char *state = pons_get_str(s, "state", "");
         if (strcmp(state, "ready") != 0 && strcmp(state, "disabled") != 0 &&
             !pons_get_str(s, "error", NULL)) {

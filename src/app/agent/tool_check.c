@@ -37,8 +37,7 @@ static void add_of_servers(pons_value *names, const pons_value *servers, const c
 {
     const char *server;
     json_t *ignored;
-    json_object_foreach((json_t *)(uintptr_t)servers, server, ignored)
-    {
+    json_object_foreach((json_t *)(uintptr_t)servers, server, ignored) {
         const size_t n = strlen(server);
         if (name && strncmp(name, server, n) == 0 && name[n] == '.') {
             add(names, name, "mcp");
@@ -51,12 +50,10 @@ static void add_named(pons_value *names, const pons_value *servers, const pons_v
     size_t i;
     json_t *item;
     const char *key;
-    json_array_foreach(named, i, item)
-    {
+    json_array_foreach(named, i, item) {
         add_of_servers(names, servers, json_string_value(item));
     }
-    json_object_foreach((json_t *)(uintptr_t)named, key, item)
-    {
+    json_object_foreach((json_t *)(uintptr_t)named, key, item) {
         add_of_servers(names, servers, key);
     }
 }

@@ -1,6 +1,5 @@
 // living.h - a companion's life in this process, by the clock or simulated.
-#ifndef PONS_APP_LIVING_H
-#define PONS_APP_LIVING_H
+#pragma once
 
 #include "app/workspace/context.h"
 #include "pons/companion.h"
@@ -29,5 +28,3 @@ int app_living_run(const app_context *c, const app_living_options *o, pons_error
 // A file of the workspace when it has its own, else a person's, else the one that pons ships. given NULL: none is named.
 int app_world_view_load(const app_context *c, const char *given, pons_world_view **ret,
                         pons_error *err);
-
-#endif

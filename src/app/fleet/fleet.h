@@ -1,6 +1,5 @@
 // fleet.h - fleet.yaml, and the robots of a fleet that a shared workspace names.
-#ifndef PONS_APP_FLEET_H
-#define PONS_APP_FLEET_H
+#pragma once
 
 #include "app/workspace/context.h"
 #include "pons/fleet.h"
@@ -84,5 +83,3 @@ typedef struct app_fleet_run_options {
     void *user;
 } app_fleet_run_options;
 int app_fleet_run(const app_context *c, const app_fleet_run_options *o, pons_error *err);
-
-#endif

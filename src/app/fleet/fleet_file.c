@@ -129,8 +129,7 @@ static int check_keys(const pons_yaml *yaml, size_t i, pons_value *row, pons_err
                  {"pct_per_m", JSON_REAL, 0, 100},   {"charge_pct_per_s", JSON_REAL, 0.001, 100}};
     const char *key;
     json_t *v;
-    json_object_foreach(row, key, v)
-    {
+    json_object_foreach(row, key, v) {
         size_t k = 0;
         while (k < sizeof known / sizeof *known && strcmp(known[k].key, key) != 0) {
             k++;

@@ -1,6 +1,5 @@
 // other_robots.h - robots of a fleet in each other's simulated worlds (other_robots.c).
-#ifndef PONS_APP_OTHER_ROBOTS_H
-#define PONS_APP_OTHER_ROBOTS_H
+#pragma once
 
 #include "app/fleet/robot_unit.h"
 
@@ -11,5 +10,3 @@ void app_others_destroy(app_others *o);  // NULL-safe; worlds stay as they are
 // Each simulated world is told where the others are now, as far as that has changed.
 void app_others_show(app_others *o, const pons_fleet *fleet, const app_unit *units, size_t n,
                      int64_t now_ms);
-
-#endif

@@ -1,6 +1,5 @@
 // robot_unit.h - a robot of a fleet that runs: its brain, its body, and what it was given last (robot_unit.c).
-#ifndef PONS_APP_ROBOT_UNIT_H
-#define PONS_APP_ROBOT_UNIT_H
+#pragma once
 
 #include "app/fleet/fleet.h"
 #include "app/workspace/which_robot.h"
@@ -76,5 +75,3 @@ void app_unit_judge(void *user, const char *skill, const pons_value *args, bool 
 pons_value *app_fleet_now(const pons_fleet *fleet, const pons_fleet_map *map, const app_unit *units,
                           size_t n, int64_t pid);
 pons_value *app_fleet_now_map(const pons_fleet_map *map);
-
-#endif

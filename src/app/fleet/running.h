@@ -1,6 +1,5 @@
 // running.h - a fleet that runs, as the files of `pons fleet run` share it.
-#ifndef PONS_APP_RUNNING_H
-#define PONS_APP_RUNNING_H
+#pragma once
 
 #include "app/fleet/other_robots.h"
 #include "app/fleet/robot_unit.h"
@@ -51,5 +50,3 @@ int app_fleet_restore(app_fleet_running *r, pons_error *err);
 int app_fleet_take_words(app_fleet_running *r, pons_error *err);
 int app_fleet_put_now(app_fleet_running *r, pons_error *err);
 int app_fleet_put_map(app_fleet_running *r, pons_error *err); // once
-
-#endif

@@ -141,8 +141,7 @@ static void write_shape(const pons_value *robot, FILE *f)
         return;
     }
     fprintf(f, "      footprint: \"[");
-    json_array_foreach(corners, i, corner)
-    {
+    json_array_foreach(corners, i, corner) {
         fprintf(f, "%s[%s, %s]", i ? ", " : "", REAL(json_number_value(json_array_get(corner, 0))),
                 REAL(json_number_value(json_array_get(corner, 1))));
     }

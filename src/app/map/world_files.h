@@ -1,6 +1,5 @@
 // world_files.h - worlds as files: a map that becomes one, zones drawn on one, one as SDF and as Nav2 loads it.
-#ifndef PONS_APP_WORLD_FILES_H
-#define PONS_APP_WORLD_FILES_H
+#pragma once
 
 #include "app/workspace/context.h"
 #include "pons/buf.h"
@@ -55,5 +54,3 @@ int app_zone_remove(const char *path, const char *id, app_zone_kind *ret_kind, p
 
 // A world as Nav2 loads it, into this folder, which is made when it is not there; nothing in it is written over.
 int app_world_nav2(const pons_value *world, const char *dir, pons_error *err);
-
-#endif

@@ -104,8 +104,7 @@ static void write_walls(pons_buf *b, const pons_value *boxes)
     bool any = false;
     size_t i;
     json_t *box;
-    json_array_foreach(boxes, i, box)
-    {
+    json_array_foreach(boxes, i, box) {
         const pons_pose2 at = pose_of(box);
         const double high = pons_get_num(box, "height_m", WALL_M);
         if (!is_wall_of_a_map(box)) {
@@ -154,8 +153,7 @@ static void write_zone(pons_buf *b, const pons_value *zone)
         "    <model name=\"zone_%s\">\n      <static>true</static>\n      <link name=\"link\">\n"
         "        <visual name=\"visual\"><geometry><polyline>",
         id);
-    json_array_foreach(pons_get(zone, "polygon"), i, corner)
-    {
+    json_array_foreach(pons_get(zone, "polygon"), i, corner) {
         pons_buf_printf(b, "<point>%.4f %.4f</point>", json_number_value(json_array_get(corner, 0)),
                         json_number_value(json_array_get(corner, 1)));
     }
@@ -336,15 +334,13 @@ int app_world_sdf(const pons_value *world, pons_buf *b, pons_error *err)
                     name, name);
     write_systems(b);
     const pons_value *boxes = pons_get(pons_get(world, "map"), "boxes");
-    json_array_foreach(boxes, i, v)
-    {
+    json_array_foreach(boxes, i, v) {
         if (!is_wall_of_a_map(v)) {
             write_box(b, v);
         }
     }
     write_walls(b, boxes);
-    json_array_foreach(pons_get(world, "zones"), i, v)
-    {
+    json_array_foreach(pons_get(world, "zones"), i, v) {
         write_zone(b, v);
     }
     const pons_value *charger = pons_get(world, "charger");

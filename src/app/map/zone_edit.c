@@ -207,8 +207,7 @@ static int find(const edit *e, const char *id, app_zone_kind *ret_kind, size_t *
     for (int kind = 0; kind < APP_ZONE_KINDS; kind++) {
         size_t i;
         json_t *zone;
-        json_array_foreach(pons_get(pons_yaml_value(e->yaml), app_zone_lists[kind]), i, zone)
-        {
+        json_array_foreach(pons_get(pons_yaml_value(e->yaml), app_zone_lists[kind]), i, zone) {
             if (strcmp(pons_get_str(zone, "id", ""), id) == 0) {
                 *ret_kind = (app_zone_kind)kind;
                 *ret = i;

@@ -94,8 +94,7 @@ static bool wanted(const app_notify *n, const char *kind)
     bool any = !on;
     size_t i;
     json_t *one;
-    json_array_foreach(on, i, one)
-    {
+    json_array_foreach(on, i, one) {
         any = any || strcmp(json_string_value(one), kind) == 0;
     }
     return any;
@@ -218,8 +217,7 @@ static bool was_asked(const app_notify *n, const char *question)
 {
     size_t i;
     json_t *one;
-    json_array_foreach(n->asked, i, one)
-    {
+    json_array_foreach(n->asked, i, one) {
         if (*question && strcmp(json_string_value(one), question) == 0) {
             return true;
         }

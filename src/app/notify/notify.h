@@ -1,6 +1,5 @@
 // notify.h - a person is told by HTTP or by a command when the robot needs one (config/notify.yaml).
-#ifndef PONS_APP_NOTIFY_H
-#define PONS_APP_NOTIFY_H
+#pragma once
 
 #include "app/workspace/context.h"
 
@@ -13,5 +12,3 @@ void app_notify_event(app_notify *n, const pons_event *ev); // does not block; N
 void app_notify_close(app_notify *n); // waits a little for who is told; NULL-safe
 // What is wrong with the file; for `pons config check`.
 int app_notify_check(const app_context *c, pons_error *err);
-
-#endif

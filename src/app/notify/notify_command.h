@@ -1,6 +1,5 @@
 // notify_command.h - a command of this machine that tells a person something.
-#ifndef PONS_APP_NOTIFY_COMMAND_H
-#define PONS_APP_NOTIFY_COMMAND_H
+#pragma once
 
 #include "pons/value.h"
 
@@ -10,5 +9,3 @@
 // `log`. True: it ended well. It is killed when it takes too long or `end` is readable. Blocks; any thread.
 bool app_notify_command(const pons_value *words, const pons_value *body, const char *text,
                         const char *log, int end);
-
-#endif

@@ -1,6 +1,5 @@
 // secret_filter.h - a text for a person's eyes, without what looks like a key.
-#ifndef PONS_APP_SECRET_FILTER_H
-#define PONS_APP_SECRET_FILTER_H
+#pragma once
 
 #include "pons/value.h"
 
@@ -14,5 +13,3 @@ char *app_without_secrets(const char *text);
 char *app_line_without_secrets(size_t *in_key, const char *line);
 // The same of all texts of a value, and of what is called a key, a token, a password: a new one.
 pons_value *app_value_without_secrets(const pons_value *v);
-
-#endif

@@ -75,28 +75,24 @@ void app_question_show(const pons_value *question, void (*show)(void *user, cons
     }
     size_t i, k;
     json_t *op, *rule;
-    json_array_foreach(pons_get(question, "ops"), i, op)
-    {
+    json_array_foreach(pons_get(question, "ops"), i, op) {
         char *args = NULL;
         pons_autobuf b = PONS_BUF_INIT;
         pons_buf_printf(&b, "%zu. %s %s", i + 1, pons_get_str(op, "skill", ""),
                         pons_value_line(pons_get(op, "args"), &args) >= 0 ? args : "{}");
         free(args);
-        json_array_foreach(pons_get(op, "asks"), k, rule)
-        {
+        json_array_foreach(pons_get(op, "asks"), k, rule) {
             pons_buf_printf(&b, "%s%s: %s", k ? "; " : "   <- ", pons_get_str(rule, "rule", ""),
                             pons_get_str(rule, "message", ""));
         }
         show(user, b.data);
     }
-    json_array_foreach(pons_get(question, "options"), i, op)
-    {
+    json_array_foreach(pons_get(question, "options"), i, op) {
         pons_autobuf b = PONS_BUF_INIT;
         pons_buf_printf(&b, "%zu) %s", i + 1, json_string_value(op));
         show(user, b.data);
     }
-    json_array_foreach(pons_get(question, "cancels"), i, op)
-    {
+    json_array_foreach(pons_get(question, "cancels"), i, op) {
         pons_autobuf b = PONS_BUF_INIT;
         pons_buf_printf(&b, "and what runs now is cancelled: %s", json_string_value(op));
         show(user, b.data);

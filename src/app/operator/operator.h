@@ -1,6 +1,5 @@
 // operator.h - what a person says to a robot's brain: stops, answers to its questions.
-#ifndef PONS_APP_OPERATOR_H
-#define PONS_APP_OPERATOR_H
+#pragma once
 
 #include "app/workspace/context.h"
 
@@ -60,5 +59,3 @@ int app_question_fits(const pons_value *question, const pons_value *answer, pons
 int app_answer(const char *action, const char *rest, pons_value **ret, pons_error *err);
 // Adds who answers, when, and a nonce, before the answer is posted.
 void app_answer_sign(pons_value *answer, const char *where);
-
-#endif

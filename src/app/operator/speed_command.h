@@ -1,7 +1,6 @@
 // speed_command.h - how fast the robot may be: what a person says of it, and the body's answer. Nothing here waits, so
 // a chat's loop can ask as well as `pons pace`.
-#ifndef PONS_APP_SPEED_COMMAND_H
-#define PONS_APP_SPEED_COMMAND_H
+#pragma once
 
 #include "app/workspace/context.h"
 
@@ -26,5 +25,3 @@ int app_pace_step(app_pace *p, pons_error *err);
 void app_pace_end(app_pace *p);
 void app_pace_line(const app_pace *p, char *ret, size_t cap); // for people
 pons_value *app_pace_row(const app_pace *p);                  // for programs
-
-#endif

@@ -157,8 +157,7 @@ static const pons_value *of_type(const pons_value *seen, const char *type)
     const pons_value *found = NULL;
     size_t i;
     json_t *ev;
-    json_array_foreach((json_t *)(uintptr_t)seen, i, ev)
-    {
+    json_array_foreach((json_t *)(uintptr_t)seen, i, ev) {
         found = strcmp(pons_get_str(ev, "type", ""), type) == 0 ? ev : found;
     }
     return found;
@@ -198,8 +197,7 @@ static int companion(pons_cx *cx, void *user, pons_error *err)
     if (rc != PONS_OK) {
         return rc;
     }
-    json_array_foreach(pons_get(answer, "seen"), i, ev)
-    {
+    json_array_foreach(pons_get(answer, "seen"), i, ev) {
         pons_cx_custom(cx, pons_value_ref(ev));
     }
     pons_cx_id(cx, id);

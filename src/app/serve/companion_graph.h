@@ -1,6 +1,5 @@
 // companion_graph.h - the companion as a graph that clients run: each message of a person goes to its phone.
-#ifndef PONS_APP_COMPANION_GRAPH_H
-#define PONS_APP_COMPANION_GRAPH_H
+#pragma once
 
 #include "app/serve/store_awaits.h"
 
@@ -10,5 +9,3 @@ typedef struct app_companion app_companion;
 int app_companion_open(pons_store store, app_follower *w, app_companion **ret, pons_error *err);
 void app_companion_close(app_companion *c); // after the server that runs it; NULL-safe
 void app_companion_graph(app_companion *c, pons_serve_graph *ret); // borrowed from c
-
-#endif

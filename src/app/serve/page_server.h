@@ -1,6 +1,5 @@
 // page_server.h - the page and the API beside a brain, as a guest of its session.
-#ifndef PONS_APP_PAGE_SERVER_H
-#define PONS_APP_PAGE_SERVER_H
+#pragma once
 
 #include "app/agent/agent_setup.h"
 #include "app/serve/served_graphs.h"
@@ -51,5 +50,3 @@ pons_serve *app_server_serve(app_server *s); // while the session is open; else 
 void app_server_fini(app_server *s);         // after the session
 
 int app_pem_read(const char *path, char **ret, pons_error *err); // PONS_EINVAL: it is none
-
-#endif

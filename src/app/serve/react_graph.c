@@ -253,8 +253,7 @@ static int follow(pons_cx *cx, void *user, pons_error *err)
     if (rc != PONS_OK) {
         return rc;
     }
-    json_array_foreach(pons_get(answer, "seen"), i, one)
-    {
+    json_array_foreach(pons_get(answer, "seen"), i, one) {
         pons_cx_custom(cx, pons_value_ref(one));
     }
     const pons_value *end = pons_get(answer, "end"), *question = pons_get(answer, "question");
@@ -287,8 +286,7 @@ static pons_value *shown(const pons_value *question)
     pons_value *requests = json_array(), *configs = json_array();
     size_t i;
     json_t *op;
-    json_array_foreach(pons_get(question, "ops"), i, op)
-    {
+    json_array_foreach(pons_get(question, "ops"), i, op) {
         const pons_value *name = pons_get(op, "skill");
         json_array_append_new(requests,
                               pons_object("name", pons_value_ref(name), "args",
@@ -368,8 +366,7 @@ static pons_value *answer_of(const pons_value *question, const pons_value *resum
             json_sprintf("%zu decisions came for %zu", json_array_size(list), wants);
         return no(json_string_value(why));
     }
-    json_array_foreach(list, i, d)
-    {
+    json_array_foreach(list, i, d) {
         const char *type = pons_get_str(d, "type", "");
         if (strcmp(type, "respond") == 0 && wants == 1) {
             return pons_object("action", json_string("answer"), "answer",

@@ -1,6 +1,5 @@
 // react_graph.h - the robot as a graph that clients run: each message of a person is a goal.
-#ifndef PONS_APP_REACT_GRAPH_H
-#define PONS_APP_REACT_GRAPH_H
+#pragma once
 
 #include "app/serve/store_awaits.h"
 
@@ -17,5 +16,3 @@ typedef struct app_react_options {
 int app_react_open(const app_react_options *o, app_react **ret, pons_error *err);
 void app_react_close(app_react *r); // after the server that runs it; NULL-safe
 void app_react_graph(app_react *r, pons_serve_graph *ret); // to be served, borrowed from r
-
-#endif

@@ -1,6 +1,5 @@
 // robot_tool.h - the robot as one tool, for models that share a process with its brain.
-#ifndef PONS_APP_ROBOT_TOOL_H
-#define PONS_APP_ROBOT_TOOL_H
+#pragma once
 
 #include "pons/ext/tool.h"
 #include "pons/serve.h"
@@ -14,5 +13,3 @@ typedef struct app_goal_tools_options {
 
 // robot_goal {text}: a goal for the brain, as `pons say` says it; the call ends when the task does.
 int app_goal_tools_open(const app_goal_tools_options *o, pons_tools *ret, pons_error *err);
-
-#endif

@@ -35,8 +35,7 @@ int app_graphs_open(const app_context *c, const app_react_options *o, app_graphs
     for (size_t i = 0; i < OWN; i++) { // a module cannot take their names
         json_object_del(names, i < ret->n ? ret->list[i].id : "agent");
     }
-    json_object_foreach(names, name, ignored)
-    {
+    json_object_foreach(names, name, ignored) {
         const pons_graph_module *module = NULL;
         pons_graph *graph = NULL;
         pons_error fault = PONS_ERROR_INIT;

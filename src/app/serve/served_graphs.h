@@ -1,6 +1,5 @@
 // served_graphs.h - the graphs that `pons serve` lets clients run.
-#ifndef PONS_APP_SERVED_GRAPHS_H
-#define PONS_APP_SERVED_GRAPHS_H
+#pragma once
 
 #include "app/serve/companion_graph.h"
 #include "app/serve/react_graph.h"
@@ -23,5 +22,3 @@ void app_graphs_serve(app_graphs *g, pons_serve *s); // NULL: it goes
 // A live event of the brain's. On its thread.
 void app_graphs_event(app_graphs *g, const pons_event *ev);
 void app_graphs_close(app_graphs *g); // after the server
-
-#endif

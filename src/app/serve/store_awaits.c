@@ -68,8 +68,7 @@ static void show_tokens(app_follower *w)
     pthread_mutex_unlock(&w->tokens_mtx);
     pons_value *left = json_array();
     const int64_t now = now_ms();
-    json_array_foreach(all, i, one)
-    {
+    json_array_foreach(all, i, one) {
         if (now - pons_get_int(one, "at_ms", 0) < TOKEN_KEPT_MS &&
             !show_token(w, pons_get(one, "token"))) {
             json_array_append(left, one);

@@ -1,6 +1,5 @@
 // store_awaits.h - awaits of served graphs whose answer comes to be in the store: one thread looks for all.
-#ifndef PONS_APP_STORE_AWAITS_H
-#define PONS_APP_STORE_AWAITS_H
+#pragma once
 
 #include "pons/serve.h"
 
@@ -40,5 +39,3 @@ int app_log_mark(pons_store store, const char *thread, pons_value **ret, pons_er
 // Whether these words wait in the inbox of a thread. kind NULL: any.
 int app_inbox_has(pons_store store, const char *thread, const char *ns, const char *kind,
                   const char *text, bool *ret, pons_error *err);
-
-#endif

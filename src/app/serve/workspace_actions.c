@@ -244,8 +244,7 @@ static pons_value *names_in(const pons_value *view)
     size_t i;
     const pons_value *o;
     for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
-        json_array_foreach((json_t *)pons_get(view, lists[l]), i, o)
-        {
+        json_array_foreach((json_t *)pons_get(view, lists[l]), i, o) {
             if (pons_get(o, "names")) {
                 json_object_set(names, pons_get_str(o, "id", ""), (json_t *)pons_get(o, "names"));
             }

@@ -1,6 +1,5 @@
 // workspace_actions.h - what a server's clients may do to the workspace, in the words of the command line.
-#ifndef PONS_APP_WORKSPACE_ACTIONS_H
-#define PONS_APP_WORKSPACE_ACTIONS_H
+#pragma once
 
 #include "app/workspace/context.h"
 #include "pons/ext/tool.h"
@@ -29,5 +28,3 @@ int app_thread_fork(const app_host *h, const char *from, const char *at, const c
 // read_only_tools.c: a provider before `tools`, which stays its owner's and outlives it, with only those that change
 // nothing.
 int app_read_only_tools(pons_tools tools, pons_tools *ret, pons_error *err);
-
-#endif

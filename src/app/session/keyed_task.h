@@ -4,8 +4,7 @@
 // is the key. The key is kept before the plan is posted, so a life that was killed between the two finds, when it begins
 // again, either the key in the brain's tasks or in its inbox, or that the brain has never heard of it; only then is it
 // posted.
-#ifndef PONS_APP_KEYED_TASK_H
-#define PONS_APP_KEYED_TASK_H
+#pragma once
 
 #include "app/workspace/context.h"
 
@@ -24,5 +23,3 @@ int app_inbox_is_read(pons_store store, const char *thread, bool *ret, pons_erro
 // by: who wants the task cancelled.
 int app_task_cancel(pons_store store, const char *thread, const char *task, const char *by,
                     pons_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // run_body.h - the body of a run: joined when it is there, else started, and started again.
-#ifndef PONS_APP_RUN_BODY_H
-#define PONS_APP_RUN_BODY_H
+#pragma once
 
 #include "app/workspace/which_robot.h"
 
@@ -21,5 +20,3 @@ int run_body_connect(run_body *b, int64_t now_ms, pons_link **ret, pons_error *e
 void run_body_look(run_body *b); // whether a child of ours has ended
 // A child that does not listen yet ends; one that does is the brain's to end, unless it is another brain's by now.
 void run_body_close(run_body *b);
-
-#endif

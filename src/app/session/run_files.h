@@ -1,6 +1,5 @@
 // run_files.h - the protocol files of a workspace that was onboarded, beside a run.
-#ifndef PONS_APP_RUN_FILES_H
-#define PONS_APP_RUN_FILES_H
+#pragma once
 
 #include "app/workspace/which_robot.h"
 #include "app/workspace/workspace_profile.h"
@@ -19,5 +18,3 @@ typedef struct run_files {
 int run_files_open(run_files *f, const app_context *c, const app_robot *meant,
                    const pons_clock *clock, pons_error *err);
 void run_files_close(run_files *f);
-
-#endif

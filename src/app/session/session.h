@@ -1,6 +1,5 @@
 // session.h - a brain at work in this process, and what goes along with it.
-#ifndef PONS_APP_SESSION_H
-#define PONS_APP_SESSION_H
+#pragma once
 
 #include "app/workspace/which_robot.h"
 
@@ -101,5 +100,3 @@ bool app_recording_ended(app_recording *r);
 // A picture of a camera of the body, by `pons body camera` in a process of its own. Blocks for 8 s at the most.
 int app_camera_picture(const app_context *c, const char *name, char **ret, size_t *ret_n,
                        pons_error *err);
-
-#endif

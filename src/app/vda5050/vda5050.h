@@ -1,6 +1,5 @@
 // vda5050.h - what goes along with a session for a master control (vda5050.c).
-#ifndef PONS_APP_VDA5050_H
-#define PONS_APP_VDA5050_H
+#pragma once
 
 #include "app/session/session.h"
 
@@ -13,5 +12,3 @@ int app_vda5050_create(const app_context *c, const pons_value *config, const cha
 // After the session; what had failed, if anything.
 int app_vda5050_destroy(app_vda5050 *v, int rc, pons_error *err);
 app_session_guest app_vda5050_guest(app_vda5050 *v);
-
-#endif

@@ -82,8 +82,7 @@ static pons_value *of_world(const app_context *c)
     if (!had || app_world(had, &world, &none) < 0) {
         return all;
     }
-    json_array_foreach(pons_get(world, "cameras"), i, camera)
-    {
+    json_array_foreach(pons_get(world, "cameras"), i, camera) {
         json_array_append_new(all, pons_object("name", pons_optional(pons_get(camera, "id")),
                                                "of_world", json_true(), NULL));
     }
@@ -114,8 +113,7 @@ static int start(void *self, uint64_t call, const char *tool, const pons_value *
         return pons_error_set(err, PONS_ENOTFOUND, WHERE, "there are no cameras, or more than %d",
                               CAMERAS_MAX);
     }
-    json_array_foreach(cameras, i, camera)
-    {
+    json_array_foreach(cameras, i, camera) {
         if (!is_name(pons_get_str(camera, "name", ""))) {
             return pons_error_set(err, PONS_EINVAL, WHERE, "a camera's name names a file: '%.40s'",
                                   pons_get_str(camera, "name", ""));

@@ -1,6 +1,5 @@
 // watchdog.h - who carries out the records of a workspace's files: actions of ACTION.md, sessions of SESSIONS.md.
-#ifndef PONS_APP_WATCHDOG_H
-#define PONS_APP_WATCHDOG_H
+#pragma once
 
 #include "app/workspace/which_robot.h"
 #include "pons/ext/tool.h"
@@ -41,5 +40,3 @@ int app_pictures_open(const app_context *c, pons_tools *ret, pons_error *err);
 // its body: the rules or the model plan it, each step is judged, approved and kept as in every run. Killed, the
 // next life resumes that thread. Other tasks are refused by name.
 int app_text_tasks_open(const app_context *c, pons_tools *ret, pons_error *err);
-
-#endif

@@ -17,8 +17,7 @@ void app_name_add(pons_value *names, const char *name, size_t n)
     size_t i;
     json_t *had;
     pons_autovalue text = json_stringn(name, n);
-    json_array_foreach(names, i, had)
-    {
+    json_array_foreach(names, i, had) {
         if (!text || json_equal(had, text)) {
             return;
         }
@@ -165,8 +164,7 @@ int app_no_such_of(const pons_value *names, const char *what, const char *name, 
     char all[PONS_ERROR_MESSAGE_MAX / 2] = "";
     size_t i, used = 0;
     json_t *one;
-    json_array_foreach(names, i, one)
-    {
+    json_array_foreach(names, i, one) {
         const char *text = json_string_value(one);
         pons_meant_try(&meant, text, strlen(text));
         used += used < sizeof all ? (size_t)snprintf(all + used, sizeof all - used, "%s%s",

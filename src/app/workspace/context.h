@@ -2,8 +2,7 @@
 //
 // src/app has whole programs without a command line: what joins a brain or a body to stores, models, drivers and other
 // adapters. Each takes an app_context, and says what goes on beside to its `tell`.
-#ifndef PONS_APP_CONTEXT_H
-#define PONS_APP_CONTEXT_H
+#pragma once
 
 #include "pons/body.h"
 #include "pons/brain.h"
@@ -188,5 +187,3 @@ void app_wake_brain(const app_context *c); // a brain of this workspace looks in
 // Whose brain it is: a descriptor that is readable when it is to look; -1: another brain of this workspace has it.
 int app_wake_listen(const app_context *c);
 void app_wake_take(int fd); // what has come
-
-#endif

@@ -1,6 +1,5 @@
 // onboarded_workspace.h - a workspace that has protocol files: which robot it is, and who runs its actions.
-#ifndef PONS_APP_ONBOARDED_WORKSPACE_H
-#define PONS_APP_ONBOARDED_WORKSPACE_H
+#pragma once
 
 #include "app/workspace/context.h"
 #include "pons/workspace.h"
@@ -14,5 +13,3 @@ int app_workspace_config(const app_context *c, pons_value **ret, pons_ws_dialect
 
 bool app_onboarded(const app_context *c);  // the workspace has protocol files
 bool app_hal_served(const app_context *c); // somebody has that lock now
-
-#endif

@@ -2,8 +2,7 @@
 //
 // A command never moves a robot that it does not mean. It means the driver and the world that it names; what it does not
 // name is said by `robot` of the workspace's config.json, else it is the simulated robot in the house.
-#ifndef PONS_APP_WHICH_ROBOT_H
-#define PONS_APP_WHICH_ROBOT_H
+#pragma once
 
 #include "app/workspace/context.h"
 #include "pons/body.h"
@@ -50,5 +49,3 @@ const char *app_robot_world(const pons_value *told);
 // "mujoco pons-1 in house, since 15:04:05": of a hello of the body, of run/body.json, or of `body` in a status; the
 // second in Chinese.
 const char *app_robot_line(const pons_value *told, bool zh, char *ret, size_t cap);
-
-#endif

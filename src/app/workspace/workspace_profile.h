@@ -1,6 +1,5 @@
 // workspace_profile.h - a workspace's EMBODIED.md, made from the profile of the driver that has the robot.
-#ifndef PONS_APP_WORKSPACE_PROFILE_H
-#define PONS_APP_WORKSPACE_PROFILE_H
+#pragma once
 
 #include "app/workspace/context.h"
 #include "app/workspace/onboarded_workspace.h"
@@ -21,5 +20,3 @@ int app_files_lock(const app_context *c, int *ret_lock, pons_error *err);
 int app_files_open(const app_context *c, const char *driver, const char *world,
                    pons_ws_live_options *o, pons_ws_live **ret, pons_error *err);
 void app_files_close(pons_ws_live **files, int *lock);
-
-#endif

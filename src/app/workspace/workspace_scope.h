@@ -1,6 +1,5 @@
 // workspace_scope.h - where a workspace keeps its goals of a time, and who looks after them.
-#ifndef PONS_APP_WORKSPACE_SCOPE_H
-#define PONS_APP_WORKSPACE_SCOPE_H
+#pragma once
 
 #include "app/workspace/context.h"
 
@@ -11,5 +10,3 @@ void app_places_space(const app_context *c, char ret[64]);
 // run/schedule.lock: who holds it reads and writes them. Opens it: a descriptor, or -1. take does not block.
 int app_schedules_open(const app_context *c);
 bool app_schedules_take(int fd, bool take);
-
-#endif

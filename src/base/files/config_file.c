@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define WHERE  "config"
 #define FOLDER PONS_DIR_CONFIG "/"

@@ -1,6 +1,5 @@
 // regex.h - a regular expression that somebody else wrote, matched in bounded time and memory.
-#ifndef PONS_BASE_JSON_REGEX_H
-#define PONS_BASE_JSON_REGEX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ typedef enum pons__match {
 // texts take together is then bounded as well.
 pons__match pons__pattern_match(const pons__pattern *p, const char *text, size_t len,
                                 int *patience);
-
-#endif

@@ -186,14 +186,7 @@ static char *pointer_join(const char *at, const char *key)
 {
     pons_buf b = PONS_BUF_INIT;
     pons_buf_str(&b, at);
-    pons_buf_byte(&b, '/');
-    for (; *key; key++) {
-        if (*key == '~' || *key == '/') {
-            pons_buf_str(&b, *key == '~' ? "~0" : "~1");
-        } else {
-            pons_buf_byte(&b, (uint8_t)*key);
-        }
-    }
+    pons_buf_pointer(&b, key, strlen(key));
     char *pointer = pons_buf_take(&b, NULL);
     pons_buf_fini(&b);
     return pointer;
@@ -269,15 +262,7 @@ static void write_path(const step *path, pons_buf *out)
         pons_buf_printf(out, "/%zu", path->index);
         return;
     }
-    pons_buf_byte(out, '/');
-    for (size_t i = 0; i < path->len; i++) {
-        const char k = path->key[i];
-        if (k == '~' || k == '/') {
-            pons_buf_str(out, k == '~' ? "~0" : "~1");
-        } else {
-            pons_buf_byte(out, (uint8_t)k);
-        }
-    }
+    pons_buf_pointer(out, path->key, path->len);
 }
 
 // Tells a fault; always false, so that `return fault(…)` reads well.

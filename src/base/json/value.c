@@ -275,10 +275,7 @@ const char *pons_get_str(const pons_value *obj, const char *key, const char *fal
 
 const pons_value *pons_find(const pons_value *list, const char *key, const char *text)
 {
-    size_t i;
-    json_t *one;
-    json_array_foreach(list, i, one)
-    {
+    pons_each(one, list) {
         if (strcmp(pons_get_str(one, key, ""), text) == 0) {
             return one;
         }
@@ -309,6 +306,16 @@ bool pons_get_bool(const pons_value *obj, const char *key, bool fallback)
 {
     const json_t *v = json_object_get(obj, key);
     return json_is_boolean(v) ? json_is_true(v) : fallback;
+}
+
+bool pons_list_has(const pons_value *list, const char *text)
+{
+    pons_each(item, list) {
+        if (json_is_string(item) && strcmp(json_string_value(item), text) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 pons_value *pons_string(const char *text)

@@ -1,7 +1,4 @@
-// buf.c - growable bytes, the two integer codings of packed rows, and bytes as text.
-//
-// A varint is LEB128: seven bits a byte, low bits first, the top bit set on all but the last byte.
-// Zigzag maps 0, -1, 1, -2 … to 0, 1, 2, 3 … so that small negative numbers stay small.
+// buf.c - growable bytes, and bytes as text.
 #include "pons/buf.h"
 
 #include <stdio.h>
@@ -9,8 +6,7 @@
 #include <string.h>
 
 enum {
-    BUF_CAP_MIN = 64,     // bytes of the first allocation
-    VARINT_BYTES_MAX = 10 // 64 bits, seven at a time
+    BUF_CAP_MIN = 64, // bytes of the first allocation
 };
 
 void pons_buf_init(pons_buf *b)
@@ -118,16 +114,15 @@ int pons_buf_vprintf(pons_buf *b, const char *fmt, va_list ap)
     return PONS_OK;
 }
 
-int pons_buf_varint(pons_buf *b, uint64_t v)
+int pons_buf_pointer(pons_buf *b, const char *key, size_t n)
 {
-    uint8_t bytes[VARINT_BYTES_MAX];
-    size_t n = 0;
-    while (v >= 0x80) {
-        bytes[n++] = (uint8_t)(v | 0x80);
-        v >>= 7;
+    int rc = pons_buf_byte(b, '/');
+    for (size_t i = 0; i < n && rc >= 0; i++) {
+        const bool tilde = key[i] == '~';
+        rc = tilde || key[i] == '/' ? pons_buf_str(b, tilde ? "~0" : "~1")
+                                    : pons_buf_byte(b, (uint8_t)key[i]);
     }
-    bytes[n++] = (uint8_t)v;
-    return pons_buf_bytes(b, bytes, n);
+    return rc;
 }
 
 int pons_buf_base64(pons_buf *b, const void *data, size_t n)
@@ -164,25 +159,6 @@ char *pons_buf_take(pons_buf *b, size_t *ret_len)
 pons_bufread pons_bufread_of(const void *data, size_t n)
 {
     return (pons_bufread){.at = data, .end = n ? (const uint8_t *)data + n : data};
-}
-
-uint64_t pons_bufread_varint(pons_bufread *r)
-{
-    uint64_t v = 0;
-    for (unsigned shift = 0; !r->bad && r->at < r->end && shift < 64; shift += 7) {
-        const uint8_t byte = *r->at++;
-        v |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte & 0x80) {
-            continue;
-        }
-        // One value has one coding: no bits beyond the 64th, no useless last zero byte.
-        if ((shift == 63 && byte > 1) || (shift > 0 && byte == 0)) {
-            break;
-        }
-        return v;
-    }
-    r->bad = true;
-    return 0;
 }
 
 const void *pons_bufread_bytes(pons_bufread *r, size_t n)

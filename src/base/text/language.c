@@ -1,9 +1,6 @@
 // language.c - a text with a Han character is Chinese: pons itself speaks Chinese and English.
 #include "pons/language.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 bool pons_language_chinese(const char *text)
 {
     const unsigned char *at = (const unsigned char *)(text ? text : "");

@@ -6,7 +6,6 @@
 #include "pons/spelling.h"
 
 #include <stdbool.h>
-#include <string.h>
 #include <strings.h>
 
 enum {

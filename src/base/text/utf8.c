@@ -54,6 +54,19 @@ size_t pons_utf8_valid(const char *s, size_t len)
     return i;
 }
 
+void pons_utf8_copy(char *ret, size_t cap, const char *text)
+{
+    size_t n = 0;
+    for (size_t k; text[n]; n += k) {
+        k = pons_utf8_sequence(text + n, strlen(text + n));
+        if (k == 0 || n + k >= cap) {
+            break;
+        }
+    }
+    memcpy(ret, text, n);
+    ret[n] = '\0';
+}
+
 size_t pons__utf8_cut(const char *s, size_t n)
 {
     size_t start = n;

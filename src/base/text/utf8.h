@@ -1,6 +1,5 @@
 // utf8.h - where a text may be cut, and messages of one line that were cut there.
-#ifndef PONS_BASE_TEXT_UTF8_H
-#define PONS_BASE_TEXT_UTF8_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,5 +12,3 @@ size_t pons__utf8_cut(const char *s, size_t n);
 // line becomes a space.
 void pons__format_line(char *dst, size_t cap, const char *fmt, va_list ap)
     __attribute__((format(printf, 3, 0)));
-
-#endif

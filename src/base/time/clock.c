@@ -45,3 +45,12 @@ pons_clock pons_clock_from_manual(pons_clock_manual *m)
 {
     return (pons_clock){manual_now_ns, manual_wall_ms, manual_now_ns, m};
 }
+
+void pons_utc_text(int64_t wall_ms, char ret[PONS_UTC_TEXT])
+{
+    struct tm tm;
+    const time_t s = (time_t)(wall_ms / 1000);
+    if (!gmtime_r(&s, &tm) || strftime(ret, PONS_UTC_TEXT, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0) {
+        ret[0] = '\0';
+    }
+}

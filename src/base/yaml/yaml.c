@@ -23,8 +23,6 @@
 #include <libfyaml.h>
 
 #include <errno.h>
-#include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

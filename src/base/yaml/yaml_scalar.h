@@ -1,6 +1,5 @@
 // yaml_scalar.h - what a plain scalar is, and what libfyaml is not given: shared by the two readers of YAML.
-#ifndef BASE_YAML_SCALAR_H
-#define BASE_YAML_SCALAR_H
+#pragma once
 
 #include "pons/value.h"
 
@@ -26,5 +25,3 @@ int pons__yaml_int_base(pons__span t);
 // false: out of range. *ret is NULL without memory.
 bool pons__yaml_int(pons__span t, int base, json_t **ret);
 bool pons__yaml_float(pons__span t, json_t **ret);
-
-#endif

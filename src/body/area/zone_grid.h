@@ -1,6 +1,5 @@
 // zone_grid.h - where a robot may not be, and where it goes slowly, whatever stands there.
-#ifndef PONS_BODY_AREA_ZONE_GRID_H
-#define PONS_BODY_AREA_ZONE_GRID_H
+#pragma once
 
 #include "pons/error.h"
 #include "pons/geometry.h"
@@ -26,5 +25,3 @@ bool pons__area_near(const pons__area *a, double x, double y, double within_m);
 double pons__area_speed(const pons__area *a, double x, double y); // [m/s]; INFINITY: no limit
 bool pons__area_has_keep_out(const pons__area *a);
 double pons__area_cell_m(const pons__area *a); // a cell's edge
-
-#endif

@@ -126,13 +126,10 @@ static bool called(const pons_value *list, const char *id, const char *name)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
         const pons_value *o = json_array_get(list, i);
-        const char *language;
-        json_t *words;
         if (strcmp(pons_get_str(o, "id", ""), id) != 0) {
             continue;
         }
-        json_object_foreach((json_t *)pons_get(o, "names"), language, words)
-        {
+        pons_each_member(language, words, pons_get(o, "names")) {
             for (size_t w = 0; w < json_array_size(words); w++) {
                 const char *word = json_string_value(json_array_get(words, w));
                 if (word && strcasecmp(word, name) == 0) {

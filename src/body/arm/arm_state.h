@@ -5,8 +5,7 @@
 //   object_relations.c   relations between things: in, on, near
 //   joint_trajectory.c  joint velocities that follow a way
 //   arm_planner.c   where the arm must be to take something, and ways there that touch nothing
-#ifndef PONS_BODY_ARM_ARM_STATE_H
-#define PONS_BODY_ARM_ARM_STATE_H
+#pragma once
 
 #include "pons/arm.h"
 #include "pons/ext/robot.h"
@@ -99,5 +98,3 @@ int pons__reach(const pons__limb *h, const pons_pose3 *at, double above_m, doubl
 // Legs from here to q that touch nothing: straight, or by way of up and of home. Things but `but`
 // (-1: none) are in the way too. PONS_ENOTFOUND.
 int pons__way_to(const pons__limb *h, const double *q, int but, pons__way3 *ret, pons_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // controller.h - velocities that follow a path (pure_pursuit.c, dwa_controller.c), and the limits that hold for them.
-#ifndef PONS_BODY_CONTROLLER_CONTROLLER_H
-#define PONS_BODY_CONTROLLER_CONTROLLER_H
+#pragma once
 
 #include "body/planner/planner.h"
 
@@ -52,5 +51,3 @@ pons_twist2 pons__sample(const pons__nav_params *p, const pons__costmap *g, cons
 double pons__turn_rate(const pons__nav_params *p, double err_rad);
 pons_twist2 pons__limit_accel(const pons__nav_params *p, pons_twist2 last, pons_twist2 measured,
                               pons_twist2 want, double dt_s);
-
-#endif

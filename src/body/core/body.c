@@ -31,7 +31,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define MODULE        "body"
 #define STEP_NS       (10 * PONS_NS_PER_MS)  // the virtual clock's step of physics and gate

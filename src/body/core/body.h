@@ -11,8 +11,7 @@
 //   restart.c       what the last body left
 //   latch_thread.c      the latch thread, which writes what outlives the process
 //   body_process.c, stop_socket.c   threads and sockets around the core
-#ifndef PONS_BODY_CORE_BODY_H
-#define PONS_BODY_CORE_BODY_H
+#pragma once
 
 #include "body/arm/arm_state.h"
 #include "body/ledger/ledger.h"
@@ -192,5 +191,3 @@ struct pons_body {
 int pons__body_open(const pons_body_options *opts, bool threaded, pons_body **ret, pons_error *err);
 void pons__body_poll(pons_body *b); // everything that is due on the loop thread
 int pons__body_save_sim(pons_body *b, pons_value *state, pons_error *err); // takes state
-
-#endif

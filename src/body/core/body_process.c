@@ -57,13 +57,12 @@
 
 #define MODULE "body"
 
-#define SAFETY_NS       (5 * PONS_NS_PER_MS) // robot time between ticks of the gate
-#define SAFETY_MIN_NS   (500000)             // host time: no faster, whatever the speed
-#define SAFETY_PRIORITY 80                   // SCHED_FIFO
-#define SAFETY_LOCKED   (128u * 1024u)       // bytes of it that it can ever use: touched and locked
-#define SAFETY_STACK    (2048u * 1024u)      // bytes
-#define SIM_STEP_NS     (4 * PONS_NS_PER_MS) // robot time of one step of the driver
-#define SIM_MIN_NS      PONS_NS_PER_MS       // host time: several steps in one wake, if need be
+#define SAFETY_NS       (5 * PONS_NS_PER_MS)   // robot time between ticks of the gate
+#define SAFETY_MIN_NS   (500000)               // host time: no faster, whatever the speed
+#define SAFETY_PRIORITY 80                     // SCHED_FIFO
+#define SAFETY_STACK    (2048u * 1024u)        // bytes
+#define SIM_STEP_NS     (4 * PONS_NS_PER_MS)   // robot time of one step of the driver
+#define SIM_MIN_NS      PONS_NS_PER_MS         // host time: several steps in one wake, if need be
 #define SIM_WAKE_NS     (50 * PONS_NS_PER_MS)  // host time of computing in one wake, at the most
 #define SIM_AHEAD_NS    (150 * PONS_NS_PER_MS) // robot time that a fast world may be ahead of others
 #define LOOP_MAX_NS     (50 * PONS_NS_PER_MS)  // host time between polls at the most

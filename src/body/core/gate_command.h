@@ -1,6 +1,5 @@
 // gate_command.h - what the loop asks of the gate.
-#ifndef PONS_BODY_CORE_GATE_COMMAND_H
-#define PONS_BODY_CORE_GATE_COMMAND_H
+#pragma once
 
 #include "body/core/body.h"
 
@@ -14,5 +13,3 @@ bool pons__body_latched(const pons_body *b); // or about to be
 // Of the newest stop, those on their way to the gate included; a reset names it.
 uint64_t pons__body_latch_number(const pons_body *b);
 double pons__body_rate(const pons_body *b); // robot seconds in a host second, lately
-
-#endif

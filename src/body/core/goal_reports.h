@@ -1,6 +1,5 @@
 // goal_reports.h - what others see of the body's goals, and poses as they see them.
-#ifndef PONS_BODY_CORE_GOAL_REPORTS_H
-#define PONS_BODY_CORE_GOAL_REPORTS_H
+#pragma once
 
 #include "body/core/body.h"
 
@@ -17,5 +16,3 @@ const pons_value *pons__body_resources(const pons_body *b);
 int64_t pons__goals_counted(const pons_body *b, const char *resource, const pons__goal *but);
 
 pons_report_pose pons__pose_shown(pons_pose2 p);
-
-#endif

@@ -496,10 +496,7 @@ static bool check_args(pons_body *b, pons__client *c, const pons_message_goal *g
 // takes is free by then. A resource that this robot does not count is somebody else's to share out.
 static const char *lacking(const pons_body *b, const pons__skill *k, const pons__goal *but)
 {
-    const char *name;
-    json_t *all;
-    json_object_foreach((json_t *)pons__body_resources(b), name, all)
-    {
+    pons_each_member(name, all, pons__body_resources(b)) {
         const int64_t needs = pons__skills_counted(&b->skills, k, name);
         if (needs > 0 && needs + pons__goals_counted(b, name, but) > json_integer_value(all)) {
             return name;

@@ -1,6 +1,5 @@
 // goals.h - the goal protocol, and the life of a goal.
-#ifndef PONS_BODY_CORE_GOALS_H
-#define PONS_BODY_CORE_GOALS_H
+#pragma once
 
 #include "body/core/body.h"
 
@@ -18,5 +17,3 @@ void pons__goals_stopped(pons_body *b, const char *reason, uint64_t up_to_seq);
 void pons__goals_end(pons_body *b, const char *why); // a good end: canceled
 bool pons__goals_ending(const pons_body *b);         // the robot's own software owes an answer,
 void pons__goals_give_up(pons_body *b);              // which is not waited for any longer
-
-#endif

@@ -1,6 +1,5 @@
 // link_clients.h - places of clients, and what is sent to them.
-#ifndef PONS_BODY_CORE_LINK_CLIENTS_H
-#define PONS_BODY_CORE_LINK_CLIENTS_H
+#pragma once
 
 #include "body/core/body.h"
 
@@ -14,5 +13,3 @@ void pons__clients_say_tree(pons_body *b, const pons_report *r);
 void pons__client_error(pons__client *c, const char *re, const char *code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 size_t pons__clients_count(const pons_body *b);
-
-#endif

@@ -27,7 +27,6 @@
 #include "body/core/stop_reset.h"
 #include "body/core/telemetry.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -6,8 +6,7 @@
 //
 //     host    |--|--|--|. . . . stopped . . . .|--|--|
 //     robot   |--|--|--|                       |--|--|     not    |--|--|--|--------------|--|--|
-#ifndef PONS_BODY_CORE_PACE_H
-#define PONS_BODY_CORE_PACE_H
+#pragma once
 
 #include "pons/clock.h"
 
@@ -46,5 +45,3 @@ static inline int64_t pons__pace_wake(const pons__pace *p, int64_t t_ns)
 {
     return p->host0_ns + (int64_t)((double)(t_ns - p->robot0_ns) / p->speed);
 }
-
-#endif

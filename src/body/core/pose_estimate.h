@@ -1,10 +1,7 @@
 // pose_estimate.h - where the body takes itself to be.
-#ifndef PONS_BODY_CORE_POSE_ESTIMATE_H
-#define PONS_BODY_CORE_POSE_ESTIMATE_H
+#pragma once
 
 #include "body/core/body.h"
 
 void pons__place_told(pons_body *b, pons_pose2 pose_in_map); // a person says where it is
 void pons__place_watch(pons_body *b);                        // takes the localizer's pose over
-
-#endif

@@ -25,7 +25,6 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define NOTE_RETRY_NS PONS_NS_PER_S // host time

@@ -1,6 +1,5 @@
 // stop_reset.h - stop, reset, set_pose, steer and pace over a link: when they are answered.
-#ifndef PONS_BODY_CORE_STOP_RESET_H
-#define PONS_BODY_CORE_STOP_RESET_H
+#pragma once
 
 #include "body/core/body.h"
 
@@ -14,5 +13,3 @@ void pons__note_latch(pons_body *b);    // the ledger's witness of a new latch
 
 bool pons__requests_owed(
     const pons__client *c); // it waits for an answer to a stop, a reset or a pace
-
-#endif

@@ -61,12 +61,9 @@ void pons__body_greet(const pons_body *b, pons__client *c, int64_t epoch)
 
 static pons_value *counted_value(const pons_body *b)
 {
-    const char *name;
-    json_t *amount;
     const pons_value *all = pons__body_resources(b);
     pons_value *counted = json_object_size(all) > 0 ? json_object() : NULL;
-    json_object_foreach((json_t *)all, name, amount)
-    {
+    pons_each_member(name, amount, all) {
         json_object_set_new(counted, name, json_integer(pons__goals_counted(b, name, NULL)));
     }
     return counted;

@@ -1,6 +1,5 @@
 // telemetry.h - what is told to everybody.
-#ifndef PONS_BODY_CORE_TELEMETRY_H
-#define PONS_BODY_CORE_TELEMETRY_H
+#pragma once
 
 #include "body/core/body.h"
 
@@ -12,5 +11,3 @@ void pons__body_tell_senses(
     pons_body *b); // each control step: to those who asked (sensor_streams.c)
 pons_value *pons__laser_value(const pons_body *b); // the scan as it was measured (path_and_scan.c)
 const char *pons__battery_word(pons_battery_state s);
-
-#endif

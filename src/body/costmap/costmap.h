@@ -1,8 +1,7 @@
 // costmap.h - the grid of what a robot may touch, a footprint over its cells, and the window that goes with the robot
 // (costmap.c, costmap_static.c, distance_field.c, footprint_discs.c, local_costmap.c).
 // Poses are in map, [m] and [rad]; grids are row-major, cell (0,0) at the origin's corner.
-#ifndef PONS_BODY_COSTMAP_COSTMAP_H
-#define PONS_BODY_COSTMAP_COSTMAP_H
+#pragma once
 
 #include "body/area/zone_grid.h"
 #include "pons/clock.h"
@@ -199,5 +198,3 @@ bool pons__shape_free(const pons__shape *s, const pons__costmap *g, pons_pose2 a
 pons__costmap *pons__local_costmap_create(const pons__costmap *map, double reach_m);
 // Keeps the robot in the middle half of it.
 void pons__local_costmap_follow(pons__costmap *w, const pons__costmap *map, pons_pose2 pose_in_map);
-
-#endif

@@ -14,7 +14,6 @@
 #include "body/costmap/costmap.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void copy_map(pons__costmap *w, const pons__costmap *map)
 {

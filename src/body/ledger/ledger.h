@@ -1,7 +1,6 @@
 // ledger.h - the body's durable memory of goals: what was started never starts again. The file's
 // bytes are described in ledger.c.
-#ifndef PONS_BODY_LEDGER_LEDGER_H
-#define PONS_BODY_LEDGER_LEDGER_H
+#pragma once
 
 #include "body/safety/epoch_file.h"
 #include "pons/buf.h"
@@ -91,5 +90,3 @@ int pons__ledger_note_text(const pons_ledger_note *note, pons_buf *out);
 bool pons__boot_latched(pons__ledger *l, int state_rc, const pons__durable *d, pons__witness *ret);
 // What it takes of every speed limit [%]: the more of what the state and the ledger say, else nothing.
 int pons__boot_taken(const pons__ledger *l, int state_rc, const pons__durable *d);
-
-#endif

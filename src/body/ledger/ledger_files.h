@@ -1,7 +1,6 @@
 // ledger_files.h - the files of the ledger: their names, their lines one by one, and what is left of a
 // part once its lines are removed. ledger.c says what they mean together.
-#ifndef PONS_BODY_LEDGER_LEDGER_FILES_H
-#define PONS_BODY_LEDGER_LEDGER_FILES_H
+#pragma once
 
 #include "body/ledger/ledger_index.h"
 #include "pons/error.h"
@@ -38,5 +37,3 @@ char *pons__part_path(const char *path, uint32_t number, bool ids);
 // The goals of a part, into the index. PONS_ENOTFOUND, PONS_ECORRUPT, PONS_EIO, PONS_ENOMEM.
 int pons__ids_load(const char *path, uint32_t number, pons__index *ix);
 int pons__ids_save(const char *path, uint32_t number, const pons__index *ix, pons_error *err);
-
-#endif

@@ -8,7 +8,6 @@
 #include "body/ledger/ledger_index.h"
 
 #include "pons/error.h"
-#include "pons/link_report.h"
 #include "pons/random.h"
 
 #include <stdlib.h>

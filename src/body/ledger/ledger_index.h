@@ -1,6 +1,5 @@
 // ledger_index.h - what the ledger has in memory of each goal: 16 bytes. Loop thread only.
-#ifndef PONS_BODY_LEDGER_LEDGER_INDEX_H
-#define PONS_BODY_LEDGER_LEDGER_INDEX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ void pons__index_put_raw(pons__index *ix, uint64_t key, uint64_t place); // of n
 bool pons__index_get(const pons__index *ix, uint64_t key, pons__place *ret);
 // The next one from slot *at on, which it moves; begin with 0.
 bool pons__index_next(const pons__index *ix, size_t *at, uint64_t *ret_key, pons__place *ret);
-
-#endif

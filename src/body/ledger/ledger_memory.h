@@ -1,7 +1,6 @@
 // ledger_memory.h - what the files of the ledger share: ledger.c what is asked and written, ledger_read.c how
 // a file is read, ledger_rotate.c how it becomes parts, ledger_memory.c what each line means to it.
-#ifndef PONS_BODY_LEDGER_LEDGER_MEMORY_H
-#define PONS_BODY_LEDGER_LEDGER_MEMORY_H
+#pragma once
 
 #include "body/ledger/ledger.h"
 #include "body/ledger/ledger_files.h"
@@ -45,5 +44,3 @@ int pons__ledger_begin_part(pons__ledger *l, int64_t after, int *ret_fd, off_t *
 void pons__ledger_seal_when_full(pons__ledger *l);
 void pons__ledger_forget_parts(pons__ledger *l); // their lines, where they are too old and too many
 int pons__ledger_no_memory(pons_error *err);
-
-#endif

@@ -25,7 +25,6 @@
 #include "body/localization/global_localizer.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { ANGLES = 144, LEVELS_MAX = 12, ENDS_MAX = 60 };
 static const double NEAR_M = 0.10;

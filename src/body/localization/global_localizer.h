@@ -1,7 +1,6 @@
 // global_localizer.h - where in the whole map does a scan fit? A search in slices; the essay is in
 // global_localizer.c.
-#ifndef PONS_BODY_LOCALIZATION_GLOBAL_LOCALIZER_H
-#define PONS_BODY_LOCALIZATION_GLOBAL_LOCALIZER_H
+#pragma once
 
 #include "body/costmap/costmap.h"
 
@@ -24,5 +23,3 @@ void pons__relocate_restart(pons__relocate *r, double share);
 bool pons__relocate_step(pons__relocate *r, int64_t lookups);
 // The places, best first, each the best of its neighbourhood. *ret_more: there are more of them.
 int pons__relocate_places(const pons__relocate *r, const pons__place **ret, bool *ret_more);
-
-#endif

@@ -1,7 +1,6 @@
 // localizer.h - where the robot is, and how sure that is: odometry corrected by matching scans to
 // the static map. The essay is in localizer.c.
-#ifndef PONS_BODY_LOCALIZATION_LOCALIZER_H
-#define PONS_BODY_LOCALIZATION_LOCALIZER_H
+#pragma once
 
 #include "body/costmap/costmap.h"
 
@@ -43,5 +42,3 @@ void pons__localizer_given(pons__localizer *l, const pons_robot_place *place);
 bool pons__localizer_is_given(const pons__localizer *l);
 // A slice of a search, if there is one to do; lookups bounds it. True: there is more to do.
 bool pons__localizer_think(pons__localizer *l, int64_t lookups);
-
-#endif

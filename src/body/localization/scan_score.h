@@ -1,6 +1,5 @@
 // scan_score.h - does a scan agree with the map at a pose?
-#ifndef PONS_BODY_LOCALIZATION_SCAN_SCORE_H
-#define PONS_BODY_LOCALIZATION_SCAN_SCORE_H
+#pragma once
 
 #include "body/costmap/costmap.h"
 
@@ -17,5 +16,3 @@ typedef struct pons__agreement {
 // from: where the beams begin, and px, py (n): their ends, in base [m].
 pons__agreement pons__agreement_of(const pons__costmap *g, pons_pose2 pose, pons_pose2 from,
                                    const float *px, const float *py, int n);
-
-#endif

@@ -90,7 +90,8 @@ void pons__nav_plan_fini(pons__nav *n)
     free(n->plan.leg);
 }
 
-static bool read_request(const pons_bt_call *call, bool through, pons_value *list, request *ret)
+static bool read_request(pons__nav *n, const pons_bt_call *call, bool through, pons_value *list,
+                         request *ret)
 {
     pons_pose2 start;
     if (pons__nav_in_bool(call, "use_start", true) &&
@@ -236,29 +237,6 @@ static int plan_legs(pons__nav *n, const request *r, char *msg, size_t cap)
     return code;
 }
 
-// Whether the path that there is will do. Lost: the robot has left it; left: the cost of its rest.
-static bool will_do(pons__nav *n, bool *lost, double *left)
-{
-    pons__nav_plan *p = &n->plan;
-    const pons__costmap *grid = n->grid[PONS__GLOBAL];
-    double planned;
-    if (n->follow.running && n->follow.poses == p->poses) {
-        p->s = fmax(p->s, n->follow.f.s);
-        p->off_path = n->follow.f.off_path;
-    } else {
-        p->s = pons__path_project(p->kept, p->s, SEARCH_M, n->pose, &p->off_path);
-    }
-    *lost = p->off_path > OFF_PATH_M;
-    const bool better = p->dearer || grid->openings != p->openings;
-    if (grid->generation == p->checked && !better && !*lost) {
-        return true;
-    }
-    *left = pons__planner_cost_from(p->planner, p->kept, p->s, &planned);
-    p->checked = grid->generation;
-    p->dearer = *left > DEARER * planned;
-    return isfinite(*left) && !*lost && !p->dearer && grid->openings == p->openings;
-}
-
 // A path from where the robot is ends up in kept, another one in candidate.
 static int path_for(pons__nav *n, const request *r, char *msg, size_t cap)
 {
@@ -267,11 +245,28 @@ static int path_for(pons__nav *n, const request *r, char *msg, size_t cap)
     if (!r->from_here) {
         return plan_legs(n, r, msg, cap);
     }
-    bool lost = false;
+    bool better = false, lost = false;
     double left = 0.0;
     const bool same = p->poses && p->kind == r->kind && json_equal(p->goals, r->list);
-    if (same && will_do(n, &lost, &left)) {
-        return PONS_NAV_OK;
+    if (same) {
+        if (n->follow.running && n->follow.poses == p->poses) {
+            p->s = fmax(p->s, n->follow.f.s);
+            p->off_path = n->follow.f.off_path;
+        } else {
+            p->s = pons__path_project(p->kept, p->s, SEARCH_M, n->pose, &p->off_path);
+        }
+        double planned;
+        lost = p->off_path > OFF_PATH_M;
+        better = p->dearer || grid->openings != p->openings;
+        if (grid->generation == p->checked && !better && !lost) {
+            return PONS_NAV_OK;
+        }
+        left = pons__planner_cost_from(p->planner, p->kept, p->s, &planned);
+        p->checked = grid->generation;
+        p->dearer = left > DEARER * planned;
+        if (isfinite(left) && !lost && !p->dearer && grid->openings == p->openings) {
+            return PONS_NAV_OK;
+        }
     }
     const int code = plan_legs(n, r, msg, cap);
     if (code == PONS__PLAN_GOES_ON) {
@@ -295,8 +290,9 @@ static int path_for(pons__nav *n, const request *r, char *msg, size_t cap)
     return PONS_NAV_OK;
 }
 
-static int compute(pons__nav *n, const pons_bt_call *call, bool through)
+LEAF(compute) // what: 1 for several goals
 {
+    const bool through = what != 0;
     const int more = through ? PONS_NAV_THROUGH : 0;
     if (call->reason == PONS_BT_HALT) {
         pons__nav_plan_drop(n);
@@ -326,7 +322,7 @@ static int compute(pons__nav *n, const pons_bt_call *call, bool through)
     }
     pons_autovalue list = pons__nav_in(call, through ? "goals" : "goal");
     request r = {.start = n->pose, .from_here = true, .kind = kind, .list = list};
-    if (!read_request(call, through, list, &r)) {
+    if (!read_request(n, call, through, list, &r)) {
         return r.n == 0 && through ? pons__nav_fail_leaf(n, call, PONS_PLAN_NO_VIAPOINTS_GIVEN,
                                                          "no goals are given")
                                    : pons__nav_fail_leaf(n, call, PONS_PLAN_UNKNOWN + more,
@@ -354,22 +350,8 @@ static int compute(pons__nav *n, const pons_bt_call *call, bool through)
     return pons__nav_ok(n, call);
 }
 
-static int to_pose(pons_bt_call *call, void *user, pons_error *err)
+LEAF(smooth)
 {
-    return compute(user, call, false);
-}
-
-static int through_poses(pons_bt_call *call, void *user, pons_error *err)
-{
-    return compute(user, call, true);
-}
-
-static int smooth(pons_bt_call *call, void *user, pons_error *err)
-{
-    pons__nav *n = user;
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     pons__nav_begin_leaf(n, call);
     char id[PONS__NAV_NAME_MAX];
     if (!pons__nav_known(pons__nav_in_text(call, "smoother_id", id, sizeof id), smoothers)) {
@@ -406,8 +388,8 @@ static int smooth(pons_bt_call *call, void *user, pons_error *err)
 int pons__nav_plan_leaves(pons__nav *n, pons_error *err)
 {
     static const pons__nav_leaf leaves[] = {
-        {"ComputePathToPose", false, to_pose},
-        {"ComputePathThroughPoses", false, through_poses},
+        {"ComputePathToPose", false, compute, .halts = true},
+        {"ComputePathThroughPoses", false, compute, .what = 1, .halts = true},
         {"SmoothPath", false, smooth},
     };
     return pons__nav_register(n, leaves, sizeof leaves / sizeof *leaves, err);

@@ -18,7 +18,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const double PROGRESS_RAD = 0.1;
 static const double AHEAD_FROM_M = 0.4, AHEAD_TO_M = 1.0; // the stretch that must be free
@@ -253,9 +252,8 @@ static int step(pons__nav *n, const pons_bt_call *call)
     return pons__nav_running(n, call);
 }
 
-static int follow_path(pons_bt_call *call, void *user, pons_error *err)
+LEAF(follow_path)
 {
-    pons__nav *n = user;
     pons__nav_follow *f = &n->follow;
     if (call->reason == PONS_BT_HALT) {
         if (f->running && f->node == call->node) {
@@ -284,6 +282,6 @@ static int follow_path(pons_bt_call *call, void *user, pons_error *err)
 
 int pons__nav_follow_leaves(pons__nav *n, pons_error *err)
 {
-    static const pons__nav_leaf leaf = {"FollowPath", false, follow_path};
+    static const pons__nav_leaf leaf = {"FollowPath", false, follow_path, .halts = true};
     return pons__nav_register(n, &leaf, 1, err);
 }

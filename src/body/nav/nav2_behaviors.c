@@ -62,14 +62,10 @@ static void start_move(pons__nav *n, const pons_bt_call *call, const behavior *b
     pons__motion_start(&pons__nav_run_of(n, call)->motion, goal, n->now_ns, pons__nav_odom(n));
 }
 
-static int spin(pons_bt_call *call, void *user, pons_error *err)
+LEAF(spin)
 {
     static const behavior b = {PONS__CANCEL_SPIN, PONS_SPIN_TIMEOUT, PONS_SPIN_COLLISION,
                                PONS_SPIN_UNKNOWN};
-    pons__nav *n = user;
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     if (call->reason == PONS_BT_START) {
         const pons__motion_goal goal = {
             .turn = true,
@@ -96,14 +92,10 @@ static pons__motion_goal straight(pons__nav *n, const pons_bt_call *call, double
                                    pons__nav_in_bool(call, "disable_collision_checks", false)};
 }
 
-static int back_up(pons_bt_call *call, void *user, pons_error *err)
+LEAF(back_up)
 {
     static const behavior b = {PONS__CANCEL_BACK_UP, PONS_BACKUP_TIMEOUT, PONS_BACKUP_COLLISION,
                                PONS_BACKUP_INVALID_INPUT};
-    pons__nav *n = user;
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     if (call->reason == PONS_BT_START) {
         const pons__motion_goal goal =
             straight(n, call, -fabs(pons__nav_in_num(call, "backup_dist", 0.15)),
@@ -113,14 +105,10 @@ static int back_up(pons_bt_call *call, void *user, pons_error *err)
     return move(n, call, &b);
 }
 
-static int drive(pons_bt_call *call, void *user, pons_error *err)
+LEAF(drive)
 {
     static const behavior b = {PONS__CANCEL_DRIVE, PONS_DRIVE_TIMEOUT, PONS_DRIVE_COLLISION,
                                PONS_DRIVE_INVALID_INPUT};
-    pons__nav *n = user;
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     if (call->reason == PONS_BT_START) {
         const pons__motion_goal goal =
             straight(n, call, pons__nav_in_num(call, "dist_to_travel", 0.15),
@@ -130,12 +118,8 @@ static int drive(pons_bt_call *call, void *user, pons_error *err)
     return move(n, call, &b);
 }
 
-static int wait_a_while(pons_bt_call *call, void *user, pons_error *err)
+LEAF(wait_a_while)
 {
-    pons__nav *n = user;
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     if (call->reason == PONS_BT_START) {
         pons__nav_begin_leaf(n, call);
         n->cancels &= ~(unsigned)PONS__CANCEL_WAIT;
@@ -167,11 +151,8 @@ static void which(const pons_bt_call *call, bool ret[PONS__COSTMAPS])
     }
 }
 
-static int clear(pons_bt_call *call, pons__nav *n, extent what)
+LEAF(clear) // what: an extent
 {
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     pons__nav_begin_leaf(n, call);
     bool these[PONS__COSTMAPS];
     which(call, these);
@@ -204,39 +185,15 @@ static int clear(pons_bt_call *call, pons__nav *n, extent what)
     return pons__nav_ok(n, call);
 }
 
-#define CLEARS(name, what)                                                                         \
-    static int name(pons_bt_call *call, void *user, pons_error *err)                               \
-    {                                                                                              \
-        return clear(call, user, what);                                                            \
-    }
-CLEARS(clear_entire, ENTIRE)
-CLEARS(clear_around, AROUND)
-CLEARS(clear_except, EXCEPT)
-CLEARS(clear_pose, AROUND_POSE)
-
 // ---- cancelling ---------------------------------------------------------------------------------
 
 // What runs of that kind, elsewhere in the tree, ends with SUCCESS at its next tick, as a canceled
 // action does for Nav2's leaves.
-static int cancel(pons_bt_call *call, pons__nav *n, pons__cancel bit)
+LEAF(cancel)
 {
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
-    n->cancels |= bit;
+    n->cancels |= (unsigned)what;
     return PONS_BT_SUCCESS;
 }
-
-#define CANCELS(name, bit)                                                                         \
-    static int name(pons_bt_call *call, void *user, pons_error *err)                               \
-    {                                                                                              \
-        return cancel(call, user, bit);                                                            \
-    }
-CANCELS(cancel_follow, PONS__CANCEL_FOLLOW)
-CANCELS(cancel_spin, PONS__CANCEL_SPIN)
-CANCELS(cancel_back_up, PONS__CANCEL_BACK_UP)
-CANCELS(cancel_drive, PONS__CANCEL_DRIVE)
-CANCELS(cancel_wait, PONS__CANCEL_WAIT)
 
 // ---- public functions ---------------------------------------------------------------------------
 
@@ -247,15 +204,15 @@ int pons__nav_behave_leaves(pons__nav *n, pons_error *err)
         {"BackUp", false, back_up},
         {"DriveOnHeading", false, drive},
         {"Wait", false, wait_a_while},
-        {"ClearEntireCostmap", false, clear_entire},
-        {"ClearCostmapAroundRobot", false, clear_around},
-        {"ClearCostmapExceptRegion", false, clear_except},
-        {"ClearCostmapAroundPose", false, clear_pose},
-        {"CancelControl", false, cancel_follow},
-        {"CancelSpin", false, cancel_spin},
-        {"CancelBackUp", false, cancel_back_up},
-        {"CancelDriveOnHeading", false, cancel_drive},
-        {"CancelWait", false, cancel_wait},
+        {"ClearEntireCostmap", false, clear, .what = ENTIRE},
+        {"ClearCostmapAroundRobot", false, clear, .what = AROUND},
+        {"ClearCostmapExceptRegion", false, clear, .what = EXCEPT},
+        {"ClearCostmapAroundPose", false, clear, .what = AROUND_POSE},
+        {"CancelControl", false, cancel, .what = PONS__CANCEL_FOLLOW},
+        {"CancelSpin", false, cancel, .what = PONS__CANCEL_SPIN},
+        {"CancelBackUp", false, cancel, .what = PONS__CANCEL_BACK_UP},
+        {"CancelDriveOnHeading", false, cancel, .what = PONS__CANCEL_DRIVE},
+        {"CancelWait", false, cancel, .what = PONS__CANCEL_WAIT},
     };
     return pons__nav_register(n, leaves, sizeof leaves / sizeof *leaves, err);
 }

@@ -3,14 +3,11 @@
 #include "body/nav/tree.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double REACHED_M = 0.25; // Nav2's goal_reached_tol
 static const double STUCK_S = 1.0;    // told to move for so long, and did not
 static const double SEARCH_M = 1e9;   // the whole path
-
-#define LEAF(name) static int name(pons_bt_call *call, void *user, pons_error *err)
 
 static int answer(bool yes)
 {
@@ -21,13 +18,11 @@ static int answer(bool yes)
 
 LEAF(is_stuck)
 {
-    const pons__nav *n = user;
     return answer(n->no_motion_ns >= 0 && (double)(n->now_ns - n->no_motion_ns) >= STUCK_S * 1e9);
 }
 
 LEAF(is_stopped)
 {
-    const pons__nav *n = user;
     const double limit = pons__nav_in_num(call, "velocity_threshold", 0.01);
     const double ms = pons__nav_in_num(call, "duration_stopped", 1000.0);
     return answer(fabs(n->twist.v) <= limit && n->still_ns >= 0 &&
@@ -36,8 +31,7 @@ LEAF(is_stopped)
 
 LEAF(stop_status)
 {
-    const int s = is_stopped(call, user, err);
-    const pons__nav *n = user;
+    const int s = is_stopped(n, call, what, err);
     return s == PONS_BT_FAILURE && n->still_ns >= 0 &&
                    fabs(n->twist.v) <= pons__nav_in_num(call, "velocity_threshold", 0.01)
                ? PONS_BT_RUNNING
@@ -46,7 +40,6 @@ LEAF(stop_status)
 
 LEAF(is_path_valid)
 {
-    pons__nav *n = user;
     pons_autovalue value = pons__nav_in(call, "path");
     const pons_value *poses = pons__nav_poses(value);
     const double max_cost = pons__nav_in_num(call, "max_cost", PONS__COST_LETHAL);
@@ -100,13 +93,12 @@ LEAF(validate_path)
                 absent[i]);
         }
     }
-    return is_path_valid(call, user, err);
+    return is_path_valid(n, call, what, err);
 }
 
 // min_battery is a share, 0 to 1, as in sensor_msgs/BatteryState.
 LEAF(is_battery_low)
 {
-    const pons__nav *n = user;
     if (pons__nav_in_bool(call, "is_voltage", false)) {
         return pons_error_set(err, PONS_EUNSUPPORTED, "nav",
                               "IsBatteryLow: is_voltage, but no voltage is measured here");
@@ -117,13 +109,11 @@ LEAF(is_battery_low)
 
 LEAF(is_battery_charging)
 {
-    const pons__nav *n = user;
     return answer(n->sensed && n->senses.battery == PONS_BATTERY_CHARGING);
 }
 
 LEAF(goal_reached)
 {
-    const pons__nav *n = user;
     pons_pose2 goal;
     return answer(pons__nav_in_pose(call, "goal", &goal, NULL) &&
                   hypot(goal.x - n->pose.x, goal.y - n->pose.y) <= REACHED_M);
@@ -168,7 +158,6 @@ LEAF(poses_near)
 
 LEAF(pose_occupied)
 {
-    const pons__nav *n = user;
     pons_pose2 p;
     return answer(pons__nav_in_pose(call, "pose", &p, NULL) &&
                   pons__costmap_cost(n->grid[PONS__GLOBAL], p.x, p.y, n->params.radius_m) >=
@@ -186,7 +175,6 @@ LEAF(goal_nearby)
 // Where the robot is beside the path that it follows, left positive.
 LEAF(within_bounds)
 {
-    const pons__nav *n = user;
     const pons__nav_follow *f = &n->follow;
     if (!f->running) {
         return PONS_BT_SUCCESS; // nothing is followed, so nothing is left
@@ -206,7 +194,6 @@ LEAF(within_bounds)
 // not open by clearing and waiting.
 LEAF(obstacles_seen)
 {
-    const pons__nav *n = user;
     char name[128];
     pons__nav_in_text(call, "service_name", name, sizeof name);
     return answer(n->grid[strstr(name, "local_costmap") ? PONS__LOCAL : PONS__GLOBAL]->n_seen > 0);
@@ -234,10 +221,6 @@ static int give_goals(const pons_bt_call *call, pons_value *goals)
 // The last goal stays: whether that one is reached is not this node's to say.
 LEAF(remove_passed)
 {
-    const pons__nav *n = user;
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     pons_autovalue in = pons__nav_in(call, "input_goals");
     const pons_value *goals = goal_list(in);
     if (!json_is_array(goals)) {
@@ -255,10 +238,6 @@ LEAF(remove_passed)
 
 LEAF(remove_in_collision)
 {
-    const pons__nav *n = user;
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     pons_autovalue in = pons__nav_in(call, "input_goals");
     const pons_value *goals = goal_list(in);
     if (!json_is_array(goals)) {
@@ -286,9 +265,6 @@ LEAF(remove_in_collision)
 
 LEAF(next_few_goals)
 {
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     pons_autovalue in = pons__nav_in(call, "input_goals");
     const pons_value *goals = goal_list(in);
     const double asked = pons__nav_in_num(call, "num_goals", 1.0);
@@ -302,9 +278,6 @@ LEAF(next_few_goals)
 
 LEAF(append_goal)
 {
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     pons_autovalue in = pons__nav_in(call, "input_goals");
     const pons_value *goals = goal_list(in);
     pons_pose2 p;
@@ -321,18 +294,12 @@ LEAF(append_goal)
 
 LEAF(current_pose)
 {
-    const pons__nav *n = user;
-    if (call->reason != PONS_BT_HALT) {
-        pons__nav_out(call, "current_pose", pons__nav_pose_value(n->pose, false));
-    }
+    pons__nav_out(call, "current_pose", pons__nav_pose_value(n->pose, false));
     return PONS_BT_SUCCESS;
 }
 
 LEAF(pose_from_path)
 {
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     pons_autovalue path = pons__nav_in(call, "path");
     const pons_value *poses = pons__nav_poses(path);
     const double have = (double)json_array_size(poses);
@@ -348,9 +315,6 @@ LEAF(pose_from_path)
 LEAF(concatenate)
 {
     static const char *const ports[] = {"input_path1", "input_path2"};
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     pons_value *all = json_array();
     double length = 0.0;
     for (size_t i = 0; i < 2; i++) {
@@ -382,10 +346,6 @@ static int give_stretch(const pons_bt_call *call, const pons__path *path, double
 
 LEAF(truncate_end)
 {
-    pons__nav *n = user;
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     pons_autovalue in = pons__nav_in(call, "input_path");
     double yaw;
     bool has_yaw;
@@ -400,10 +360,6 @@ LEAF(truncate_end)
 
 LEAF(truncate_local)
 {
-    pons__nav *n = user;
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     pons_autovalue in = pons__nav_in(call, "input_path");
     double yaw, off;
     bool has_yaw;
@@ -428,9 +384,6 @@ LEAF(select_plugin)
 {
     static const char *const kinds[] = {"controller",   "planner",          "smoother",
                                         "goal_checker", "progress_checker", "path_handler"};
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char in[64], out[64], id[64];
         snprintf(in, sizeof in, "default_%s", kinds[i]);
@@ -445,18 +398,12 @@ LEAF(select_plugin)
 
 LEAF(relocalize)
 {
-    pons__nav *n = user;
-    if (call->reason == PONS_BT_HALT) {
-        return PONS_BT_READY;
-    }
     if (!n->sensed || !n->senses.relocalize) {
         return PONS_BT_FAILURE;
     }
     n->senses.relocalize(n->senses.user);
     return PONS_BT_SUCCESS;
 }
-
-// ---- public functions ---------------------------------------------------------------------------
 
 int pons__nav_node_leaves(pons__nav *n, pons_error *err)
 {

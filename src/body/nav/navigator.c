@@ -24,7 +24,6 @@
 // timers stand still. One call a step; no clock but its argument, no randomness: the same calls
 // give the same bytes.
 #include "body/nav/tree.h"
-#include "pons/buf.h"
 #include "pons/module.h"
 
 #include <limits.h>
@@ -208,11 +207,8 @@ static bool is_code(const char *key)
 static void fail_by_tree(pons__nav *n)
 {
     pons_autovalue board = pons_bt_board(n->tree);
-    const char *key;
-    pons_value *v;
     int code = 0;
-    json_object_foreach(board, key, v)
-    {
+    pons_each_member(key, v, board) {
         const double x = is_code(key) && json_is_number(v) ? json_number_value(v) : 0.0;
         const int c = x >= 1.0 && x <= UINT16_MAX ? (int)x : 0;
         if (c > 0 && (code == 0 || c < code)) {
@@ -578,10 +574,7 @@ static pons_value *goal_value(const pons__nav_goal *goal, int i)
 static void clear_codes(pons__nav *n)
 {
     pons_autovalue board = pons_bt_board(n->tree);
-    const char *key;
-    pons_value *v;
-    json_object_foreach(board, key, v)
-    {
+    pons_each_member(key, v, board) {
         if (is_code(key)) {
             pons_bt_set(n->tree, key, json_integer(0), NULL);
         }

@@ -1,7 +1,6 @@
 // navigator.h - the navigator: pure step functions.
 // Poses are in map, [m] and [rad].
-#ifndef PONS_BODY_NAV_NAVIGATOR_H
-#define PONS_BODY_NAV_NAVIGATOR_H
+#pragma once
 
 #include "body/controller/controller.h"
 #include "pons/bt.h"
@@ -106,5 +105,3 @@ const char *pons__nav_tree_at(pons__nav *n);
 // Takes the changes of state since the last call, oldest first; *ret_lost: how many more there
 // were.
 int pons__nav_changes(pons__nav *n, pons__nav_change *ret, int cap, uint64_t *ret_lost);
-
-#endif

@@ -1,7 +1,6 @@
 // spin_back_up.h - the two motions besides following a path: turning in place, and driving straight. A
 // pure step function; the essay is in spin_back_up.c.
-#ifndef PONS_BODY_NAV_SPIN_BACK_UP_H
-#define PONS_BODY_NAV_SPIN_BACK_UP_H
+#pragma once
 
 #include "body/controller/controller.h"
 
@@ -50,5 +49,3 @@ pons__motion_status pons__motion_step(pons__motion *m, const pons__motion_input 
 // What a step begins with; of a motion that somebody else drives, all that there is to do.
 void pons__motion_track(pons__motion *m, pons_pose2 odom);
 double pons__motion_left(const pons__motion *m); // [rad] or [m], never negative
-
-#endif

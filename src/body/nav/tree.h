@@ -6,8 +6,7 @@
 //   nav2_behaviors.c   Spin, BackUp, DriveOnHeading, Wait, clearing, cancelling
 //   nav2_conditions.c    conditions, and what goals and paths are made into
 //   blackboard_poses.c   poses and paths as blackboard values
-#ifndef PONS_BODY_NAV_TREE_H
-#define PONS_BODY_NAV_TREE_H
+#pragma once
 
 #include "body/nav/navigator.h"
 #include "body/nav/spin_back_up.h"
@@ -18,6 +17,7 @@
 #define PONS__NAV_FAILS_MAX      16
 #define PONS__NAV_TEXT_MAX       160
 #define PONS__NAV_NAME_MAX       96 // of a plugin, with its zero
+#define PONS__NAV_LEAVES_MAX     64
 
 typedef enum pons__which_costmap { PONS__LOCAL, PONS__GLOBAL, PONS__COSTMAPS } pons__which_costmap;
 
@@ -94,12 +94,20 @@ typedef struct pons__nav_fail {
     char msg[PONS__NAV_TEXT_MAX];
 } pons__nav_fail;
 
+typedef struct pons__nav_leaf pons__nav_leaf;
+typedef struct pons__nav_bound { // a leaf of one navigator
+    pons__nav *n;
+    const pons__nav_leaf *leaf;
+} pons__nav_bound;
+
 struct pons__nav {
     pons__costmap *grid[PONS__COSTMAPS]; // the global one is borrowed
     pons__nav_params params;             /* const */
     pons__shape shape;                   /* const */
     char *workspace;                     // NULL: none
     pons_bt_registry *leaves;            /* const */
+    pons__nav_bound bound[PONS__NAV_LEAVES_MAX];
+    size_t n_bound;
 
     // the tree at work
     pons_bt_tree *tree;  // NULL: none yet
@@ -159,11 +167,15 @@ struct pons__nav {
 };
 
 // ---- navigator.c --------------------------------------------------------------------------------
-typedef struct pons__nav_leaf {
+// A leaf's function: what is its row's. Of a halt it hears when its row says so.
+#define LEAF(name) static int name(pons__nav *n, pons_bt_call *call, int what, pons_error *err)
+struct pons__nav_leaf {
     const char *name;
     bool condition;
-    pons_bt_leaf_fn fn; // user: the pons__nav
-} pons__nav_leaf;
+    int (*fn)(pons__nav *n, pons_bt_call *call, int what, pons_error *err);
+    int what;
+    bool halts;
+};
 int pons__nav_register(pons__nav *n, const pons__nav_leaf *leaves, size_t count, pons_error *err);
 // Ends a leaf: error_code_id and error_msg are written, the failure is remembered. Returns FAILURE.
 int pons__nav_fail_leaf(pons__nav *n, const pons_bt_call *call, int code, const char *fmt, ...)
@@ -230,5 +242,3 @@ bool pons__nav_path_read(const pons_value *path, pons__path *ret, double *ret_ya
                          bool *ret_has_yaw);
 // The name of a server's plugin: none, or one of a list that ends with NULL; nav2_x/Y is nav2_x::Y.
 bool pons__nav_known(const char *name, const char *const *known);
-
-#endif

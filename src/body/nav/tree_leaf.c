@@ -1,6 +1,7 @@
 // tree_leaf.c - what every leaf of the navigator's tree does: register, begin, run, want, succeed, fail.
 #include "body/nav/tree.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,19 +9,27 @@
 static const int64_t SETTLE_NS = PONS_NS_PER_S / 2; // a cleared costmap is looked at for so long,
 enum { SETTLE_SCANS = 4 };                          // and by so many scans
 
+static int run_leaf(pons_bt_call *call, void *user, pons_error *err)
+{
+    const pons__nav_bound *b = user;
+    if (call->reason == PONS_BT_HALT && !b->leaf->halts) {
+        return PONS_BT_READY;
+    }
+    return b->leaf->fn(b->n, call, b->leaf->what, err);
+}
+
 int pons__nav_register(pons__nav *n, const pons__nav_leaf *leaves, size_t count, pons_error *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        const pons_bt_leaf leaf = {.name = leaves[i].name,
-                                   .condition = leaves[i].condition,
-                                   .fn = leaves[i].fn,
-                                   .user = n};
-        const int rc = pons_bt_register(n->leaves, &leaf, err);
-        if (rc < 0) {
-            return rc;
-        }
+    int rc = PONS_OK;
+    for (size_t i = 0; i < count && rc >= 0; i++) {
+        assert(n->n_bound < PONS__NAV_LEAVES_MAX);
+        pons__nav_bound *b = &n->bound[n->n_bound++];
+        *b = (pons__nav_bound){n, &leaves[i]};
+        const pons_bt_leaf leaf = {
+            .name = leaves[i].name, .condition = leaves[i].condition, .fn = run_leaf, .user = b};
+        rc = pons_bt_register(n->leaves, &leaf, err);
     }
-    return PONS_OK;
+    return rc;
 }
 
 void pons__nav_begin_leaf(pons__nav *n, const pons_bt_call *call)

@@ -1,6 +1,5 @@
 // astar.h - A* over the cells of a map's tiles, in slices. The essay is in astar.c.
-#ifndef PONS_BODY_PLANNER_ASTAR_H
-#define PONS_BODY_PLANNER_ASTAR_H
+#pragma once
 
 #include "body/planner/connected_regions.h"
 
@@ -22,5 +21,3 @@ int pons__search_searched(const pons__search *s); // cells, by this search
 // The cells of the way, first to last, the caller's to free; *ret_n. NULL: no memory.
 int32_t *pons__search_way(const pons__search *s, int *ret_n);
 void pons__search_end(pons__search *s); // gives memory back, but for a little
-
-#endif

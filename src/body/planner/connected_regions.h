@@ -1,7 +1,6 @@
 // connected_regions.h - which parts of a map hang together, for a search that is coarse first. The essay is in
 // connected_regions.c.
-#ifndef PONS_BODY_PLANNER_CONNECTED_REGIONS_H
-#define PONS_BODY_PLANNER_CONNECTED_REGIONS_H
+#pragma once
 
 #include "body/costmap/costmap.h"
 
@@ -27,5 +26,3 @@ int pons__regions_way(const pons__regions *r); // how many
 int pons__regions_tile(const pons__regions *r, int i);
 void pons__regions_cell(const pons__regions *r, int i, int *ret_x, int *ret_y);
 int pons__regions_searched(const pons__regions *r); // by the last search
-
-#endif

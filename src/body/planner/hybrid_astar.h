@@ -1,6 +1,5 @@
 // hybrid_astar.h - a search for a way on which the heading counts. The essay is in hybrid_astar.c.
-#ifndef PONS_BODY_PLANNER_HYBRID_ASTAR_H
-#define PONS_BODY_PLANNER_HYBRID_ASTAR_H
+#pragma once
 
 #include "body/planner/connected_regions.h"
 
@@ -34,5 +33,3 @@ pons_pose2 pons__heading_furthest(const pons__heading *h);
 // The poses of the way, 5 cm apart or less, first to last; the caller's to free. NULL: no memory.
 pons_pose2 *pons__heading_way(const pons__heading *h, int *ret_n);
 void pons__heading_end(pons__heading *h); // gives memory back
-
-#endif

@@ -1,6 +1,5 @@
 // hybrid_astar_internal.h - what the files of the search with headings share (hybrid_astar.c).
-#ifndef PONS_BODY_PLANNER_HYBRID_ASTAR_INTERNAL_H
-#define PONS_BODY_PLANNER_HYBRID_ASTAR_INTERNAL_H
+#pragma once
 
 #include "body/planner/hybrid_astar.h"
 
@@ -85,5 +84,3 @@ static inline pons_pose2 pons__heading_pose(const state *s)
 {
     return (pons_pose2){(double)s->x, (double)s->y, (double)s->yaw};
 }
-
-#endif

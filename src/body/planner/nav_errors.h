@@ -1,6 +1,5 @@
 // nav_errors.h - why a plan, a motion or a navigation failed, in Nav2's numbers.
-#ifndef PONS_BODY_PLANNER_NAV_ERRORS_H
-#define PONS_BODY_PLANNER_NAV_ERRORS_H
+#pragma once
 
 // Nav2's numbers, X(symbol, number, word). Those of ComputePathThroughPoses are the planner's and
 // 100 more; NavigateThroughPoses' are NavigateToPose's and 100 more.
@@ -56,5 +55,3 @@ typedef enum pons__nav_error {
 #undef PONS_NAV_ERROR_ENUM
 } pons__nav_error;
 #define PONS_NAV_THROUGH 100 // added for ComputePathThroughPoses and NavigateThroughPoses
-
-#endif

@@ -1,6 +1,5 @@
 // planner.h - a path over the costmap: searched, measured, smoothed (planner.c, path_geometry.c, path_smoothing.c).
-#ifndef PONS_BODY_PLANNER_PLANNER_H
-#define PONS_BODY_PLANNER_PLANNER_H
+#pragma once
 
 #include "body/costmap/costmap.h"
 #include "body/planner/nav_errors.h"
@@ -72,5 +71,3 @@ void pons__planner_measure(const pons__planner *p, pons__path *path);
 // and what it was when planned.
 double pons__planner_cost_from(const pons__planner *p, const pons__path *path, double s,
                                double *ret_planned);
-
-#endif

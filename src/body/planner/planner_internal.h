@@ -1,7 +1,6 @@
 // planner_internal.h - what the files of the planner share: planner.c the plan's stages and the cells, planner_headings.c the
 // search with headings along them, path_smoothing.c from cells to a path.
-#ifndef PONS_BODY_PLANNER_PLANNER_INTERNAL_H
-#define PONS_BODY_PLANNER_PLANNER_INTERNAL_H
+#pragma once
 
 #include "body/planner/astar.h"
 #include "body/planner/hybrid_astar.h"
@@ -93,5 +92,3 @@ int pons__planner_step_heading(pons__planner *p, int cells, char *ret_msg, size_
 double pons__planner_spot_cost(const void *planner, double x, double y);
 bool pons__planner_grow(pons__planner *p, int more);
 void pons__planner_shape(pons__planner *p, pons__path *ret);
-
-#endif

@@ -1,6 +1,5 @@
 // arm_gate.h - the gate between any wish and an arm's motors: a pure step function. The essay is in arm_gate.c.
-#ifndef PONS_BODY_SAFETY_ARM_GATE_H
-#define PONS_BODY_SAFETY_ARM_GATE_H
+#pragma once
 
 #include "pons/arm.h"
 
@@ -56,5 +55,3 @@ void pons__arm_gate_init(pons__arm_gate *g, const pons__arm_params *p);
 // The velocities that may be written now. why: CLEAR, or what forbids all motion. Allocates nothing.
 void pons__arm_gate_step(pons__arm_gate *g, pons__arm_zone why, const double *want,
                          const pons_robot_arm_state *state, double dt_s, double *ret);
-
-#endif

@@ -1,6 +1,5 @@
 // epoch_file.h - what the body keeps on disk besides goals, and how a line says that it is damaged.
-#ifndef PONS_BODY_SAFETY_EPOCH_FILE_H
-#define PONS_BODY_SAFETY_EPOCH_FILE_H
+#pragma once
 
 #include "pons/value.h"
 
@@ -63,5 +62,3 @@ int pons__write_all(int fd, const char *text, size_t n, int64_t at);     // 0, o
 int pons__io_error(const char *what, const char *path, pons_error *err); // by errno: PONS_EIO
 // The bytes of an open file of at most `most` bytes; the caller frees.
 int pons__read_all(int fd, size_t most, char **ret, size_t *ret_n, pons_error *err);
-
-#endif

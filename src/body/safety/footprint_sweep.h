@@ -1,6 +1,5 @@
 // footprint_sweep.h - a convex polygon that moves among points. The essay is in footprint_sweep.c.
-#ifndef PONS_BODY_SAFETY_FOOTPRINT_SWEEP_H
-#define PONS_BODY_SAFETY_FOOTPRINT_SWEEP_H
+#pragma once
 
 #include "pons/footprint.h"
 
@@ -15,5 +14,3 @@ double pons__sweep_turn(const pons_footprint *f, const double *x, const double *
                         int dir);
 // Is a point within r of it, and does that motion bring it nearer?
 bool pons__sweep_nearer(const pons_footprint *f, double x, double y, double r, pons_twist2 go);
-
-#endif

@@ -1,7 +1,6 @@
 // gate.h - the safety gate between its two mailboxes and the driver: what the safety thread runs,
 // and what pons_body_step() runs under the virtual clock.
-#ifndef PONS_BODY_SAFETY_GATE_H
-#define PONS_BODY_SAFETY_GATE_H
+#pragma once
 
 #include "body/safety/mailbox.h"
 #include "body/safety/velocity_filter.h"
@@ -57,5 +56,3 @@ void pons__gate_saved(pons__gate *g, const pons__latch_saved *saved);
 // Loop thread: a new command; and the newest status, valid until the next call.
 void pons__gate_command(pons__gate *g, const pons__command *cmd);
 const pons__safety_status *pons__gate_status(pons__gate *g);
-
-#endif

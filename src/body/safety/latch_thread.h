@@ -1,6 +1,5 @@
 // latch_thread.h - the latch thread: writes to the disk what the safety thread wants to be there.
-#ifndef PONS_BODY_SAFETY_LATCH_THREAD_H
-#define PONS_BODY_SAFETY_LATCH_THREAD_H
+#pragma once
 
 #include "body/safety/epoch_file.h"
 #include "body/safety/gate.h"
@@ -37,5 +36,3 @@ void pons__saver_work(pons__saver *s);
 int pons__saver_start(pons__saver *s, pons_error *err);
 void pons__saver_wake(void *s);        // any thread; neither allocates, locks nor waits
 void pons__saver_stop(pons__saver *s); // after a last attempt
-
-#endif

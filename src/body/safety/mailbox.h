@@ -6,8 +6,7 @@
 // fences, which ThreadSanitizer could not follow.
 //
 //     writer [back] --publish--> [middle | fresh] --take--> [front] reader
-#ifndef PONS_BODY_SAFETY_MAILBOX_H
-#define PONS_BODY_SAFETY_MAILBOX_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -46,5 +45,3 @@ static inline bool pons__mailbox_take(pons__mailbox *m)
                ~(uint32_t)PONS__MAILBOX_FRESH;
     return true;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // stop_socket.h - the stop socket, as the safety thread uses it.
-#ifndef PONS_BODY_SAFETY_STOP_SOCKET_H
-#define PONS_BODY_SAFETY_STOP_SOCKET_H
+#pragma once
 
 #include "body/safety/gate.h"
 
@@ -24,5 +23,3 @@ void pons__stop_rehearse(const pons__gate *g);
 bool pons__stop_serve(int fd, pons__gate *g, pons__stop_senders *who);
 // Answers "latched NS" to whom it is true for by now, and once "unsaved NS WHY" to the others.
 void pons__stop_answer(int fd, const pons__gate *g, pons__stop_senders *who);
-
-#endif

@@ -1,8 +1,7 @@
 // velocity_filter.h - the gate between any velocity command and the wheels: a pure step function. The essay
 // is in velocity_filter.c. Poses and points in metres and radians, times in nanoseconds; "robot" times are
 // the robot clock's, "host" times the host's.
-#ifndef PONS_BODY_SAFETY_VELOCITY_FILTER_H
-#define PONS_BODY_SAFETY_VELOCITY_FILTER_H
+#pragma once
 
 #include "body/area/zone_grid.h"
 #include "body/safety/arm_gate.h"
@@ -193,5 +192,3 @@ pons_twist2 pons__safety_ground(pons__safety *s, pons_twist2 want, pons_pose2 at
 // the motion goes towards it. For the tests' tables.
 double pons__safety_free(const double *x, const double *y, int n, double r, int dir,
                          double curvature, double reach);
-
-#endif

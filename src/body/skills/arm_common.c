@@ -12,7 +12,6 @@
 #include "pons/clock.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define STEP_MIN_S 0.01
 #define STEP_MAX_S 0.1

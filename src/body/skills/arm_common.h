@@ -1,6 +1,5 @@
 // arm_common.h - what the skills of an arm have in common: arm_common.c.
-#ifndef PONS_BODY_SKILLS_ARM_COMMON_H
-#define PONS_BODY_SKILLS_ARM_COMMON_H
+#pragma once
 
 #include "body/skills/skills.h"
 
@@ -27,5 +26,3 @@ bool pons__arm_names(const pons_value *args, const char *key, const pons__skill_
     "\"1005\":\"replan\",\"1006\":\"ask_human\",\"1007\":\"retry\",\"1008\":\"retry\","            \
     "\"1009\":\"retry\",\"1010\":\"ask_human\",\"9901\":\"retry\",\"9902\":\"ask_human\","         \
     "\"9903\":\"replan\",\"default\":\"retry\"}"
-
-#endif

@@ -2,8 +2,6 @@
 // Nav2's behaviours (motion.c), looking ahead in the local costmap, with the gate looking out.
 #include "body/skills/skills.h"
 
-#include <string.h>
-
 #define STILL_MPS   0.01
 #define STILL_RADPS 0.02
 #define SPIN_RADPS  1.0

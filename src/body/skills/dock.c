@@ -13,7 +13,6 @@
 #include "body/skills/skills.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { PHASE_STAGE, PHASE_TURN, PHASE_SLIDE, PHASE_CHARGE, PHASE_BACK }; // dock_to_charger
 enum { PHASE_BACK_OFF, PHASE_IS_OFF };                                   // undock

@@ -51,8 +51,7 @@ static bool check(const pons__skill *k, const pons_value *args, const pons__skil
     const size_t joints = (size_t)env->hand->model->n;
     size_t at;
     const pons_value *action;
-    json_array_foreach((json_t *)pons_get(args, "actions"), at, action)
-    {
+    json_array_foreach((json_t *)pons_get(args, "actions"), at, action) {
         const size_t n = json_array_size(action);
         if (n != joints && n != joints + 1) {
             snprintf(ret->text, sizeof ret->text,

@@ -148,8 +148,7 @@ static int check_told(const char *text, pons_error *err)
     }
     const char *name;
     json_t *amount;
-    json_object_foreach((json_t *)pons_get(told, "resources_counted"), name, amount)
-    {
+    json_object_foreach((json_t *)pons_get(told, "resources_counted"), name, amount) {
         if (!json_is_integer(amount) || json_integer_value(amount) < 1) {
             return refuse(err, "its resources_counted are whole numbers from 1");
         }
@@ -179,10 +178,7 @@ static int check_error_map(const char *text, pons_error *err)
     if (!text || pons_value_parse(text, strlen(text), &map, NULL) < 0 || !json_is_object(map)) {
         return refuse(err, "its error_map is no JSON object");
     }
-    const char *key;
-    pons_value *word;
-    json_object_foreach(map, key, word)
-    {
+    pons_each_member(key, word, map) {
         const char *w = json_string_value(word);
         if (!w || (strcmp(w, "retry") != 0 && strcmp(w, "replan") != 0 &&
                    strcmp(w, "ask_human") != 0 && strcmp(w, "abort") != 0)) {

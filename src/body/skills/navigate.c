@@ -13,7 +13,6 @@
 #include "body/skills/skills.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { PHASE_UNDOCK, PHASE_DRIVE };
 

@@ -6,7 +6,6 @@
 //
 // In hand already: it is lifted and shown.
 #include "body/skills/arm_common.h"
-#include "pons/clock.h"
 
 #include <stdio.h>
 #include <string.h>

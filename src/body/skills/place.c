@@ -7,11 +7,9 @@
 // Into an open thing it lets go at the rim, above the middle; onto a surface where there is room,
 // nearest to the hand.
 #include "body/skills/arm_common.h"
-#include "pons/clock.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { PHASE_PLAN, PHASE_GO, PHASE_OPEN, PHASE_AWAY, PHASE_SHOW };
 

@@ -33,7 +33,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #define SCAN_WAIT_S 3.0  // a silent lidar ends a motion after this long
 #define DOUBT_MAX_S 20.0 // and a pose that is not found again, one that needs it

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #define STUCK_OUT 1e-3 // an output below this is no motion [m/s, rad/s]
@@ -51,10 +50,7 @@ double pons__skill_stuck_s(pons__skill_run *r, const pons__skill_env *env, pons_
 
 static bool names_match(const pons_value *names, const char *name)
 {
-    const char *language;
-    pons_value *list;
-    json_object_foreach((pons_value *)(uintptr_t)names, language, list)
-    {
+    pons_each_member(language, list, names) {
         for (size_t i = 0; i < json_array_size(list); i++) {
             const char *word = json_string_value(json_array_get(list, i));
             if (word && strcasecmp(word, name) == 0) {

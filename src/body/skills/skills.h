@@ -1,6 +1,5 @@
 // skills.h - what the body can do, each as a step function. The essay is in registry.c.
-#ifndef PONS_BODY_SKILLS_SKILLS_H
-#define PONS_BODY_SKILLS_SKILLS_H
+#pragma once
 
 #include "body/arm/arm_state.h"
 #include "body/localization/localizer.h"
@@ -261,5 +260,3 @@ void pons__navigate_allow(pons__skill_run *r, const pons__skill_env *env, double
 
 // Backing off the charger, shared by undock and by a navigation that begins there. True when done.
 bool pons__undock_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
-
-#endif

@@ -2,8 +2,6 @@
 #include "body/skills/skills.h"
 #include "pons/clock.h"
 
-#include <string.h>
-
 #define LOOK_SCANS 5   // scans after which what is there has been seen
 #define LOOK_MAX_S 5.0 // a lidar that has not given them by then is silent
 

@@ -208,10 +208,7 @@ static int check_areas(checker *c, const char *list)
     for (size_t i = 0; rc == PONS_OK && i < json_array_size(areas); i++) {
         double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
         const pons_value *area = json_array_get(areas, i);
-        size_t n;
-        json_t *corner;
-        json_array_foreach(pons_get(area, "polygon"), n, corner)
-        {
+        pons_each(corner, pons_get(area, "polygon")) {
             for (size_t k = 0; k < 2; k++) {
                 low[k] = fmin(low[k], json_number_value(json_array_get(corner, k)));
                 high[k] = fmax(high[k], json_number_value(json_array_get(corner, k)));
@@ -238,8 +235,7 @@ static const char *zone_of_word(const pons_value *zones, size_t until, const cha
         if (!strcasecmp(id, word)) {
             return id;
         }
-        json_object_foreach((json_t *)pons_get(zone, "names"), language, words)
-        {
+        json_object_foreach((json_t *)pons_get(zone, "names"), language, words) {
             for (size_t w = 0; w < json_array_size(words); w++) {
                 if (!strcasecmp(json_string_value(json_array_get(words, w)), word)) {
                     return id;
@@ -255,10 +251,7 @@ static int check_zone_names(checker *c, const pons_value *zones)
 {
     for (size_t i = 0; i < json_array_size(zones); i++) {
         const pons_value *names = pons_get(json_array_get(zones, i), "names");
-        const char *language;
-        json_t *words;
-        json_object_foreach((json_t *)names, language, words)
-        {
+        pons_each_member(language, words, names) {
             for (size_t w = 0; w < json_array_size(words); w++) {
                 const char *word = json_string_value(json_array_get(words, w));
                 const char *taken = zone_of_word(zones, i, word);

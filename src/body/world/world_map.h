@@ -1,6 +1,5 @@
 // world_map.h - between a world file (world.c) and the map that it names (world_map.c).
-#ifndef PONS_BODY_WORLD_WORLD_MAP_H
-#define PONS_BODY_WORLD_WORLD_MAP_H
+#pragma once
 
 #include "pons/yaml.h"
 
@@ -8,5 +7,3 @@
 // (bounds, resolution_m) and where it lies (map.path). The world's values are replaced, not changed.
 // PONS_EINVAL with file:line:col in the world, or in the map.
 int pons__world_map(pons_value *world, const pons_yaml *yaml, pons_error *err);
-
-#endif

@@ -16,7 +16,6 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
 #define MODULE    "world"
 #define SPEED_MAX 3.0 // m/s, of wheels that say how fast they turn

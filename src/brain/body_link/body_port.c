@@ -74,14 +74,12 @@ static void tell_doubts(pons__port *p)
     size_t i;
     json_t *name;
     uint64_t doubts = 0; // by their place, as far as 64
-    json_array_foreach(p->brain->rules.approval_skills, i, name)
-    {
+    json_array_foreach(p->brain->rules.approval_skills, i, name) {
         doubts |= pons__skill(p->brain, json_string_value(name)) ? 0 : (uint64_t)1 << i % 64;
     }
     const bool news = doubts != p->doubts;
     p->doubts = doubts;
-    json_array_foreach(p->brain->rules.approval_skills, i, name)
-    {
+    json_array_foreach(p->brain->rules.approval_skills, i, name) {
         char path[48], message[PONS_NAME_MAX + 96];
         pons_error ignored = PONS_ERROR_INIT;
         if (!news || pons__skill(p->brain, json_string_value(name))) {
@@ -357,8 +355,7 @@ int pons__port_load(pons__port *p, pons_error *err)
     }
     size_t i;
     json_t *e;
-    json_array_foreach(effects, i, e)
-    {
+    json_array_foreach(effects, i, e) {
         PONS__AUTO(effect) effect = pons__record_read(&pons__effect_record, e);
         pons__body_goal *g = pons__port_track(p, effect->id);
         const pons_message_goal goal = pons__effect_goal(effect, p->brain->opts.thread);

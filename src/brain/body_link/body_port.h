@@ -1,6 +1,5 @@
 // body_port.h - the brain's end of the body link, and the goals that are out (body_port.c).
-#ifndef PONS_BRAIN_BODY_LINK_BODY_PORT_H
-#define PONS_BRAIN_BODY_LINK_BODY_PORT_H
+#pragma once
 
 #include "brain/state/link_state.h"
 
@@ -37,5 +36,3 @@ void pons__port_await_cancel(void *user, pons_run *run, const char *id);
 void pons__port_waits_clear(pons__port *p);
 int pons__port_answer(pons__port *p, pons_error *err); // those that have one; 1: there was one
 int64_t pons__port_next_due_ns(const pons__port *p);
-
-#endif

@@ -36,8 +36,7 @@ static pons_value *skill_answer(pons__port *p, const port_wait *w)
     pons__body_goal *stuck = NULL;
     size_t i;
     json_t *id;
-    json_array_foreach(w->request->goals, i, id)
-    {
+    json_array_foreach(w->request->goals, i, id) {
         pons__body_goal *g = pons__port_goal(p, json_string_value(id));
         if (!g) {
             json_array_append_new(results,

@@ -1,6 +1,5 @@
 // heartbeat.h - the heartbeat to the body: a proof that the loop lives (heartbeat.c).
-#ifndef PONS_BRAIN_BODY_LINK_HEARTBEAT_H
-#define PONS_BRAIN_BODY_LINK_HEARTBEAT_H
+#pragma once
 
 #include "brain/state/link_state.h"
 
@@ -11,5 +10,3 @@ void pons__heart_fini(pons__heart *h);
 void pons__heart_attach(pons__heart *h, pons_link *link);
 void pons__heart_detach(pons__heart *h); // before the link is closed; never waits for long
 void pons__heart_tick(pons__heart *h);   // the loop has come round
-
-#endif

@@ -204,8 +204,7 @@ pons_value *pons__tempo_answer(const pons__tasks *t, const char *question)
     pons_value *answer = NULL;
     size_t i;
     json_t *one;
-    json_array_foreach(t->tempo ? t->tempo->then : NULL, i, one)
-    {
+    json_array_foreach(t->tempo ? t->tempo->then : NULL, i, one) {
         PONS__AUTO(letter) letter = pons__record_read(&pons__letter_record, one);
         if (!answer && letter->kind == PONS_LETTER_ANSWER &&
             strcmp(pons_get_str(letter->value, "id", ""), question) == 0) {

@@ -1,6 +1,5 @@
 // speed_request.h - how fast a person wants the robot, until the body has it (speed_request.c).
-#ifndef PONS_BRAIN_BODY_LINK_SPEED_REQUEST_H
-#define PONS_BRAIN_BODY_LINK_SPEED_REQUEST_H
+#pragma once
 
 #include "brain/records/intent_fields.h"
 #include "brain/state/self.h"
@@ -28,5 +27,3 @@ void pons__tempo_drop_words(pons_brain *b, pons_cx *cx, pons__tasks *t);
 void pons__tempo_send(pons_brain *b);
 // What the body says to the one of this percent (0: it does not tell): NULL, or its code and message.
 void pons__tempo_answered(pons_brain *b, int64_t percent, const char *code, const char *message);
-
-#endif

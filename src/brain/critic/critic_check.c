@@ -159,8 +159,7 @@ pons_value *pons__guard_says(const pons_value *rules)
     pons_autobuf text = PONS_BUF_INIT;
     size_t i;
     json_t *rule;
-    json_array_foreach(rules, i, rule)
-    {
+    json_array_foreach(rules, i, rule) {
         PONS__AUTO(broken) broken = pons__record_read(&pons__broken_record, rule);
         pons_buf_printf(&text, "%s%s", i ? "; " : "", broken->message);
     }

@@ -1,7 +1,6 @@
 // critic_check.h - the critic with the brain's facts (critic_check.c). A list of violated rules is empty when all is
 // well: [{rule, skill, message, …numbers}].
-#ifndef PONS_BRAIN_CRITIC_CRITIC_CHECK_H
-#define PONS_BRAIN_CRITIC_CRITIC_CHECK_H
+#pragma once
 
 #include "brain/state/self.h"
 
@@ -33,5 +32,3 @@ pons_value *pons__guard_finish(const pons_brain *b, const pons__task *task,
                                const pons__skills *skills);
 pons_value *pons__guard_says(const pons_value *rules); // all their messages, on one line
 pons_value *pons__guard_approvals(pons_brain *b, const char *skill, const pons_value *args);
-
-#endif

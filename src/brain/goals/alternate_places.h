@@ -1,6 +1,5 @@
 // alternate_places.h - other places from which a skill can do the same (alternate_places.c).
-#ifndef PONS_BRAIN_GOALS_ALTERNATE_PLACES_H
-#define PONS_BRAIN_GOALS_ALTERNATE_PLACES_H
+#pragma once
 
 #include "brain/state/self.h"
 
@@ -9,5 +8,3 @@ bool pons__no_way(const pons_brain *b, const char *skill, int64_t error_code);
 // The other calls of the skill for one that found no way, in order, as a new list of arguments; empty: there
 // are none.
 pons_value *pons__alternates_of(const pons_brain *b, const char *skill, const pons_value *args);
-
-#endif

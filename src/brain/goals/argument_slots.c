@@ -52,8 +52,7 @@ const pons_value *pons__about_in(const pons_brain *b, const char *skill, const p
 {
     const char *name;
     json_t *value;
-    json_object_foreach((json_t *)args, name, value)
-    {
+    json_object_foreach((json_t *)args, name, value) {
         if (pons__about_of(b, skill, name) == about) {
             return value;
         }

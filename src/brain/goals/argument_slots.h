@@ -1,6 +1,5 @@
 // argument_slots.h - what an argument of a skill is about (argument_slots.c).
-#ifndef PONS_BRAIN_GOALS_ARGUMENT_SLOTS_H
-#define PONS_BRAIN_GOALS_ARGUMENT_SLOTS_H
+#pragma once
 
 #include "brain/state/self.h"
 
@@ -21,5 +20,3 @@ const pons_value *pons__about_in(const pons_brain *b, const char *skill, const p
                                  pons__about about);
 // The zone that a call names; NULL: none.
 const char *pons__about_zone(const pons_brain *b, const char *skill, const pons_value *args);
-
-#endif

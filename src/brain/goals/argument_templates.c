@@ -60,8 +60,7 @@ pons_value *pons__fill(const pons_value *template, const pons_value *from)
     }
     pons_value *full = json_is_object(template) ? json_object() : json_array();
     bool good = true;
-    json_object_foreach((json_t *)template, key, item)
-    {
+    json_object_foreach((json_t *)template, key, item) {
         good = good && json_object_set_new(full, key, pons__fill(item, from)) == 0;
     }
     for (i = 0; good && i < json_array_size(template); i++) {

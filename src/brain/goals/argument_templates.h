@@ -1,6 +1,5 @@
 // argument_templates.h - templates of arguments, filled with what a goal says (argument_templates.c).
-#ifndef PONS_BRAIN_GOALS_ARGUMENT_TEMPLATES_H
-#define PONS_BRAIN_GOALS_ARGUMENT_TEMPLATES_H
+#pragma once
 
 #include "pons/value.h"
 
@@ -10,5 +9,3 @@ pons_value *pons__fill(const pons_value *template, const pons_value *from);
 // A sentence in which $names stand among the words, "$name|1" with a word to take where there is none. NULL:
 // a member is lacking, and the sentence would have a hole.
 pons_value *pons__fill_text(const char *template, const pons_value *from);
-
-#endif

@@ -61,8 +61,7 @@ bool pons__meant(const pons_brain *b, const pons__goal *goal, const pons__means 
     json_t *wanted;
     bool meant = true;
     const pons__registered *item = pons__skill(b, way->skill);
-    json_object_foreach((json_t *)way->args, name, wanted)
-    {
+    json_object_foreach((json_t *)way->args, name, wanted) {
         const pons_value *is = pons_get(args, name);
         const pons__about about = pons__about_of(b, way->skill, name);
         const char *said = json_string_value(is), *want = json_string_value(wanted);

@@ -1,6 +1,5 @@
 // goal_match.h - whether a call that has ended is the one that a goal means (goal_match.c).
-#ifndef PONS_BRAIN_GOALS_GOAL_MATCH_H
-#define PONS_BRAIN_GOALS_GOAL_MATCH_H
+#pragma once
 
 #include "brain/state/self.h"
 
@@ -9,5 +8,3 @@ bool pons__meant(const pons_brain *b, const pons__goal *goal, const pons__means 
                  const pons_value *args);
 // Whether so much is as far as what is left, or further, in the same direction, but for what rounding leaves.
 bool pons__meant_far(double is, double left);
-
-#endif

@@ -178,8 +178,7 @@ static const char *number_member(const pons_value *args)
 {
     const char *key;
     json_t *item;
-    json_object_foreach((json_t *)args, key, item)
-    {
+    json_object_foreach((json_t *)args, key, item) {
         if (json_is_string(item) && strncmp(json_string_value(item), "$seconds", 8) == 0) {
             return key;
         }
@@ -427,8 +426,7 @@ static bool facts_hold(const pons_brain *b, const pons_value *facts)
     const char *name;
     json_t *wanted;
     bool hold = json_object_size(facts) > 0;
-    json_object_foreach((json_t *)facts, name, wanted)
-    {
+    json_object_foreach((json_t *)facts, name, wanted) {
         const pons_value *robot = pons_get(b->robot, name);
         const pons_value *is = robot ? robot : pons_get(b->port.telemetry, name);
         hold = hold && pons_value_shows(is, wanted);
@@ -476,8 +474,7 @@ static const char *lacking(const pons_value *template, const pons_value *members
 {
     const char *key, *name = NULL;
     json_t *item;
-    json_object_foreach((json_t *)template, key, item)
-    {
+    json_object_foreach((json_t *)template, key, item) {
         const char *text = json_is_string(item) ? json_string_value(item) : "";
         const bool plain = text[0] == '$' && !strpbrk(text, "|.") && strcmp(text, "$each") != 0 &&
                            strcmp(text, "$here") != 0;
@@ -586,8 +583,7 @@ static void note_one(const pons_brain *b, pons__goal *goal, const pons_value *ar
 {
     const char *key;
     json_t *item;
-    json_object_foreach((json_t *)args, key, item)
-    {
+    json_object_foreach((json_t *)args, key, item) {
         const char *named = json_is_string(item) ? json_string_value(item) : "";
         const pons__zone *zone = pons__zone_find(b, named);
         const char *id = zone ? zone->id : named;

@@ -1,6 +1,5 @@
 // goal_skills.h - which skills meet a goal, with which arguments, and what says that it is met (goal_skills.c).
-#ifndef PONS_BRAIN_GOALS_GOAL_SKILLS_H
-#define PONS_BRAIN_GOALS_GOAL_SKILLS_H
+#pragma once
 
 #include "brain/state/self.h"
 
@@ -62,5 +61,3 @@ pons__means *pons__means_for(const pons_brain *b, const char *intent, const char
 // The one call of one skill that meets the goal by what the goal alone says; NULL: it takes several, or
 // depends on the robot. The caller's.
 pons__means *pons__means_alone(const pons_brain *b, const pons__goal *goal);
-
-#endif

@@ -73,8 +73,7 @@ int pons_places_in(const pons_items *it, const char *ns, const pons_value *world
     }
     pons_autovalue zones =
         json_is_array(own) ? json_copy((pons_value *)(uintptr_t)own) : json_array();
-    json_array_foreach(all, i, row)
-    {
+    json_array_foreach(all, i, row) {
         PONS__AUTO(item) item = pons__record_read(&pons__item_record, row);
         PONS__AUTO(named) p = pons__record_read(&pons__named_record, item->value);
         if (*p->name && strcmp(p->world, world_name(world)) == 0) {
@@ -118,8 +117,7 @@ static bool uses_place(const pons__goal *goal)
     size_t i;
     json_t *one;
     bool uses = is_place(goal->zone) || is_place(goal->place);
-    json_array_foreach(goal->zones, i, one)
-    {
+    json_array_foreach(goal->zones, i, one) {
         uses = uses || is_place(json_string_value(one));
     }
     return uses;
@@ -244,8 +242,7 @@ static void key_of(pons_brain *b, const char *name, char *ret, size_t cap)
     pons_items_search(&it, &(pons_items_query){.prefix = b->opts.places, .limit = -1}, &all, &none);
     bool found = false, had = false;
     snprintf(ret, cap, "%s", name);
-    json_array_foreach(all, i, row)
-    {
+    json_array_foreach(all, i, row) {
         PONS__AUTO(item) item = pons__record_read(&pons__item_record, row);
         PONS__AUTO(named) p = pons__record_read(&pons__named_record, item->value);
         if (!found && strcmp(p->name, name) == 0 && strcmp(p->world, world) == 0) {

@@ -1,6 +1,5 @@
 // named_places.h - places that a person has named, in the brain (pons/brain_places.h).
-#ifndef PONS_BRAIN_GOALS_NAMED_PLACES_H
-#define PONS_BRAIN_GOALS_NAMED_PLACES_H
+#pragma once
 
 #include "brain/state/self.h"
 
@@ -10,5 +9,3 @@ bool pons__places_hear(pons_brain *b, pons_cx *cx, const char *text, const char 
 pons_value *pons__places_world(pons_brain *b);
 // Goals (pons__goal) that go to a named place go to its pose. PONS_EINVAL: one does something else with it, and none is changed.
 int pons__places_resolve(const pons_value *world, pons__list *goals, pons_error *err);
-
-#endif

@@ -279,8 +279,7 @@ int pons__schedules_look(pons_brain *b, pons_error *err)
                                &all, err);
     size_t i;
     json_t *one;
-    json_array_foreach(all, i, one)
-    {
+    json_array_foreach(all, i, one) {
         pons_error own = PONS_ERROR_INIT;
         PONS__AUTO(item) row = pons__record_read(&pons__item_record, one);
         PONS__AUTO(scheduled) s = pons__record_read(&pons__scheduled_record, row->value);

@@ -1,6 +1,5 @@
 // scheduled_goals.h - goals of a time, in the brain (pons/brain_schedule.h).
-#ifndef PONS_BRAIN_GOALS_SCHEDULED_GOALS_H
-#define PONS_BRAIN_GOALS_SCHEDULED_GOALS_H
+#pragma once
 
 #include "brain/state/self.h"
 
@@ -11,5 +10,3 @@ int pons__schedules_look(pons_brain *b, pons_error *err);
 bool pons__schedules_hear(pons_brain *b, pons_cx *cx, const char *text, const char *by);
 // A letter's `by` that is a schedule's; NULL: it is none. Borrowed from by.
 const char *pons__schedule_of(const char *by);
-
-#endif

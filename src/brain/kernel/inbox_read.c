@@ -415,8 +415,7 @@ static void handle_run(pons__saying *s)
     t->changed = true;
     size_t i;
     json_t *goal;
-    json_array_foreach(s->said->goals, i, goal)
-    {
+    json_array_foreach(s->said->goals, i, goal) {
         handle_words(s, json_is_string(goal) ? json_string_value(goal) : "", true);
     }
     const pons_value *plan = s->said->plan;
@@ -553,8 +552,7 @@ void pons__hear(pons__saying *s, const pons_value *pending, bool results)
 {
     size_t i;
     json_t *msg;
-    json_array_foreach(pending, i, msg)
-    {
+    json_array_foreach(pending, i, msg) {
         PONS__AUTO(letter) l = pons__record_read(&pons__letter_record, msg);
         if ((l->kind == PONS_LETTER_RESULT) == results) {
             handle_letter(s, l);

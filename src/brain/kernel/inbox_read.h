@@ -1,6 +1,5 @@
 // inbox_read.h - what was said to the kernel, as K5 hears it (inbox_read.c).
-#ifndef PONS_BRAIN_KERNEL_INBOX_READ_H
-#define PONS_BRAIN_KERNEL_INBOX_READ_H
+#pragma once
 
 #include "brain/kernel/task_lifecycle.h"
 
@@ -11,5 +10,3 @@ bool pons__reply_hear(pons__saying *s, const pons__reply *reply);
 
 // What the body has said of a pace, and what was said with that one.
 void pons__hear_tempo(pons__saying *s);
-
-#endif

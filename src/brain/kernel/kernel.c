@@ -92,8 +92,7 @@ static int hci_ingress(pons_cx *cx, void *user, pons_error *err)
     }
     size_t i;
     json_t *msg;
-    json_array_foreach(inbox, i, msg)
-    {
+    json_array_foreach(inbox, i, msg) {
         PONS__AUTO(letter) l = pons__record_read(&pons__letter_record, msg);
         note_wish(b, h, l);
     }

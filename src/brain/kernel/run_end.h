@@ -1,9 +1,6 @@
 // run_end.h - whether a run is over (run_end.c).
-#ifndef PONS_BRAIN_KERNEL_RUN_END_H
-#define PONS_BRAIN_KERNEL_RUN_END_H
+#pragma once
 
 #include "brain/state/self.h"
 
 int pons__done_check(pons_brain *b, pons_error *err); // emits run.done when it is
-
-#endif

@@ -1,6 +1,5 @@
 // stop_state.h - what a protective stop leaves behind in the kernel (stop_state.c).
-#ifndef PONS_BRAIN_KERNEL_STOP_STATE_H
-#define PONS_BRAIN_KERNEL_STOP_STATE_H
+#pragma once
 
 #include "brain/records/inbox_fields.h"
 #include "brain/tasks/tasks.h"
@@ -16,5 +15,3 @@ const char *pons__stopped_reset(pons_brain *b, pons__tasks *t, const pons__said 
 // Whether a stop was in force when it was said, or came since.
 bool pons__stopped_since(const pons_brain *b, const pons__said *said);
 void pons__stopped_send(pons_brain *b);
-
-#endif

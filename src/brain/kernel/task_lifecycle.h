@@ -1,6 +1,5 @@
 // task_lifecycle.h - a task's beginning and end (task_lifecycle.c).
-#ifndef PONS_BRAIN_KERNEL_TASK_LIFECYCLE_H
-#define PONS_BRAIN_KERNEL_TASK_LIFECYCLE_H
+#pragma once
 
 #include "brain/records/inbox_fields.h"
 #include "brain/state/self.h"
@@ -34,5 +33,3 @@ void pons__task_push(pons__saying *s, const char *text, pons__list *goals, const
 // Nothing where there is no such task. status: of pons__finished.
 void pons__task_end(pons__saying *s, const char *id, const char *status, const char *reason,
                     const pons_value *verified);
-
-#endif

@@ -119,8 +119,7 @@ static int check_goal(const pons_brain *b, const pons_value *said, size_t i, pon
     }
     size_t k;
     json_t *stop;
-    json_array_foreach(goal->zones, k, stop)
-    {
+    json_array_foreach(goal->zones, k, stop) {
         if (rc >= 0 && !pons__zone_find(b, json_string_value(stop))) {
             rc = pons_error_set(err, PONS_EINVAL, "brain",
                                 "/plan_patch/goals/%zu/zones/%zu: unknown zone %.60s", i, k,
@@ -146,8 +145,7 @@ static int check_goals(const pons_brain *b, const pons__task *task, const pons_v
             json_array_size(patch), own, TASK_GOALS_MAX);
     }
     int rc = PONS_OK;
-    json_array_foreach(patch, i, goal)
-    {
+    json_array_foreach(patch, i, goal) {
         rc = rc < 0 ? rc : check_goal(b, goal, i, err);
     }
     return rc;

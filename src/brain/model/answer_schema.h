@@ -1,6 +1,5 @@
 // answer_schema.h - what may be decided now, as the form of an answer (answer_schema.c).
-#ifndef PONS_BRAIN_MODEL_ANSWER_SCHEMA_H
-#define PONS_BRAIN_MODEL_ANSWER_SCHEMA_H
+#pragma once
 
 #include "brain/state/self.h"
 
@@ -8,5 +7,3 @@
 pons_value *pons__menu(pons_brain *b, const pons__react *react, const pons__skills *skills);
 // The same without the arguments, and without asking the critic.
 pons_value *pons__menu_short(const pons_brain *b, const pons__skills *skills);
-
-#endif

@@ -1,6 +1,5 @@
 // knowledge_query.h - awaits of kind "knowledge": the host searches (knowledge_query.c).
-#ifndef PONS_BRAIN_MODEL_KNOWLEDGE_QUERY_H
-#define PONS_BRAIN_MODEL_KNOWLEDGE_QUERY_H
+#pragma once
 
 #include "brain/state/self.h"
 
@@ -9,5 +8,3 @@ void pons__documents_start(void *user, pons_run *run, const char *id, const pons
 void pons__documents_cancel(void *user, pons_run *run, const char *id);
 int pons__documents_poll(pons_brain *b);
 void pons__documents_close(pons_brain *b);
-
-#endif

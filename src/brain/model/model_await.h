@@ -1,6 +1,5 @@
 // model_await.h - awaits of kind "llm": the model is asked (model_await.c).
-#ifndef PONS_BRAIN_MODEL_MODEL_AWAIT_H
-#define PONS_BRAIN_MODEL_MODEL_AWAIT_H
+#pragma once
 
 #include "brain/state/self.h"
 
@@ -10,5 +9,3 @@ void pons__model_cancel(void *user, pons_run *run, const char *id);
 // What the call under way has cost so far, as estimated; 0: there is none.
 int64_t pons__call_tokens(const pons_brain *b);
 int pons__model_poll(pons_brain *b, pons_error *err); // > 0: something came
-
-#endif

@@ -55,8 +55,7 @@ static void add_ids(pons_value *list, const pons_value *things)
 {
     size_t i;
     json_t *thing;
-    json_array_foreach(things, i, thing)
-    {
+    json_array_foreach(things, i, thing) {
         if (json_array_size(list) < PONS__MENU_IDS_MAX) {
             json_array_append_new(list, json_string(pons_get_str(thing, "id", "")));
         }
@@ -78,8 +77,7 @@ static void add_zones(const pons__cook *c, pons_value *list)
     }
     size_t i;
     json_t *stop;
-    json_array_foreach(goal ? goal->zones : NULL, i, stop)
-    {
+    json_array_foreach(goal ? goal->zones : NULL, i, stop) {
         if (!pons__has(goal->visited, json_string_value(stop))) {
             json_array_append(list, stop);
         }
@@ -199,8 +197,7 @@ static pons_value *arguments(pons__cook *c, const char *skill, const pons_value 
     bool good = true;
     size_t i;
     json_t *name;
-    json_array_foreach(required, i, name)
-    {
+    json_array_foreach(required, i, name) {
         const char *key = json_string_value(name);
         const pons_value *of = pons_get(pons_get(schema, "properties"), key);
         pons_autovalue values = values_of(c, skill, key, of);
@@ -219,14 +216,12 @@ static pons_value *arguments(pons__cook *c, const char *skill, const pons_value 
     const char *key;
     json_t *property;
     void *next;
-    json_object_foreach_safe(properties, next, key, property)
-    {
+    json_object_foreach_safe(properties, next, key, property) {
         const pons_value *values = pons_get(property, "enum");
         pons_value *passed = json_array(), *schemas = json_array();
         json_t *value;
         bool objects = false;
-        json_array_foreach(good ? values : NULL, i, value)
-        {
+        json_array_foreach(good ? values : NULL, i, value) {
             pons_autovalue args = pons__with(sample, key, pons_value_ref(value));
             if (passes(c, skill, args)) {
                 json_array_append(passed, value);
@@ -269,8 +264,7 @@ static void add_any(pons__cook *c, pons_value *moves, const pons__registered *sk
 {
     const char *name;
     json_t *unused;
-    json_object_foreach((json_t *)pons_get(skill->args_schema, "properties"), name, unused)
-    {
+    json_object_foreach((json_t *)pons_get(skill->args_schema, "properties"), name, unused) {
         pons_autovalue required = json_pack("[s]", name);
         add_move(c, moves, skill, required);
     }
@@ -289,8 +283,7 @@ pons_value *pons__moves_of(pons__cook *c)
         if (held || !schema) {
             continue;
         }
-        json_array_foreach(ways, k, way)
-        {
+        json_array_foreach(ways, k, way) {
             add_move(c, moves, skill, pons_get(way, "required"));
         }
         if (json_array_size(ways) > 0) {
@@ -321,8 +314,7 @@ pons_value *pons__moves_spoken(pons__cook *c, const pons_value *moves)
     PONS__AUTO(means) say = pons__means_for(c->b, "say", "text", json_string("…"));
     size_t i;
     json_t *move;
-    json_array_foreach(moves, i, move)
-    {
+    json_array_foreach(moves, i, move) {
         const pons_value *name = pons_get(pons_get(move, "properties"), "skill");
         const pons__registered *skill = pons__skill(c->b, pons_get_str(name, "const", ""));
         if (say && skill && may_speak(c, skill, say)) {

@@ -1,6 +1,5 @@
 // possible_calls.h - what may be started now (possible_calls.c).
-#ifndef PONS_BRAIN_MODEL_POSSIBLE_CALLS_H
-#define PONS_BRAIN_MODEL_POSSIBLE_CALLS_H
+#pragma once
 
 #include "brain/state/self.h"
 
@@ -19,5 +18,3 @@ pons_value *pons__moves_of(pons__cook *c); // a list of operations as schemas; n
 // Those of them beside which the critic lets it say something; new.
 pons_value *pons__moves_spoken(pons__cook *c, const pons_value *moves);
 bool pons__cook_failed(const pons__cook *c); // something has, since the last progress
-
-#endif

@@ -79,8 +79,7 @@ static void add_advice(pons_buf *out, const pons_value *error_map)
         const char *code;
         json_t *advice;
         bool any = false;
-        json_object_foreach((json_t *)error_map, code, advice)
-        {
+        json_object_foreach((json_t *)error_map, code, advice) {
             const char *says = json_is_string(advice) ? json_string_value(advice) : "";
             if (strcmp(says, pons__recovery_words[word]) == 0 && strcmp(code, "default") != 0) {
                 pons_buf_printf(out, "%s %s", any ? "" : says, code);
@@ -115,15 +114,13 @@ static void add_skill(pons_buf *out, const pons__registered *skill, int level)
         add_words(out, skill->description);
         size_t i;
         json_t *resource;
-        json_array_foreach(skill->resources, i, resource)
-        {
+        json_array_foreach(skill->resources, i, resource) {
             pons_buf_printf(out, "%s%s", i ? ", " : " Needs ", json_string_value(resource));
         }
         pons_buf_printf(out, "%s", json_array_size(skill->resources) > 0 ? "." : "");
         const char *name;
         json_t *amount;
-        json_object_foreach((json_t *)skill->counted, name, amount)
-        {
+        json_object_foreach((json_t *)skill->counted, name, amount) {
             pons_buf_printf(out, " Takes %g of %s.", json_number_value(amount), name);
         }
     }
@@ -243,8 +240,7 @@ static void add_context(const pons_brain *b, pons_buf *out, pons__room max)
     pons_autovalue more = b->opts.context ? b->opts.context(b->opts.user) : NULL;
     const char *title;
     json_t *list;
-    json_object_foreach(more, title, list)
-    {
+    json_object_foreach(more, title, list) {
         add_list(out, title, list, pons__room_part(max, 2));
     }
 }

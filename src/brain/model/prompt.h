@@ -1,6 +1,5 @@
 // prompt.h - what the model is asked (prompt.c).
-#ifndef PONS_BRAIN_MODEL_PROMPT_H
-#define PONS_BRAIN_MODEL_PROMPT_H
+#pragma once
 
 #include "brain/state/self.h"
 
@@ -9,5 +8,3 @@ pons_value *pons__decision_request(pons_brain *b, const pons_value *messages,
                                    const char *complaint, const char *previous);
 // What a server says that the last request was, in tokens: the next estimate is better.
 void pons__prompt_learn(pons_brain *b, int64_t counted);
-
-#endif

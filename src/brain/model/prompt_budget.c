@@ -75,8 +75,7 @@ pons_value *pons__shortened(const pons_value *v, size_t text_max, size_t list_ma
     }
     if (json_is_array(v)) {
         pons_value *list = json_array();
-        json_array_foreach(v, i, item)
-        {
+        json_array_foreach(v, i, item) {
             if (i < list_max) {
                 json_array_append_new(list, pons__shortened(item, text_max, list_max));
             }
@@ -86,8 +85,7 @@ pons_value *pons__shortened(const pons_value *v, size_t text_max, size_t list_ma
     if (json_is_object(v)) {
         pons_value *object = json_object();
         i = 0;
-        json_object_foreach((json_t *)v, key, item)
-        {
+        json_object_foreach((json_t *)v, key, item) {
             if (i++ < list_max + 16) { // the observation's own members are fewer
                 json_object_set_new(object, key, pons__shortened(item, text_max, list_max));
             }
@@ -109,16 +107,14 @@ pons_value *pons__rounded(const pons_value *v)
     }
     if (json_is_array(v)) {
         pons_value *list = json_array();
-        json_array_foreach(v, i, item)
-        {
+        json_array_foreach(v, i, item) {
             json_array_append_new(list, pons__rounded(item));
         }
         return list;
     }
     if (json_is_object(v)) {
         pons_value *object = json_object();
-        json_object_foreach((json_t *)v, key, item)
-        {
+        json_object_foreach((json_t *)v, key, item) {
             json_object_set_new(object, key, pons__rounded(item));
         }
         return object;

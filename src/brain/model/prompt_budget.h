@@ -1,6 +1,5 @@
 // prompt_budget.h - the room in a prompt, and what is made smaller to fit (prompt_budget.c).
-#ifndef PONS_BRAIN_MODEL_PROMPT_BUDGET_H
-#define PONS_BRAIN_MODEL_PROMPT_BUDGET_H
+#pragma once
 
 #include "pons/value.h"
 
@@ -19,5 +18,3 @@ size_t pons__cut_at(const char *text, size_t max);
 pons_value *pons__shortened(const pons_value *v, size_t text_max, size_t list_max);
 // New: with its numbers to three places, which is more than any decision needs.
 pons_value *pons__rounded(const pons_value *v);
-
-#endif

@@ -28,8 +28,7 @@ pons_value *pons__form_exactly(pons_value *properties)
     pons_value *required = json_array();
     const char *name;
     json_t *unused;
-    json_object_foreach(properties, name, unused)
-    {
+    json_object_foreach(properties, name, unused) {
         json_array_append_new(required, json_string(name));
     }
     return pons_object("type", json_string("object"), "properties", properties, "required",
@@ -58,8 +57,7 @@ pons_value *pons__form_of(const pons_value *value)
     pons_value *properties = json_object();
     const char *key;
     json_t *member;
-    json_object_foreach((json_t *)value, key, member)
-    {
+    json_object_foreach((json_t *)value, key, member) {
         json_object_set_new(properties, key, pons__form_of(member));
     }
     return pons__form_exactly(properties);
@@ -92,8 +90,7 @@ static bool is_needed(const pons_value *schema, const char *name, bool *ret_some
     size_t i;
     json_t *way;
     *ret_some = false;
-    json_array_foreach(pons_get(schema, "oneOf"), i, way)
-    {
+    json_array_foreach(pons_get(schema, "oneOf"), i, way) {
         *ret_some = *ret_some || pons__has(pons_get(way, "required"), name);
     }
     return pons__has(pons_get(schema, "required"), name);
@@ -108,8 +105,7 @@ static void write_arguments(pons_buf *out, const pons_value *schema)
         const char *name;
         json_t *property;
         bool first = true;
-        json_object_foreach((json_t *)pons_get(schema, "properties"), name, property)
-        {
+        json_object_foreach((json_t *)pons_get(schema, "properties"), name, property) {
             bool some;
             const bool needed = is_needed(schema, name, &some);
             const int own = needed ? 0 : some ? 1 : 2;

@@ -1,6 +1,5 @@
 // schema_words.h - parts of a JSON schema, for what a model may answer (schema_words.c). Each is new.
-#ifndef PONS_BRAIN_MODEL_SCHEMA_WORDS_H
-#define PONS_BRAIN_MODEL_SCHEMA_WORDS_H
+#pragma once
 
 #include "pons/value.h"
 
@@ -14,5 +13,3 @@ pons_value *pons__form_pair(pons_value *first, pons_value *second); // a list of
 pons_value *pons__form_of(const pons_value *value);
 // A skill's arguments as one reads them: "zone | pose{x, y, yaw?}; timeout_s?". The caller frees.
 char *pons__form_words(const pons_value *schema);
-
-#endif

@@ -140,8 +140,7 @@ static bool transient(const pons_value *rules)
     bool all = json_array_size(rules) > 0;
     size_t i;
     json_t *rule;
-    json_array_foreach(rules, i, rule)
-    {
+    json_array_foreach(rules, i, rule) {
         PONS__AUTO(broken) broken = pons__record_read(&pons__broken_record, rule);
         all = all && pons__word_find(words, broken->rule, -1) >= 0;
     }

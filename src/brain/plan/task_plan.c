@@ -139,8 +139,7 @@ int pons__task_plan_of_patch(pons_brain *b, pons_cx *cx, const pons__task *task,
     pons_autovalue steps = json_array();
     size_t i;
     json_t *step;
-    json_array_foreach(pons_get(patch, "steps"), i, step)
-    {
+    json_array_foreach(pons_get(patch, "steps"), i, step) {
         pons_value *fresh = json_is_object(step) ? json_copy(step) : pons_value_ref(step);
         if (json_is_object(fresh) && !pons_get(fresh, "step_id")) {
             json_object_set_new(fresh, "step_id", json_integer((json_int_t)i + 1));

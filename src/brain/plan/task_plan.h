@@ -1,6 +1,5 @@
 // task_plan.h - a task's plan, as pons/plan.h runs it (task_plan.c).
-#ifndef PONS_BRAIN_PLAN_TASK_PLAN_H
-#define PONS_BRAIN_PLAN_TASK_PLAN_H
+#pragma once
 
 #include "brain/state/self.h"
 #include "pons/plan.h"
@@ -32,5 +31,3 @@ void pons__task_plan_judge(pons_brain *b, int mode, const pons__task_plan *state
 // The view of several goals, and the end (plan_view.c).
 void pons__task_plan_mirror(pons_brain *b, pons_cx *cx, pons__react *r);
 void pons__task_plan_end(pons_brain *b, pons_cx *cx, pons__react *r, const char *status);
-
-#endif

@@ -1,6 +1,5 @@
 // approval.h - what a decision asks a person (approval_question.c), and what comes of the answers (approval.c).
-#ifndef PONS_BRAIN_REACT_APPROVAL_H
-#define PONS_BRAIN_REACT_APPROVAL_H
+#pragma once
 
 #include "brain/react/nodes.h"
 #include "brain/records/inbox_fields.h"
@@ -22,5 +21,3 @@ const char *pons__edit_ops(const pons__reply *reply, const pons__list *old, pons
 // R4: a person's edit breaks rules; the inner loop is again as it was when it asked.
 void pons__edit_undo(pons__turn *t, const pons_value *rules);
 void pons__edit_keep(pons_brain *b, pons_cx *cx, pons__react *react); // it has passed
-
-#endif

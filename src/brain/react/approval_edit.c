@@ -27,8 +27,7 @@ const char *pons__edit_ops(const pons__reply *reply, const pons__list *old, pons
         return "the edit names no operation";
     }
     if (json_is_array(edited)) {
-        json_array_foreach(edited, i, op)
-        {
+        json_array_foreach(edited, i, op) {
             // What a person says instead of an operation stands in its place: for its goal, as its
             // plan's step.
             pons__op *next = i < old->n ? pons__record_copy(&pons__op_record, old->at[i])
@@ -99,8 +98,7 @@ static bool about(pons_brain *b, const pons__goal *goal, const char *skill, cons
     size_t i;
     json_t *name;
     if (goal->zones) { // each of them is
-        json_array_foreach(goal->zones, i, name)
-        {
+        json_array_foreach(goal->zones, i, name) {
             if (zone && pons__zone_find(b, json_string_value(name)) == zone) {
                 return true;
             }
@@ -144,8 +142,7 @@ static void replace_goal(pons_brain *b, pons__goal *goal, const char *skill, con
         const pons__zone *left = pons__zone_find(b, from ? from : "");
         size_t i;
         json_t *name;
-        json_array_foreach(goal->zones, i, name)
-        {
+        json_array_foreach(goal->zones, i, name) {
             const bool same = pons__zone_find(b, json_string_value(name)) == left;
             json_array_append_new(zones,
                                   same ? json_string(zone ? zone : "") : pons_value_ref(name));

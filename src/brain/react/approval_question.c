@@ -85,8 +85,7 @@ static pons__question *first_question(pons_brain *b, pons_cx *cx, const pons__re
     }
     size_t i;
     json_t *goal;
-    json_array_foreach(p->to_cancel, i, goal)
-    {
+    json_array_foreach(p->to_cancel, i, goal) {
         const pons__running *running = pons__running_find(skills, json_string_value(goal));
         json_array_append_new(cancels, json_string(running ? running->skill : ""));
     }

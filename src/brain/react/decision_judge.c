@@ -25,8 +25,7 @@ static void judge_cancels(const pons__turn *t, pons_value *rules)
 {
     size_t i;
     json_t *id;
-    json_array_foreach(t->react->proposed_ops->to_cancel, i, id)
-    {
+    json_array_foreach(t->react->proposed_ops->to_cancel, i, id) {
         const char *goal_id = json_string_value(id);
         if (!pons__running_find(t->skills, goal_id)) {
             rule(rules, "cancel",

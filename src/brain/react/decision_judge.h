@@ -1,6 +1,5 @@
 // decision_judge.h - what is held against a decision (decision_judge.c).
-#ifndef PONS_BRAIN_REACT_DECISION_JUDGE_H
-#define PONS_BRAIN_REACT_DECISION_JUDGE_H
+#pragma once
 
 #include "brain/react/nodes.h"
 
@@ -15,5 +14,3 @@ void pons__judge(pons__turn *t, pons__judgement *j);
 void pons__judge_yes(const pons__turn *t, pons_value *rules);
 // A place that was reached and left since is a goal again.
 void pons__judge_reopen_last(const pons__turn *t);
-
-#endif

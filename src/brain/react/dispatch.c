@@ -222,15 +222,13 @@ static int cancel_all(pons__turn *t, bool *ret_clear, pons_error *err)
 {
     size_t i;
     json_t *id;
-    json_array_foreach(t->skills->to_cancel, i, id)
-    {
+    json_array_foreach(t->skills->to_cancel, i, id) {
         pons__body_goal *g = pons__port_goal(&t->b->port, json_string_value(id));
         if (g && !g->result) {
             pons__port_cancel(&t->b->port, g->id);
         }
     }
-    json_array_foreach(t->skills->to_cancel, i, id)
-    {
+    json_array_foreach(t->skills->to_cancel, i, id) {
         if (!pons__running_find(t->skills, json_string_value(id))) {
             continue;
         }

@@ -89,8 +89,7 @@ static pons__list patched(const pons__list *goals, const pons_value *patch)
     }
     size_t i, at = 0;
     json_t *asked;
-    json_array_foreach(patch, i, asked)
-    {
+    json_array_foreach(patch, i, asked) {
         pons__goal *fresh = pons__record_read(&pons__goal_record, asked);
         fresh->done = fresh->reached = false;
         fresh->left = 0.0;

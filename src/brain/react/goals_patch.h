@@ -1,6 +1,5 @@
 // goals_patch.h - a decision's patch of the goals, and the way back (goals_patch.c).
-#ifndef PONS_BRAIN_REACT_GOALS_PATCH_H
-#define PONS_BRAIN_REACT_GOALS_PATCH_H
+#pragma once
 
 #include "brain/react/nodes.h"
 
@@ -21,5 +20,3 @@ int64_t pons__goals_place_before(const pons__turn *t, const pons__patched *was, 
 void pons__unsent_keep(pons__react *r, const pons__patched *was);
 void pons__unsent_put_back(pons__turn *t);
 void pons__patched_free(pons__patched *was);
-
-#endif

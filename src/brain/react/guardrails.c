@@ -29,8 +29,7 @@ static bool lasting(const pons_value *rules)
 {
     size_t i;
     json_t *rule;
-    json_array_foreach(rules, i, rule)
-    {
+    json_array_foreach(rules, i, rule) {
         PONS__AUTO(broken) broken = pons__record_read(&pons__broken_record, rule);
         if (lasts(broken)) {
             return true;

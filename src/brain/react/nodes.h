@@ -4,8 +4,7 @@
 //
 //     pons__turn t;  pons__turn_begin(&t, cx, b, PONS_R4, err);
 //     …  pons__decision_move(&t, PONS_ON_PASSES);  return pons__turn_end(&t, rc);
-#ifndef PONS_BRAIN_REACT_NODES_H
-#define PONS_BRAIN_REACT_NODES_H
+#pragma once
 
 #include "brain/state/self.h"
 #include "brain/state/transitions.h"
@@ -89,5 +88,3 @@ bool pons__releases_all(pons__decision_type type);
 void pons__say_message(pons_cx *cx, const char *role, const pons_value *content);
 void pons__effect_event(pons_brain *b, pons_cx *cx, const char *id, const char *skill,
                         const pons_value *args, const char *state, const char *why);
-
-#endif

@@ -90,8 +90,7 @@ static void take_inbox(pons__turn *t, pons_error *err)
     bool begun = pons_cx_get(t->cx, "react") != NULL;
     size_t i;
     json_t *msg;
-    json_array_foreach(pons_cx_inbox(t->cx, err), i, msg)
-    {
+    json_array_foreach(pons_cx_inbox(t->cx, err), i, msg) {
         PONS__AUTO(mail) letter = pons__record_read(&pons__mail_record, msg);
         if (letter->kind == PONS_MAIL_ACTIVATE) {
             PONS__AUTO(activate) mail = pons__record_read(&pons__activate_record, letter->value);
@@ -144,8 +143,7 @@ static pons_value *skill_names(const pons_brain *b)
     pons_value *names = json_array();
     size_t i;
     json_t *item;
-    json_array_foreach(b->port.greeting.as.hello.skills, i, item)
-    {
+    json_array_foreach(b->port.greeting.as.hello.skills, i, item) {
         PONS__AUTO(registered) skill = pons__record_read(&pons__registered_record, item);
         json_array_append_new(names, json_string(skill->name));
     }
@@ -177,8 +175,7 @@ static pons_value *resources_now(const pons_brain *b, const pons__skills *skills
     pons_autovalue all = pons__resources(b);
     const char *name;
     json_t *amount;
-    json_object_foreach(all, name, amount)
-    {
+    json_object_foreach(all, name, amount) {
         int64_t used = 0;
         for (size_t i = 0; i < skills->running.n; i++) {
             const pons__running *r = skills->running.at[i];

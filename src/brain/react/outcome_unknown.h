@@ -1,6 +1,5 @@
 // outcome_unknown.h - ends of which nobody but a person knows what came of them (react/outcome_unknown.c).
-#ifndef PONS_BRAIN_REACT_OUTCOME_UNKNOWN_H
-#define PONS_BRAIN_REACT_OUTCOME_UNKNOWN_H
+#pragma once
 
 #include "brain/react/nodes.h"
 
@@ -32,5 +31,3 @@ bool pons__unsettled_shown(const pons__question *q, const pons__unsettled *u);
 void pons__unsettled_allowed(pons__turn *t);
 void pons__unsettled_agreed(pons__turn *t, bool taken_back);
 void pons__unsettled_begun(pons__turn *t, const pons__op *op);
-
-#endif

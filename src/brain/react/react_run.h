@@ -1,6 +1,5 @@
 // react_run.h - the inner loop's run (react_run.c).
-#ifndef PONS_BRAIN_REACT_REACT_RUN_H
-#define PONS_BRAIN_REACT_REACT_RUN_H
+#pragma once
 
 #include "brain/state/self.h"
 
@@ -9,5 +8,3 @@ pons_run_options pons__inner_options(const pons_brain *b);
 int pons__inner_work(pons_brain *b, pons_error *err); // > 0: something was done
 // Its waits for people (pons__waits), the caller's to clear.
 pons__list pons__inner_people(const pons_run *run);
-
-#endif

@@ -1,6 +1,5 @@
 // results.h - what a goal's end does to the state (results.c).
-#ifndef PONS_BRAIN_REACT_RESULTS_H
-#define PONS_BRAIN_REACT_RESULTS_H
+#pragma once
 
 #include "brain/react/nodes.h"
 
@@ -13,5 +12,3 @@ int pons__settle(pons_cx *cx, const char *id, pons_effect_state to, pons_value *
 void pons__result_note(pons__turn *t, pons__result *last);
 // One goal has ended: the ledger, what runs, the last result, the task's goals, the counters.
 int pons__settle_result(pons__turn *t, const pons_value *result, pons_error *err);
-
-#endif

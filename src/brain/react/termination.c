@@ -25,8 +25,7 @@ static bool let_go_and_runs(const pons__react *r, const pons__skills *skills)
 {
     size_t i;
     json_t *id;
-    json_array_foreach(r->proposed_ops ? r->proposed_ops->to_cancel : NULL, i, id)
-    {
+    json_array_foreach(r->proposed_ops ? r->proposed_ops->to_cancel : NULL, i, id) {
         if (pons__running_find(skills, json_string_value(id))) {
             return true;
         }
@@ -83,8 +82,7 @@ static bool claims_something(const pons_brain *b, const pons_value *claims)
 {
     size_t i;
     json_t *said;
-    json_array_foreach(claims, i, said)
-    {
+    json_array_foreach(claims, i, said) {
         PONS__AUTO(claim) claim = pons__record_read(&pons__claim_record, said);
         if (claim->in_zone || claim->holding || claim->battery > b->rules.battery_safe_pct) {
             return true;

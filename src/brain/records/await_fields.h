@@ -1,7 +1,6 @@
 // await_fields.h - what the inner loop waits for at the body, at a model and at documents, and what it is told then; and
 // its waits, as the engine shows them (await_fields.c).
-#ifndef PONS_BRAIN_RECORDS_AWAIT_FIELDS_H
-#define PONS_BRAIN_RECORDS_AWAIT_FIELDS_H
+#pragma once
 
 #include "brain/records/field_records.h"
 
@@ -103,5 +102,3 @@ PONS__RECORD_OF(confirming);
 // Whether the kernel took a wait back; that is its recorded answer then.
 bool pons__await_detached(const pons_value *answer);
 pons_value *pons__word_rejected(const char *code, const char *message); // new
-
-#endif

@@ -1,6 +1,5 @@
 // effect_fields.h - an effect of the ledger as the brain writes it, and reads it in another life (effect_fields.c).
-#ifndef PONS_BRAIN_RECORDS_EFFECT_FIELDS_H
-#define PONS_BRAIN_RECORDS_EFFECT_FIELDS_H
+#pragma once
 
 #include "brain/records/field_records.h"
 #include "pons/link_message.h"
@@ -44,5 +43,3 @@ PONS__RECORD_OF(rearbitrated);
 
 // As the body is sent it; borrowed from the effect.
 pons_message_goal pons__effect_goal(const pons__effect *e, const char *thread);
-
-#endif

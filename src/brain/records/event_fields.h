@@ -1,8 +1,7 @@
 // event_fields.h - what the brain tells: one struct with a table of fields for each type of event (event_fields.c).
 //
 // A program reads them with `pons run --json`, at the API, and in the store's log; docs/reference/events.md has the tables.
-#ifndef PONS_BRAIN_RECORDS_EVENT_FIELDS_H
-#define PONS_BRAIN_RECORDS_EVENT_FIELDS_H
+#pragma once
 
 #include "brain/records/kernel_fields.h"
 #include "pons/brain.h"
@@ -238,5 +237,3 @@ extern const pons__record pons__approval_requested_record; // pons__question
 
 extern const pons__record
     *const pons__event_records[]; // all of them, each named as its event; NULL at the end
-
-#endif

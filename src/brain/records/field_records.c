@@ -369,8 +369,7 @@ void pons__list_read(const pons__record *r, const pons_value *v, pons__list *ret
     size_t i;
     json_t *item;
     pons__list_clear(r, ret);
-    json_array_foreach(v, i, item)
-    {
+    json_array_foreach(v, i, item) {
         pons__list_add(ret, pons__record_read(r, item));
     }
 }

@@ -3,8 +3,7 @@
 //
 // A member that is lacking in JSON, null, or of another kind has its preset. A text is never NULL: one
 // that is lacking is "". Members that JSON has and the table has not are dropped.
-#ifndef PONS_BRAIN_RECORDS_FIELD_RECORDS_H
-#define PONS_BRAIN_RECORDS_FIELD_RECORDS_H
+#pragma once
 
 #include "pons/value.h"
 
@@ -100,5 +99,3 @@ void pons__list_copy(const pons__record *r, pons__list *to,
 bool pons__list_equal(const pons__record *r, const pons__list *a, const pons__list *b);
 pons_value *pons__list_write(const pons__record *r, const pons__list *l);          // new
 void pons__list_read(const pons__record *r, const pons_value *v, pons__list *ret); // ret is cleared
-
-#endif

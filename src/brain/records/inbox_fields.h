@@ -1,6 +1,5 @@
 // inbox_fields.h - what the kernel's inbox brings: people, other processes and the inner loop to the kernel (inbox_fields.c).
-#ifndef PONS_BRAIN_RECORDS_INBOX_FIELDS_H
-#define PONS_BRAIN_RECORDS_INBOX_FIELDS_H
+#pragma once
 
 #include "brain/records/kernel_fields.h"
 
@@ -61,5 +60,3 @@ pons__stopping *pons__stopping_read(const pons_value *value);
 bool pons__outcome_tells(const pons_value *value);
 // The text that a letter says; of a run its last goal. NULL: none. Borrowed from the letter.
 const char *pons__letter_says(const pons__letter *l);
-
-#endif

@@ -1,6 +1,5 @@
 // intent_fields.h - what the policy makes of words (ext/policy.h), as structs; nothing stores them (intent_fields.c).
-#ifndef PONS_BRAIN_RECORDS_INTENT_FIELDS_H
-#define PONS_BRAIN_RECORDS_INTENT_FIELDS_H
+#pragma once
 
 #include "brain/records/kernel_fields.h"
 
@@ -28,5 +27,3 @@ typedef struct pons__hurry { // pace
     const char *before, *rest; // NULL: nothing else was said
 } pons__hurry;
 PONS__RECORD_OF(hurry);
-
-#endif

@@ -1,6 +1,5 @@
 // item_fields.h - what the brain keeps as items of the store (pons/items.h), beside its threads (item_fields.c).
-#ifndef PONS_BRAIN_RECORDS_ITEM_FIELDS_H
-#define PONS_BRAIN_RECORDS_ITEM_FIELDS_H
+#pragma once
 
 #include "brain/records/field_records.h"
 
@@ -28,5 +27,3 @@ typedef struct pons__named { // an item
     int64_t made_ms;
 } pons__named;
 PONS__RECORD_OF(named);
-
-#endif

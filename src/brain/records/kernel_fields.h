@@ -8,8 +8,7 @@
 //
 //     namespace kernel   tasks: pons__tasks (its queue: pons__task)
 //     namespace react    react: pons__react     skills: pons__skills
-#ifndef PONS_BRAIN_RECORDS_KERNEL_FIELDS_H
-#define PONS_BRAIN_RECORDS_KERNEL_FIELDS_H
+#pragma once
 
 #include "brain/records/field_records.h"
 #include "brain/records/operation_fields.h"
@@ -553,5 +552,3 @@ void pons__human_say(pons__react *r, const char *question, const char *answer, c
 bool pons__answered_is(const pons__react *r, const char *question);
 // Whether the inner loop (NULL: none is at work) has read what it was told last.
 bool pons__told_taken(const pons__told *told, const pons__react *inner);
-
-#endif

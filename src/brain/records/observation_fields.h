@@ -1,6 +1,5 @@
 // observation_fields.h - the observation, as structs: what the inner loop tells whoever decides (observation_fields.c).
-#ifndef PONS_BRAIN_RECORDS_OBSERVATION_FIELDS_H
-#define PONS_BRAIN_RECORDS_OBSERVATION_FIELDS_H
+#pragma once
 
 #include "brain/records/kernel_fields.h"
 #include "brain/records/robot_fields.h"
@@ -90,5 +89,3 @@ pons__observation *pons__observation_read(const pons_value *v); // new
 bool pons__observation_has_queue(const pons_value *v);
 // A view of a plan; NULL: there is none. New.
 pons__plan_brief *pons__plan_brief_of(const pons__task_plan *state);
-
-#endif

@@ -1,6 +1,5 @@
 // operation_fields.h - operations: as a decision says one (asked), and as R3 compiles and R4 numbers it (op).
-#ifndef PONS_BRAIN_RECORDS_OPERATION_FIELDS_H
-#define PONS_BRAIN_RECORDS_OPERATION_FIELDS_H
+#pragma once
 
 #include "brain/records/field_records.h"
 
@@ -37,5 +36,3 @@ typedef struct pons__op {
     const pons_value *step_id, *fallback; // of a plan's step
 } pons__op;
 PONS__RECORD_OF(op);
-
-#endif

@@ -226,8 +226,7 @@ bool pons__answered_is(const pons__react *r, const char *question)
     size_t i;
     json_t *id;
     bool is = strcmp(r->answered.question, question) == 0;
-    json_array_foreach(r->answered.also, i, id)
-    {
+    json_array_foreach(r->answered.also, i, id) {
         is = is || strcmp(json_string_value(id), question) == 0;
     }
     return *question && is;

@@ -1,6 +1,5 @@
 // record_table.h - short words for tables of fields (field_records.h): for the files that have some, and no other.
-#ifndef PONS_BRAIN_RECORDS_RECORD_TABLE_H
-#define PONS_BRAIN_RECORDS_RECORD_TABLE_H
+#pragma once
 
 #include "brain/records/field_records.h"
 
@@ -22,5 +21,3 @@
         .name = #noun, .means = (words), .size = sizeof(struct pons__##noun),                       \
         .fields = noun##_fields, .n = sizeof noun##_fields / sizeof noun##_fields[0]}
 // clang-format on
-
-#endif

@@ -1,6 +1,5 @@
 // robot_fields.h - the robot and the world, as the kernel has them from the newest telemetry (robot_fields.c; telemetry_sync.c fills it).
-#ifndef PONS_BRAIN_RECORDS_ROBOT_FIELDS_H
-#define PONS_BRAIN_RECORDS_ROBOT_FIELDS_H
+#pragma once
 
 #include "brain/records/field_records.h"
 
@@ -30,5 +29,3 @@ typedef struct pons__world { // as K3 has it
 PONS__RECORD_OF(world);
 
 bool pons__charges_now(const pons__robot *robot);
-
-#endif

@@ -1,6 +1,5 @@
 // recovery.h - the budget of a task that gets nowhere (recovery/recovery_count.c, recovery/recovery_steps.c).
-#ifndef PONS_BRAIN_RECOVERY_RECOVERY_H
-#define PONS_BRAIN_RECOVERY_RECOVERY_H
+#pragma once
 
 #include "brain/records/inbox_fields.h"
 #include "brain/state/self.h"
@@ -30,5 +29,3 @@ pons__recovery_tell(const pons__task *task); // new; NULL: it has not begun
 // What asking a model costs the task.
 void pons__budget_spend(pons_brain *b, pons__react *r, int64_t tokens);
 bool pons__budget_over(const pons__react *r);
-
-#endif

@@ -194,8 +194,7 @@ static bool been_here(pons__recovery_state *l, const pons_report_pose *at)
     bool known = json_array_size(been) >= BEEN_MAX;
     size_t i;
     json_t *place;
-    json_array_foreach(been, i, place)
-    {
+    json_array_foreach(been, i, place) {
         const pons__pose was = pons__pose_of(place);
         known = known || hypot(at->x - was.x, at->y - was.y) < SAME_PLACE_M;
     }

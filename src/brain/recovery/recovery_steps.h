@@ -1,7 +1,6 @@
 // recovery_steps.h - what recovery's two halves share: who counts (recovery_count.c), and who decides by it
 // (recovery_steps.c).
-#ifndef PONS_BRAIN_RECOVERY_RECOVERY_STEPS_H
-#define PONS_BRAIN_RECOVERY_RECOVERY_STEPS_H
+#pragma once
 
 #include "brain/recovery/recovery.h"
 #include "brain/state/transitions.h"
@@ -25,5 +24,3 @@ void pons__recovery_move(pons__recovery_state *s, pons__recovery_event event); /
 pons__recovery_state *pons__recovery_of(const pons__react *r); // NULL: it has not begun
 bool pons__recovery_base(const pons__running *running);        // it may move the robot
 const pons__goal *pons__recovery_goal(const pons__task *task); // at hand; NULL: all are met
-
-#endif

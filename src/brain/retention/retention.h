@@ -1,6 +1,5 @@
 // retention.h - what ended tasks leave in the store, and for how long (config/kernel.yaml, store.keep).
-#ifndef PONS_BRAIN_RETENTION_RETENTION_H
-#define PONS_BRAIN_RETENTION_RETENTION_H
+#pragma once
 
 #include "brain/retention/task_marks.h"
 #include "pons/graph.h"
@@ -51,5 +50,3 @@ pons_value *pons__keep_note(pons__keep *k, const pons_value *old, const pons__ke
 void pons__keep_hear(pons__keep *k, const pons_value *channel);
 // A little of what is due, a few ms at most. 1: something was done, 0: nothing is due.
 int pons__keep_work(pons__keep *k, pons_thread *t, pons_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // task_marks.h - where tasks ended, so that what they left can be cut off there.
-#ifndef PONS_BRAIN_RETENTION_TASK_MARKS_H
-#define PONS_BRAIN_RETENTION_TASK_MARKS_H
+#pragma once
 
 #include "pons/value.h"
 
@@ -49,5 +48,3 @@ bool pons__ends_mark(pons__ends *e, const pons__mark *m);
 bool pons__ends_begin(pons__ends *e, const char *task); // false: no memory
 // The newest mark up to n that was made before lived_ms; NULL: none.
 const pons__mark *pons__ends_find(const pons__ends *e, int64_t n, int64_t lived_ms);
-
-#endif

@@ -1,6 +1,5 @@
 // effect_history.h - the channel `trace` of both graphs: the newest entries, and what they add up to (effect_history.c).
-#ifndef PONS_BRAIN_STATE_EFFECT_HISTORY_H
-#define PONS_BRAIN_STATE_EFFECT_HISTORY_H
+#pragma once
 
 #include "brain/records/kernel_fields.h"
 #include "pons/brain.h"
@@ -34,5 +33,3 @@ int pons__trace_reduce(void *user, const pons_value *old, const pons_value *upda
                        pons_value **ret, pons_error *err);
 // With the time; what it points to stays the caller's.
 void pons__trace_put(const pons_brain *b, pons_cx *cx, pons__entry entry);
-
-#endif

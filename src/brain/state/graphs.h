@@ -1,10 +1,7 @@
 // graphs.h - the brain's two graphs; the user is the brain (NULL for a drawing: no node runs then).
-#ifndef PONS_BRAIN_STATE_GRAPHS_H
-#define PONS_BRAIN_STATE_GRAPHS_H
+#pragma once
 
 #include "pons/brain.h"
 
 int pons__kernel_graph(pons_brain *b, pons_graph **ret, pons_error *err);
 int pons__react_graph(pons_brain *b, pons_graph **ret, pons_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // kernel_rules.h - the kernel's rule table, as config/kernel.yaml has it.
-#ifndef PONS_BRAIN_STATE_KERNEL_RULES_H
-#define PONS_BRAIN_STATE_KERNEL_RULES_H
+#pragma once
 
 #include "brain/retention/retention.h"
 #include "pons/value.h"
@@ -36,5 +35,3 @@ struct pons__robot;
 bool pons__charge_wanted(const pons__rules_kernel *rules, const struct pons__robot *robot,
                          bool charging);
 void pons__rules_read(const pons_value *config, pons__rules_kernel *ret);
-
-#endif

@@ -1,7 +1,6 @@
 // link_state.h - what the brain's loop keeps of its link to the body: the connection, the goals that are out, the
 // heartbeat. What is done with them: body_link/.
-#ifndef PONS_BRAIN_STATE_LINK_STATE_H
-#define PONS_BRAIN_STATE_LINK_STATE_H
+#pragma once
 
 #include "brain/records/field_records.h"
 #include "pons/brain.h"
@@ -78,5 +77,3 @@ typedef struct pons__heart {
     pthread_t thread;          // loop
     int64_t next_ns;           // loop: without a thread, when the next beat is due
 } pons__heart;
-
-#endif

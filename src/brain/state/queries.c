@@ -48,8 +48,7 @@ const pons_value *pons__find(const pons_value *list, const char *key, const char
 {
     size_t i;
     json_t *item;
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach(list, i, item) {
         const char *got = pons_get_str(item, key, NULL);
         if (got && strcmp(got, value) == 0) {
             return item;
@@ -62,8 +61,7 @@ bool pons__has(const pons_value *list, const char *text)
 {
     size_t i;
     json_t *item;
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach(list, i, item) {
         if (json_is_string(item) && strcmp(json_string_value(item), text) == 0) {
             return true;
         }
@@ -110,8 +108,7 @@ pons_value *pons__resources(const pons_brain *b)
     pons_value *all = told ? json_copy((json_t *)told) : json_object();
     const char *name;
     json_t *amount;
-    json_object_foreach((json_t *)b->rules.resources, name, amount)
-    {
+    json_object_foreach((json_t *)b->rules.resources, name, amount) {
         const pons_value *there = pons_get(all, name);
         if (!there || json_integer_value(amount) < json_integer_value(there)) {
             json_object_set(all, name, amount);

@@ -1,6 +1,5 @@
 // queries.h - looks at what is stored or was told: functions of their arguments, for all files.
-#ifndef PONS_BRAIN_STATE_QUERIES_H
-#define PONS_BRAIN_STATE_QUERIES_H
+#pragma once
 
 #include "brain/records/kernel_fields.h"
 #include "brain/state/skill_registry.h"
@@ -42,5 +41,3 @@ int pons__task_plan_status(const pons__task_plan *state);  // pons_plan_status; 
 bool pons__task_plan_drives(const pons__task_plan *state); // R2 asks it, not a model or the rules
 // A person has taken back what R6 is about to send: the reason, or NULL.
 const pons__answer *pons__answer_veto(pons_brain *b);
-
-#endif

@@ -102,8 +102,7 @@ pons_value *pons__door_skills(pons_brain *b, const pons_value *skills)
     pons_value *good = json_array();
     size_t i;
     json_t *skill;
-    json_array_foreach(skills, i, skill)
-    {
+    json_array_foreach(skills, i, skill) {
         pons_error why = PONS_ERROR_INIT, ignored = PONS_ERROR_INIT;
         if (pons__door_check(b, PONS_DOOR_SKILL, skill, &why) >= 0) {
             json_array_append(good, skill);

@@ -1,6 +1,5 @@
 // schema_check.h - the published schemas, held against what passes the brain's doors (schema_check.c).
-#ifndef PONS_BRAIN_STATE_SCHEMA_CHECK_H
-#define PONS_BRAIN_STATE_SCHEMA_CHECK_H
+#pragma once
 
 #include "pons/brain.h"
 #include "pons/schema.h"
@@ -30,5 +29,3 @@ const pons_value *pons__door_schema(pons_brain *b, pons__door door); // NULL: it
 // For what the brain made itself: a fault is an event and a line in the log, nothing else.
 void pons__door_own(pons_brain *b, pons_cx *cx, pons__door door, const pons_value *v);
 pons_value *pons__door_skills(pons_brain *b, const pons_value *skills); // the valid ones; new
-
-#endif

@@ -2,8 +2,7 @@
 //
 // State that must survive lives in the two namespaces' channels and in the effect ledger; what is in
 // this struct can be thrown away at any instruction.
-#ifndef PONS_BRAIN_STATE_SELF_H
-#define PONS_BRAIN_STATE_SELF_H
+#pragma once
 
 #include "brain/records/kernel_fields.h"
 #include "brain/records/robot_fields.h"
@@ -100,5 +99,3 @@ const pons__react *pons__inner_of(pons_brain *b);
 // A channel of the inner loop: of its run, or as its last run has left it; NULL: there is none. Borrowed until the
 // next look.
 const pons_value *pons__inner_channel(pons_brain *b, const char *name);
-
-#endif

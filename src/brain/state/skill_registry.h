@@ -1,6 +1,5 @@
 // skill_registry.h - the body's skills, as their registry items say (skill_registry.c; schemas/skill.json).
-#ifndef PONS_BRAIN_STATE_SKILL_REGISTRY_H
-#define PONS_BRAIN_STATE_SKILL_REGISTRY_H
+#pragma once
 
 #include "brain/records/field_records.h"
 #include "pons/brain.h"
@@ -30,5 +29,3 @@ PONS__RECORD_OF(registered);
 // ret (pons__registered) is cleared first.
 void pons__registry_read(const pons_value *skills, pons__list *ret);
 const pons__registered *pons__skill(const pons_brain *b, const char *name); // NULL: there is none
-
-#endif

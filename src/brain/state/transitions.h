@@ -4,8 +4,7 @@
 //
 // What is not in the table cannot happen: a move says so and changes nothing. docs/brain.md has them as drawings,
 // which tests/brain/test_machines.c makes of the tables. Any thread.
-#ifndef PONS_BRAIN_STATE_TRANSITIONS_H
-#define PONS_BRAIN_STATE_TRANSITIONS_H
+#pragma once
 
 #include "pons/error.h"
 
@@ -36,5 +35,3 @@ typedef struct pons__machine {
 // Moves *state by it. PONS_EPROTOCOL names the pair that is in no row; with err NULL it goes to the log.
 int pons__machine_move(const pons__machine *m, int *state, int event, const char **ret_next,
                        pons_error *err);
-
-#endif

@@ -42,10 +42,8 @@ static bool is_called(const pons__zone *zone, const char *name)
     if (strcasecmp(zone->id, name) == 0) {
         return true;
     }
-    json_object_foreach((json_t *)zone->names, language, names)
-    {
-        json_array_foreach(names, i, spoken)
-        {
+    json_object_foreach((json_t *)zone->names, language, names) {
+        json_array_foreach(names, i, spoken) {
             if (json_is_string(spoken) && strcasecmp(json_string_value(spoken), name) == 0) {
                 return true;
             }

@@ -1,6 +1,5 @@
 // zones.h - the world's zones and poses, as the brain looks at them (zones.c).
-#ifndef PONS_BRAIN_STATE_ZONES_H
-#define PONS_BRAIN_STATE_ZONES_H
+#pragma once
 
 #include "brain/records/field_records.h"
 #include "pons/brain.h"
@@ -27,5 +26,3 @@ const pons__zone *pons__zone_find(const pons_brain *b, const char *name);
 // The zone where this is, in a list of pons__zone; NULL: between zones.
 const pons__zone *pons__zone_at(const pons__list *zones, const pons__pose *at);
 bool pons__zone_contains(const pons__zone *zone, const pons__pose *at);
-
-#endif

@@ -270,8 +270,7 @@ const char *pons_answer_option(const pons_value *options, const char *text)
     size_t i;
     json_t *option;
     char number[24];
-    json_array_foreach(options, i, option)
-    {
+    json_array_foreach(options, i, option) {
         snprintf(number, sizeof number, "%zu", i + 1);
         const char *words = json_is_string(option) ? json_string_value(option) : "";
         if (strcmp(words, text) == 0) {
@@ -575,8 +574,7 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
     letters earlier = {.question = question, .list = all};
     size_t i;
     json_t *msg;
-    json_array_foreach(hci->pending, i, msg)
-    {
+    json_array_foreach(hci->pending, i, msg) {
         PONS__AUTO(letter) taken = pons__record_read(&pons__letter_record, msg);
         if (taken->kind == PONS_LETTER_ANSWER) {
             add_answer(&earlier, taken->value);
@@ -589,8 +587,7 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
                               pons_get(inner, "skills"), question, &none);
     pons_autovalue before = NULL; // what counted until this message took it back
     const char *became = "late";
-    json_array_foreach(all, i, msg)
-    {
+    json_array_foreach(all, i, msg) {
         const bool own = strcmp(pons_get_str(msg, "nonce", ""), nonce) == 0;
         const char *is = will_be(msg, first, late);
         if (own) {

@@ -1,6 +1,5 @@
 // questions.h - the questions that are open, and which answer to one counts (questions.c).
-#ifndef PONS_BRAIN_TASKS_QUESTIONS_H
-#define PONS_BRAIN_TASKS_QUESTIONS_H
+#pragma once
 
 #include "brain/records/inbox_fields.h"
 #include "brain/records/kernel_fields.h"
@@ -53,5 +52,3 @@ const char *pons__question_acted_on(pons_brain *b);
 const pons_value *pons__question_answer(const pons__hci *hci, const char *question);
 // K5: a message is heard. Whether it counts: false for one that comes late, or answers nothing.
 bool pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer);
-
-#endif

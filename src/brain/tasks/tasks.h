@@ -1,6 +1,5 @@
 // tasks.h - the kernel's channel `tasks` as a struct that stays in step with it, and its queue.
-#ifndef PONS_BRAIN_TASKS_TASKS_H
-#define PONS_BRAIN_TASKS_TASKS_H
+#pragma once
 
 #include "brain/records/kernel_fields.h"
 #include "pons/brain.h"
@@ -30,5 +29,3 @@ int pons__goal_open(const pons__task *task);
 bool pons__rules_understand(const pons__task *task);
 int64_t
 pons__task_number(const char *id); // of "task-7"; 0 when a damaged store says something else
-
-#endif

@@ -1,6 +1,5 @@
 // blackboard_value.h - typed values of blackboards and ports, and the slots that hold them.
-#ifndef PONS_BT_CORE_BLACKBOARD_VALUE_H
-#define PONS_BT_CORE_BLACKBOARD_VALUE_H
+#pragma once
 
 #include "pons/error.h"
 #include "pons/value.h"
@@ -67,5 +66,3 @@ typedef struct pons__bt_slot {
 // As ':=' (create) and '=' do; key is for the message. Copies v.
 int pons__bt_slot_assign(pons__bt_slot *s, const char *key, const pons__bt_value *v, bool create,
                          pons_error *err);
-
-#endif

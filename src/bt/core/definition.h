@@ -5,8 +5,7 @@
 // in the definition's arena; a tree has arrays of the same length beside it. What each tick looks
 // at is once more in an array of its own (pons__bt_hot), so that a tick of a big tree stays in the
 // cache.
-#ifndef PONS_BT_CORE_DEFINITION_H
-#define PONS_BT_CORE_DEFINITION_H
+#pragma once
 
 #include "bt/core/blackboard_value.h"
 #include "bt/core/faults.h"
@@ -137,5 +136,3 @@ int32_t pons__bt_name(pons_bt *bt, const char *name);       // interned index, <
 int pons__bt_keep(pons_bt *bt, pons_value *v);              // takes
 int pons__bt_finish(pons_bt *bt);                           // kids, guards, hash; the last call
 int pons__bt_root_slot(const pons_bt *bt, const char *key); // PONS__BT_NONE
-
-#endif

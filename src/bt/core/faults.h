@@ -1,6 +1,5 @@
 // faults.h - what is wrong with a text, and where; all of it, not only the first.
-#ifndef PONS_BT_CORE_FAULTS_H
-#define PONS_BT_CORE_FAULTS_H
+#pragma once
 
 #include "bt/core/node_types.h"
 #include "pons/value.h"
@@ -25,5 +24,3 @@ void pons__bt_faults_fini(pons__bt_faults *f);
 void pons__bt_faults_sort(pons__bt_faults *f); // in the order of the text
 pons_value *
 pons__bt_faults_list(const pons__bt_faults *f); // [{file, line, col, message}]; NULL: no memory
-
-#endif

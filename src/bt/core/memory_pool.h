@@ -1,6 +1,5 @@
 // memory_pool.h - memory with one owner: everything is freed at once.
-#ifndef PONS_BT_CORE_MEMORY_POOL_H
-#define PONS_BT_CORE_MEMORY_POOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,5 +15,3 @@ typedef struct pons__bt_arena { // one owner; everything is freed at once
 void *pons__bt_alloc(pons__bt_arena *a, size_t n); // zeroed, aligned to 16; NULL on no memory
 char *pons__bt_strndup(pons__bt_arena *a, const char *s, size_t n);
 void pons__bt_arena_fini(pons__bt_arena *a);
-
-#endif

@@ -1,6 +1,5 @@
 // node_states.h - what a node's state is, how it changes, and how a leaf is called.
-#ifndef PONS_BT_CORE_NODE_STATES_H
-#define PONS_BT_CORE_NODE_STATES_H
+#pragma once
 
 #include "bt/core/tree.h"
 
@@ -43,5 +42,3 @@ static inline int pons__bt_call_leaf(pons_bt_tree *t, uint32_t i, pons_bt_call *
     }
     return pons__bt_call(t, i, n->call, call, err);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // node_types.h - the kinds of nodes of both formats, and the limits that every reader keeps.
-#ifndef PONS_BT_CORE_NODE_TYPES_H
-#define PONS_BT_CORE_NODE_TYPES_H
+#pragma once
 
 enum {
     PONS__BT_DEPTH_MAX = 256,
@@ -113,5 +112,3 @@ extern const pons__bt_type_info pons__bt_types[PONS__BT_TYPE_COUNT];
 // What MDSL may hang on a node.
 enum { AT_WHILE, AT_UNTIL, AT_ENTRY, AT_STEP, AT_EXIT, AT_COUNT };
 extern const char *const pons__bt_attr_words[AT_COUNT];
-
-#endif

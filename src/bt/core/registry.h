@@ -1,10 +1,7 @@
 // registry.h - the leaves and the numbers that a program brings.
-#ifndef PONS_BT_CORE_REGISTRY_H
-#define PONS_BT_CORE_REGISTRY_H
+#pragma once
 
 #include "pons/bt.h"
 
 const pons_bt_leaf *pons__bt_leaf_of(const pons_bt_registry *r, const char *name); // NULL: none
 bool pons__bt_enum_of(const pons_bt_registry *r, const char *name, double *ret);
-
-#endif

@@ -1,6 +1,5 @@
 // source_text.h - files and bytes before they are read as a tree.
-#ifndef PONS_BT_CORE_SOURCE_TEXT_H
-#define PONS_BT_CORE_SOURCE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,5 +10,3 @@ FILE *pons__bt_open(const char *path); // a regular file; NULL: none, or not to 
 void pons__bt_keep_utf8(char *text);   // what was cut in a character, or never was one, becomes '?'
 bool pons__bt_is_utf8(const char *text, size_t len, uint32_t *ret_line,
                       uint32_t *ret_col); // where not
-
-#endif

@@ -1,6 +1,5 @@
 // tree.h - a tree at work: arrays beside its definition. One thread at a time may use it.
-#ifndef PONS_BT_CORE_TREE_H
-#define PONS_BT_CORE_TREE_H
+#pragma once
 
 #include "bt/core/definition.h"
 #include "pons/random.h"
@@ -64,5 +63,3 @@ pons__bt_slot *pons__bt_extra_slot(pons_bt_tree *t,
                                    const char *key); // made when new; NULL: no memory
 int pons__bt_slot_write(pons_bt_tree *t, int32_t slot, const pons__bt_value *v,
                         pons_error *err); // copies v
-
-#endif

@@ -351,12 +351,14 @@ static void drop(pons_groot *g, hook *h)
     *h = g->hooks[--g->n_hooks];
 }
 
-// The hook that a request names; NULL: the request is refused.
-static hook *named_hook(pons_groot *g, const pons_value *v, pons_groot_reply *r)
+// The hook that a request names; NULL: it is answered. *ret_v is unreferenced by the caller.
+static hook *hook_of(pons_groot *g, const pons_groot_part *body, pons_value **ret_v,
+                     pons_groot_reply *r)
 {
     int64_t uid;
     bool after;
-    if (!v || !read_place(g, v, &uid, &after, r)) {
+    *ret_v = read_json(body, r);
+    if (!*ret_v || !read_place(g, *ret_v, &uid, &after, r)) {
         return NULL;
     }
     hook *h = find_hook(g, uid, after);
@@ -368,8 +370,8 @@ static hook *named_hook(pons_groot *g, const pons_value *v, pons_groot_reply *r)
 
 static void take_away(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
-    pons_autovalue v = read_json(body, r);
-    hook *h = named_hook(g, v, r);
+    pons_autovalue v = NULL;
+    hook *h = hook_of(g, body, &v, r);
     if (h) {
         drop(g, h);
     }
@@ -377,14 +379,13 @@ static void take_away(pons_groot *g, const pons_groot_part *body, pons_groot_rep
 
 static void unlock(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)
 {
-    pons_autovalue v = read_json(body, r);
-    hook *h = named_hook(g, v, r);
-    if (!h) {
-        return;
+    pons_autovalue v = NULL;
+    hook *h = hook_of(g, body, &v, r);
+    if (h) {
+        h->desired = word_status(pons_get_str(v, "desired_status", "SKIPPED"));
+        h->once |= pons_get_bool(v, "remove_when_done", false);
+        h->ready = true;
     }
-    h->desired = word_status(pons_get_str(v, "desired_status", "SKIPPED"));
-    h->once |= pons_get_bool(v, "remove_when_done", false);
-    h->ready = true;
 }
 
 static void take_all(pons_groot *g, const pons_groot_part *body, pons_groot_reply *r)

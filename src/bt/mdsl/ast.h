@@ -1,6 +1,5 @@
 // ast.h - what MDSL and its JSON form are read into, before branches are put in place.
-#ifndef PONS_BT_MDSL_AST_H
-#define PONS_BT_MDSL_AST_H
+#pragma once
 
 #include "bt/core/definition.h"
 
@@ -28,5 +27,3 @@ void pons__bt_ast_fini(
 // Counts of repeat, retry and wait: none, one, or a range; weights are taken by the caller.
 void pons__bt_ast_counts(pons__bt_faults *f, pons__bt_ast *n, const int64_t *v, int count,
                          pons__bt_pos pos);
-
-#endif

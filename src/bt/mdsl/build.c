@@ -22,10 +22,7 @@ typedef struct builder {
 
 static bool has_props(const pons_value *args)
 {
-    size_t i;
-    pons_value *v;
-    json_array_foreach((pons_value *)args, i, v)
-    {
+    pons_each(v, args) {
         if (json_is_object(v)) {
             return true;
         }

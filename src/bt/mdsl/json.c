@@ -2,11 +2,9 @@
 //
 // A small JSON reader of its own, because a complaint about a tree names file:line:col and jansson
 // keeps no positions. It reads strict JSON, at most 1,024 levels deep, into the arena.
-#include "bt/core/source_text.h"
 #include "bt/mdsl/ast.h"
 #include "bt/mdsl/build.h"
 #include "bt/mdsl/read.h"
-#include "pons/buf.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,11 +5,9 @@
 // Words, strings and the punctuation `(){}[],` are the tokens; `[]` and `()` mean the same. After a
 // fault in a node's arguments or attributes the reader goes on at that node's brace; a fault in the
 // structure ends the reading, as everything behind it would be reported too.
-#include "bt/core/source_text.h"
 #include "bt/mdsl/ast.h"
 #include "bt/mdsl/build.h"
 #include "bt/mdsl/read.h"
-#include "pons/buf.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,6 +1,5 @@
 // read.h - readers of the two forms. They fill faults; *ret stays NULL when there are any.
-#ifndef PONS_BT_MDSL_READ_H
-#define PONS_BT_MDSL_READ_H
+#pragma once
 
 #include "bt/core/faults.h"
 #include "pons/bt.h"
@@ -9,5 +8,3 @@ int pons__bt_load_mdsl(const char *text, size_t len, const char *file,
                        const pons_bt_load_options *o, pons__bt_faults *faults, pons_bt **ret);
 int pons__bt_load_json(const char *text, size_t len, const char *file,
                        const pons_bt_load_options *o, pons__bt_faults *faults, pons_bt **ret);
-
-#endif

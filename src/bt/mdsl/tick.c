@@ -16,7 +16,6 @@
 #include "bt/core/node_states.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { PONS__BT_UNWIND = 100 }; // of m_update: a guard failed further out
 

@@ -1,10 +1,7 @@
 // build.h - from elements to nodes.
-#ifndef PONS_BT_XML_BUILD_H
-#define PONS_BT_XML_BUILD_H
+#pragma once
 
 #include "bt/xml/loader.h"
 
 void pons__bt_build_xml(pons__bt_loader *l, pons__bt_subtree *tr, uint32_t parent, int depth,
                         int32_t on, pons__bt_pos from);
-
-#endif

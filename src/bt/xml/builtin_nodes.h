@@ -1,6 +1,5 @@
 // builtin_nodes.h - what a built-in XML node takes.
-#ifndef PONS_BT_XML_BUILTIN_NODES_H
-#define PONS_BT_XML_BUILTIN_NODES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -11,5 +10,3 @@ typedef struct pons__bt_manifest {
 } pons__bt_manifest;
 const pons__bt_manifest *pons__bt_manifest_of(const char *id);
 bool pons__bt_manifest_btcpp(const pons__bt_manifest *m); // BehaviorTree.CPP's own, not Nav2's
-
-#endif

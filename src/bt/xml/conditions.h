@@ -1,6 +1,5 @@
 // conditions.h - the scripts of a node, compiled.
-#ifndef PONS_BT_XML_CONDITIONS_H
-#define PONS_BT_XML_CONDITIONS_H
+#pragma once
 
 #include "bt/xml/loader.h"
 
@@ -8,5 +7,3 @@
 const pons__bt_script *pons__bt_conds_compile(pons__bt_loader *l, pons__bt_element *e,
                                               const char *name, const char *text, int32_t on);
 void pons__bt_conds_set(pons__bt_loader *l, pons__bt_element *e, uint32_t at, int32_t on);
-
-#endif

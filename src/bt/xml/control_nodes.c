@@ -5,7 +5,6 @@
 #include "bt/xml/port_values.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // ---- parallels ----------------------------------------------------------------------------------

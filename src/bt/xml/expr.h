@@ -1,6 +1,5 @@
 // expr.h - a script compiled: a tree of expressions.
-#ifndef PONS_BT_XML_EXPR_H
-#define PONS_BT_XML_EXPR_H
+#pragma once
 
 #include "bt/xml/script.h"
 
@@ -43,5 +42,3 @@ struct pons__bt_expr {
     pons__bt_expr *a, *b, *c;
     pons__bt_expr *chain; // of comparisons: (a op b) && (b chain.op chain.b) ...
 };
-
-#endif

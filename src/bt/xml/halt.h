@@ -1,6 +1,5 @@
 // halt.h - how XML nodes are halted and reset, and their scripts asked: what their ticks share.
-#ifndef PONS_BT_XML_HALT_H
-#define PONS_BT_XML_HALT_H
+#pragma once
 
 #include "bt/core/node_states.h"
 
@@ -24,5 +23,3 @@ static inline uint32_t pons__bt_kid(const pons_bt_tree *t, uint32_t i, uint32_t 
 {
     return t->kids[t->nodes[i].kids + k];
 }
-
-#endif

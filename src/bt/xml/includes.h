@@ -1,6 +1,5 @@
 // includes.h - trees and models of all files.
-#ifndef PONS_BT_XML_INCLUDES_H
-#define PONS_BT_XML_INCLUDES_H
+#pragma once
 
 #include "bt/xml/loader.h"
 
@@ -8,5 +7,3 @@ void pons__bt_files_read(pons__bt_loader *l, const pons__bt_element *root, bool 
 pons__bt_subtree *pons__bt_files_tree(const pons__bt_loader *l, const char *id); // NULL: none
 const pons__bt_node_model *pons__bt_files_model(const pons__bt_loader *l, const char *id,
                                                 bool subtree); // NULL: none
-
-#endif

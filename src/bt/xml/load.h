@@ -1,11 +1,8 @@
 // load.h - the reader of XML. It fills faults; *ret stays NULL when there are any.
-#ifndef PONS_BT_XML_LOAD_H
-#define PONS_BT_XML_LOAD_H
+#pragma once
 
 #include "bt/core/faults.h"
 #include "pons/bt.h"
 
 int pons__bt_load_xml(const char *text, size_t len, const char *file, bool is_file,
                       const pons_bt_load_options *o, pons__bt_faults *faults, pons_bt **ret);
-
-#endif

@@ -4,8 +4,7 @@
 //   includes.c      read the file and all that it includes, through xml_reader.c (expat)
 //   build.c      the main tree node by node, each SubTree in place
 //   subtree_boards.c     where a key ends; ports.c: what a node takes; conditions.c: its scripts
-#ifndef PONS_BT_XML_LOADER_H
-#define PONS_BT_XML_LOADER_H
+#pragma once
 
 #include "bt/core/definition.h"
 #include "bt/xml/builtin_nodes.h"
@@ -96,5 +95,3 @@ char *pons__bt_loader_keep(pons__bt_loader *l, const char *s);
 // A fault of an element, unless it was said that the element is bad.
 void pons__bt_loader_fault(pons__bt_loader *l, pons__bt_element *e, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-
-#endif

@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { RECOVERIES_A_TICK = 1000 }; // of children that end at once: then the tick is given up
 
@@ -396,10 +395,7 @@ static int n_error_codes(pons_bt_tree *t, uint32_t i)
         return PONS_BT_FAILURE;
     }
     if (v.kind == PONS__BT_JSON) {
-        size_t k;
-        pons_value *x;
-        json_array_foreach(v.j, k, x)
-        {
+        pons_each(x, v.j) {
             if (json_integer_value(x) == code) {
                 return PONS_BT_SUCCESS;
             }

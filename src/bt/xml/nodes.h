@@ -1,6 +1,5 @@
 // nodes.h - the ticks of the less common nodes, by family. Children are ticked through the tree.
-#ifndef PONS_BT_XML_NODES_H
-#define PONS_BT_XML_NODES_H
+#pragma once
 
 #include "bt/core/tree.h"
 
@@ -9,5 +8,3 @@ int pons__bt_tick_decorator(pons_bt_tree *t, uint32_t i,
                             pons_error *err); // Inverter to WaitValueUpdate,
                                               // Sleep, WasEntryUpdated
 int pons__bt_tick_nav2(pons_bt_tree *t, uint32_t i, pons_error *err); // Nav2's
-
-#endif

@@ -1,6 +1,5 @@
 // port_values.h - a node's ports at work.
-#ifndef PONS_BT_XML_PORT_VALUES_H
-#define PONS_BT_XML_PORT_VALUES_H
+#pragma once
 
 #include "bt/core/tree.h"
 
@@ -14,5 +13,3 @@ int pons__bt_need_int(pons_bt_tree *t, uint32_t i, const char *name, int64_t fal
                       pons_error *err);
 int pons__bt_output(pons_bt_tree *t, uint32_t i, const char *name, const pons__bt_value *v,
                     pons_error *err);
-
-#endif

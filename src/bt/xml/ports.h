@@ -1,6 +1,5 @@
 // ports.h - what a node takes, and what its element gives it.
-#ifndef PONS_BT_XML_PORTS_H
-#define PONS_BT_XML_PORTS_H
+#pragma once
 
 #include "bt/xml/loader.h"
 
@@ -27,5 +26,3 @@ void pons__bt_ports_set(pons__bt_loader *l, pons__bt_element *e, uint32_t at,
                         const pons__bt_port_defs *d, int32_t on);
 bool pons__bt_ports_special(const char *name);                     // no port: ID, name, _...
 bool pons__bt_ports_enum(void *cx, const char *name, double *ret); // cx: the loader
-
-#endif

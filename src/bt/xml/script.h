@@ -1,6 +1,5 @@
 // script.h - BehaviorTree.CPP's scripts: compiled once, run at every tick that asks.
-#ifndef PONS_BT_XML_SCRIPT_H
-#define PONS_BT_XML_SCRIPT_H
+#pragma once
 
 #include "bt/core/tree.h"
 
@@ -21,5 +20,3 @@ int pons__bt_script_run(const pons__bt_script *s, pons_bt_tree *t, pons__bt_valu
                         pons_error *err);
 int pons__bt_script_bool(const pons__bt_script *s, pons_bt_tree *t,
                          pons_error *err); // 0, 1 or an error
-
-#endif

@@ -1,6 +1,5 @@
 // subtree_boards.h - blackboards of subtrees.
-#ifndef PONS_BT_XML_SUBTREE_BOARDS_H
-#define PONS_BT_XML_SUBTREE_BOARDS_H
+#pragma once
 
 #include "bt/xml/loader.h"
 
@@ -12,5 +11,3 @@ int32_t pons__bt_board_slot(pons__bt_loader *l, int32_t on, const char *key);
 // "{key}" and "{=}": the key, in buf; NULL for a literal.
 const char *pons__bt_board_pointer(const pons__bt_loader *l, const char *text, const char *port,
                                    char *buf, size_t cap);
-
-#endif

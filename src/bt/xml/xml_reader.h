@@ -1,6 +1,5 @@
 // xml_reader.h - XML as elements.
-#ifndef PONS_BT_XML_XML_READER_H
-#define PONS_BT_XML_XML_READER_H
+#pragma once
 
 #include "bt/xml/loader.h"
 
@@ -18,5 +17,3 @@ static inline const char *pons__bt_element_attr(const pons__bt_element *e, const
     }
     return NULL;
 }
-
-#endif

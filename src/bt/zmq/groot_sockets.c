@@ -3,7 +3,6 @@
 #include "pons/groot.h"
 #include "pons/module.h"
 
-#include <errno.h>
 #include <msgpack.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,22 +97,17 @@ static int open_sockets(const char *address, uint16_t *port, pons_groot_socket *
 
 static void pack(msgpack_packer *p, const pons_value *v)
 {
-    size_t i;
-    const char *key;
-    pons_value *item;
     switch (v ? json_typeof(v) : JSON_NULL) {
     case JSON_OBJECT:
         msgpack_pack_map(p, json_object_size(v));
-        json_object_foreach((pons_value *)v, key, item)
-        {
+        pons_each_member(key, item, v) {
             msgpack_pack_str_with_body(p, key, strlen(key));
             pack(p, item);
         }
         break;
     case JSON_ARRAY:
         msgpack_pack_array(p, json_array_size(v));
-        json_array_foreach((pons_value *)v, i, item)
-        {
+        pons_each(item, v) {
             pack(p, item);
         }
         break;

@@ -1,7 +1,6 @@
 // agent_cli.h - what `pons agent`, `pons resume`, `pons approve` and `pons mcp serve` share of the
 // planning agent: its parts from a workspace, its events on a terminal, a person's answers.
-#ifndef PONS_AGENT_CLI_H
-#define PONS_AGENT_CLI_H
+#pragma once
 
 #include "app/agent/agent_setup.h"
 #include "cli/agent/agent_events.h"
@@ -21,5 +20,3 @@ int cli_agent_resume(cli *c, const char *thread, const char *llm, pons_error *er
 // APP_WAITING when there is something.
 int cli_agent_approve(cli *c, pons_store store, const char *thread, const pons_value *answer,
                       const char *id, pons_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // agent_events.h - an agent's events, for people and for programs; and what a person answers.
-#ifndef CLI_AGENT_VIEW_H
-#define CLI_AGENT_VIEW_H
+#pragma once
 
 #include "cli/terminal/markdown.h"
 #include "pons/agent.h"
@@ -86,5 +85,3 @@ int64_t cli_agent_now_ms(void);
 
 // A value in one line of fewer than cap bytes.
 void cli_agent_short(const pons_value *value, char *buf, size_t cap);
-
-#endif

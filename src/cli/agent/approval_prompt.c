@@ -87,8 +87,7 @@ static void ask_plan(cli_agent_view *v, const pons_value *q)
 {
     size_t i;
     pons_value *step;
-    json_array_foreach((pons_value *)(uintptr_t)pons_get(q, "steps"), i, step)
-    {
+    json_array_foreach((pons_value *)(uintptr_t)pons_get(q, "steps"), i, step) {
         pons_autovalue rest = json_copy(step);
         char *does = NULL;
         json_object_del(rest, "id");

@@ -188,8 +188,7 @@ static void ask_in_place(cli_chat *s)
     pons_autovalue questions = pons_agent_questions(s->a);
     size_t i;
     pons_value *q;
-    json_array_foreach(questions, i, q)
-    {
+    json_array_foreach(questions, i, q) {
         cli_agent_view_question(&s->view, q);
     }
 }

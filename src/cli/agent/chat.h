@@ -1,6 +1,5 @@
 // chat.h - a chat with the planning agent at a terminal, or lines of words through a pipe.
-#ifndef CLI_AGENT_CHAT_H
-#define CLI_AGENT_CHAT_H
+#pragma once
 
 #include "app/operator/speed_command.h"
 #include "cli/agent/agent_cli.h"
@@ -72,5 +71,3 @@ int cli_session_newest(const cli *c, pons_store store, const char *folder, char 
 
 // prompt_context.c: what the model is told of here and now; user is the cli_chat. A pons_agent_options.about.
 char *cli_chat_about(void *user);
-
-#endif

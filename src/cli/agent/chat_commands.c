@@ -81,8 +81,7 @@ static void models(cli_chat *s, const char *rest)
     }
     size_t i;
     pons_value *name;
-    json_array_foreach(names, i, name)
-    {
+    json_array_foreach(names, i, name) {
         cli_agent_view_line(&s->view, "", "%s", json_string_value(name));
     }
 }
@@ -129,8 +128,7 @@ static void tools(cli_chat *s, const char *rest)
         }
         size_t k;
         pons_value *tool;
-        json_array_foreach(list, k, tool)
-        {
+        json_array_foreach(list, k, tool) {
             const char *says = pons_get_str(tool, "description", "");
             const char *end = strpbrk(says, ".;\n");
             cli_agent_view_line(&s->view, "", "%-18s %-9s %.*s", pons_get_str(tool, "name", ""),
@@ -219,8 +217,7 @@ static void always(cli_chat *s, const char *rest)
     }
     size_t i;
     pons_value *one;
-    json_array_foreach(list, i, one)
-    {
+    json_array_foreach(list, i, one) {
         char *text = NULL;
         const pons_value *input = pons_get(one, "input");
         const char *place = pons_get_str(one, "place", NULL);

@@ -60,8 +60,7 @@ static bool read_row(pons_store store, cli_session_row *row)
     }
     size_t i;
     pons_value *m;
-    json_array_foreach(pons_get(state, "messages"), i, m)
-    {
+    json_array_foreach(pons_get(state, "messages"), i, m) {
         const char *role = pons_get_str(m, "role", ""), *text = pons_get_str(m, "content", "");
         row->messages++;
         if (strcmp(role, "user") == 0 && !row->title[0]) {

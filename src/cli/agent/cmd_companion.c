@@ -183,13 +183,11 @@ static void print_why(const looking *l, const pons_value *w)
                                      "en"),
                 pons_get_str(lasts, "time", ""), pons_get_str(lasts, "until", ""));
     }
-    json_array_foreach((pons_value *)pons_get(d, "path"), i, v)
-    {
+    json_array_foreach((pons_value *)pons_get(d, "path"), i, v) {
         const char *text = json_string_value(v);
         cli_out("  %s%s\n", strchr(text, ':') ? "    " : "", text);
     }
-    json_array_foreach((pons_value *)pons_get(d, "filtered"), i, v)
-    {
+    json_array_foreach((pons_value *)pons_get(d, "filtered"), i, v) {
         cli_out("  filtered (%s): %s, %s: %s\n", pons_get_str(v, "by", ""),
                 pons_get_str(pons_get(v, "action"), "type", "-"), pons_get_str(v, "rule", ""),
                 pons_get_str(v, "reason", ""));

@@ -29,8 +29,7 @@ static void print_servers(const cli *c, const pons_value *status, const pons_val
 {
     size_t i, k;
     json_t *s, *t;
-    json_array_foreach(status, i, s)
-    {
+    json_array_foreach(status, i, s) {
         const char *name = pons_get_str(s, "name", "");
         if (c->json) {
             pons_autovalue row = json_copy(s);
@@ -41,8 +40,7 @@ static void print_servers(const cli *c, const pons_value *status, const pons_val
         const char *error = pons_get_str(s, "error", NULL);
         cli_out("%s (%s): %s%s%s\n", name, pons_get_str(s, "transport", ""),
                 pons_get_str(s, "state", ""), error ? ", " : "", error ? error : "");
-        json_array_foreach(tools, k, t)
-        {
+        json_array_foreach(tools, k, t) {
             if (strcmp(pons_get_str(t, "server", ""), name) == 0) {
                 const char *about = pons_get_str(t, "description", "");
                 cli_out("  %-36s %-9s %.*s\n", pons_get_str(t, "name", ""),
@@ -50,8 +48,7 @@ static void print_servers(const cli *c, const pons_value *status, const pons_val
             }
         }
     }
-    json_array_foreach(tools, k, t)
-    {
+    json_array_foreach(tools, k, t) {
         if (c->json) {
             pons_autovalue row = json_copy(t);
             json_object_set_new(row, "type", json_string("tool"));
@@ -88,8 +85,7 @@ int cmd_mcp_tools(cli *c, pons_error *err)
     size_t i;
     json_t *s;
     bool good = true;
-    json_array_foreach(status, i, s)
-    {
+    json_array_foreach(status, i, s) {
         const char *state = pons_get_str(s, "state", "");
         good = good && (strcmp(state, "ready") == 0 || strcmp(state, "disabled") == 0);
     }

@@ -45,14 +45,12 @@ static void tell_robot(const cli_chat *s, pons_buf *b)
     const char *key;
     pons_value *v;
     size_t i;
-    json_object_foreach((pons_value *)(uintptr_t)zones, key, v)
-    {
+    json_object_foreach((pons_value *)(uintptr_t)zones, key, v) {
         if (told++ < ZONES_TOLD) {
             pons_buf_printf(b, "%s%s", told == 1 ? "Zones: " : ", ", key);
         }
     }
-    json_array_foreach(zones, i, v)
-    {
+    json_array_foreach(zones, i, v) {
         const char *name = json_is_string(v) ? json_string_value(v) : pons_get_str(v, "id", "");
         if (*name && told++ < ZONES_TOLD) {
             pons_buf_printf(b, "%s%s", told == 1 ? "Zones: " : ", ", name);
@@ -72,8 +70,7 @@ static void tell_tools(const cli_chat *s, pons_buf *b)
         }
         size_t k;
         pons_value *tool;
-        json_array_foreach(list, k, tool)
-        {
+        json_array_foreach(list, k, tool) {
             if (told++ < TOOLS_TOLD) {
                 pons_buf_printf(b, "%s%s", told == 1 ? "Tools: " : ", ",
                                 pons_get_str(tool, "name", ""));

@@ -114,8 +114,7 @@ int cli_undo_list(cli_agent_view *v, const pons_tools *tools, size_t n, pons_err
     }
     size_t i;
     pons_value *w;
-    json_array_foreach(list, i, w)
-    {
+    json_array_foreach(list, i, w) {
         char at[32];
         const time_t s = (time_t)(pons_get_int(w, "at_ms", 0) / 1000);
         struct tm t;
@@ -149,8 +148,7 @@ int cli_undo_take(cli_agent_view *v, const pons_tools *tools, size_t n, size_t s
     }
     size_t i;
     pons_value *d;
-    json_array_foreach(done, i, d)
-    {
+    json_array_foreach(done, i, d) {
         const char *lost = pons_get_str(d, "lost", NULL);
         cli_agent_view_line(v, "undo", "%s %s%s%s%s", pons_get_str(d, "did", ""),
                             pons_get_str(d, "path", ""), lost ? " (what it had is in " : "",

@@ -1,6 +1,5 @@
 // undo.h - what tools wrote, listed and taken back: `pons agent undo`, and /undo in a chat.
-#ifndef CLI_AGENT_UNDO_H
-#define CLI_AGENT_UNDO_H
+#pragma once
 
 #include "cli/agent/agent_cli.h"
 
@@ -21,5 +20,3 @@ int cli_folder_find(cli *c, const char *wanted, app_folder_ask ask, char ret[PAT
 int cli_undo_list(cli_agent_view *v, const pons_tools *tools, size_t n, pons_error *err);
 int cli_undo_take(cli_agent_view *v, const pons_tools *tools, size_t n, size_t steps, bool force,
                   pons_error *err);
-
-#endif

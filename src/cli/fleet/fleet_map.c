@@ -52,8 +52,7 @@ static size_t bays_of(const pons_value *world, pons_fleet_bay *bays)
     size_t n = 0, i;
     json_t *zone;
     add_dock(bays, &n, world);
-    json_array_foreach(pons_get(world, "zones"), i, zone)
-    {
+    json_array_foreach(pons_get(world, "zones"), i, zone) {
         const char *id = pons_get_str(zone, "id", "");
         const pons_value *at = pons_get(zone, "target");
         pons_fleet_bay *b = &bays[n];

@@ -1,6 +1,5 @@
 // bt_groot.h - `--groot` of `pons bt run` and `pons bt watch`.
-#ifndef PONS_CLI_GRAPHS_BT_GROOT_H
-#define PONS_CLI_GRAPHS_BT_GROOT_H
+#pragma once
 
 #include "pons/groot.h"
 
@@ -17,5 +16,3 @@ int cli_groot_serve(cli_groot *g, int ms, pons_error *err);
 // pons_bt_try with a monitor beside it.
 int cli_groot_try(cli_groot *g, const char *path, const pons_value *script, pons_bt_line_fn line,
                   void *user, pons_value **ret_faults, pons_error *err);
-
-#endif

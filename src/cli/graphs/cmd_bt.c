@@ -24,8 +24,7 @@ static void print_faults(const cli *c, const pons_value *faults)
 {
     size_t i;
     pons_value *f;
-    json_array_foreach((pons_value *)faults, i, f)
-    {
+    json_array_foreach((pons_value *)faults, i, f) {
         if (c->json) {
             cli_print_json(f);
         } else {
@@ -66,8 +65,7 @@ static int known_leaves(const bt_args *a, pons_bt_registry *r, pons_error *err)
     int rc = a->script ? read_script(a->script, &script, err) : PONS_OK;
     const char *name;
     pons_value *v;
-    json_object_foreach((pons_value *)pons_get(script, "leaves"), name, v)
-    {
+    json_object_foreach((pons_value *)pons_get(script, "leaves"), name, v) {
         const pons_bt_leaf leaf = {.name = name, .fn = no_leaf};
         rc = rc < 0 ? rc : pons_bt_register(r, &leaf, err);
     }
@@ -156,8 +154,7 @@ static void print_line(void *user, const pons_value *line)
             pons_get_str(line, "states", ""));
     size_t i;
     pons_value *v;
-    json_array_foreach((pons_value *)pons_get(line, "calls"), i, v)
-    {
+    json_array_foreach((pons_value *)pons_get(line, "calls"), i, v) {
         cli_out(" %s", json_string_value(v));
     }
     cli_out("\n");

@@ -37,8 +37,7 @@ static int list(const cli *c)
     print_graph(c, "agent", "the planning agent; `pons agent` runs it");
     const char *name;
     json_t *ignored;
-    json_object_foreach(names, name, ignored)
-    {
+    json_object_foreach(names, name, ignored) {
         const void *ops = NULL;
         pons_error err = PONS_ERROR_INIT;
         char line[512];

@@ -103,8 +103,7 @@ static int namespaces(cli *c, pons_store store, const threads_options *o, pons_v
     pons_value *wanted = json_array();
     size_t i;
     json_t *name;
-    json_array_foreach(all, i, name)
-    {
+    json_array_foreach(all, i, name) {
         if (!o->ns || strcmp(o->ns, json_string_value(name)) == 0) {
             json_array_append(wanted, name);
         }
@@ -149,8 +148,7 @@ static void print_checkpoint(const char *ns, const pons_value *row)
     const pons_value *next = pons_get(row, "next");
     size_t m;
     json_t *name;
-    json_array_foreach(next, m, name)
-    {
+    json_array_foreach(next, m, name) {
         cli_out(" %s", json_string_value(name));
     }
     cli_out("%s\n", json_array_size(next) ? "" : " end");
@@ -188,8 +186,7 @@ static int show_history(cli *c, pons_store store, const threads_options *o, pons
         rc = pons_state_history(store, c->argv[1], ns, limit, c->json, &list, err);
         size_t k;
         json_t *row;
-        json_array_foreach(list, k, row)
-        {
+        json_array_foreach(list, k, row) {
             if (c->json) {
                 pons_autovalue out = json_copy(row);
                 json_object_set_new(out, "ns", json_string(ns));

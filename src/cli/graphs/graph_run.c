@@ -108,10 +108,8 @@ static bool any_of(const pons_value *names, const pons_value *of)
 {
     size_t i, k;
     json_t *a, *b;
-    json_array_foreach(names, i, a)
-    {
-        json_array_foreach(of, k, b)
-        {
+    json_array_foreach(names, i, a) {
+        json_array_foreach(of, k, b) {
             if (json_equal(a, b)) {
                 return true;
             }
@@ -126,8 +124,7 @@ static int known_nodes(const session *s, const pons_value *names, const char *op
     const pons_value *nodes = pons_get(s->drawn, "nodes");
     size_t i;
     json_t *name;
-    json_array_foreach(names, i, name)
-    {
+    json_array_foreach(names, i, name) {
         pons_autovalue one = json_array();
         json_array_append(one, name);
         if (!any_of(one, nodes)) {
@@ -163,8 +160,7 @@ static pons_value *state_of(const session *s)
     state = json_object();
     size_t i;
     json_t *name;
-    json_array_foreach(pons_get(s->drawn, "channels"), i, name)
-    {
+    json_array_foreach(pons_get(s->drawn, "channels"), i, name) {
         const pons_value *v = pons_run_get(s->run, json_string_value(name));
         if (v) {
             json_object_set(state, json_string_value(name), (json_t *)v);
@@ -178,8 +174,7 @@ static void print_questions(const session *s)
     pons_autovalue pending = pons_run_pending(s->run);
     size_t i;
     json_t *q;
-    json_array_foreach(pending, i, q)
-    {
+    json_array_foreach(pending, i, q) {
         if (strcmp(pons_get_str(q, "kind", ""), "human") != 0) {
             continue;
         }

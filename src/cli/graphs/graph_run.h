@@ -1,6 +1,5 @@
 // graph_run.h - what cmd_graph.c and graph_run.c share.
-#ifndef PONS_CLI_GRAPH_RUN_H
-#define PONS_CLI_GRAPH_RUN_H
+#pragma once
 
 #include "cli/cli.h"
 
@@ -13,5 +12,3 @@ int cli_graph_run(cli *c, const char *name, const graph_words *w, pons_error *er
 int cli_graph_resume(cli *c, const char *thread, const graph_words *w, pons_error *err);
 int cli_graph_update(cli *c, const char *thread, const graph_words *w, pons_error *err);
 int cli_graph_cancel(cli *c, const char *thread, const graph_words *w, pons_error *err);
-
-#endif

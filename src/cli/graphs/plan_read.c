@@ -169,8 +169,7 @@ void cli_plan_verdict(const pons_verdict *v)
 {
     size_t i;
     json_t *rule;
-    json_array_foreach(pons_verdict_rules(v), i, rule)
-    {
+    json_array_foreach(pons_verdict_rules(v), i, rule) {
         const int64_t step = pons_get_int(rule, "step_id", -1);
         cli_err("pons: plan: ");
         if (step >= 0) {
@@ -178,8 +177,7 @@ void cli_plan_verdict(const pons_verdict *v)
         }
         cli_err("%s: %s\n", pons_get_str(rule, "rule", ""), pons_get_str(rule, "message", ""));
     }
-    json_array_foreach(pons_verdict_approvals(v), i, rule)
-    {
+    json_array_foreach(pons_verdict_approvals(v), i, rule) {
         cli_err("pons: plan: a person is asked: %s\n", pons_get_str(rule, "message", ""));
     }
 }

@@ -55,16 +55,14 @@ static void show_brain(const char *thread, const pons_value *s)
     const pons_value *failure = pons_get(s, "last_failure");
     linef("mode", "%s (%s)%s", pons_get_str(s, "mode", ""), pons_get_str(s, "mode_reason", ""),
           pons_get_bool(s, "paused", false) ? ", paused" : "");
-    json_array_foreach(pons_get(s, "finished"), i, item)
-    {
+    json_array_foreach(pons_get(s, "finished"), i, item) {
         linef("goal", "%s: %s. %s", pons_get_str(item, "text", ""),
               pons_get_str(item, "status", ""), pons_get_str(item, "reason", ""));
     }
     if (json_is_object(task)) {
         linef("goal", "%s: at work", pons_get_str(task, "text", ""));
     }
-    json_array_foreach(pons_get(s, "queue"), i, item)
-    {
+    json_array_foreach(pons_get(s, "queue"), i, item) {
         if (strcmp(pons_get_str(item, "id", ""), pons_get_str(task, "id", "")) != 0) {
             linef("goal", "%s: queued", pons_get_str(item, "text", ""));
         }
@@ -73,8 +71,7 @@ static void show_brain(const char *thread, const pons_value *s)
         linef("failure", "%s: %s", pons_get_str(failure, "skill", ""),
               pons_get_str(failure, "error_msg", ""));
     }
-    json_array_foreach(asks, i, item)
-    {
+    json_array_foreach(asks, i, item) {
         linef("waits", "for a person: %s", pons_get_str(item, "question", ""));
         cli_out("          pons approve %s\n", thread);
     }
@@ -127,11 +124,9 @@ int cli_thread_show(pons_store store, const char *thread, const pons_value *stat
     }
     const char *ns, *name;
     json_t *channels, *v;
-    json_object_foreach((json_t *)(uintptr_t)states, ns, channels)
-    {
+    json_object_foreach((json_t *)(uintptr_t)states, ns, channels) {
         cli_out("\n%s\n", *ns ? ns : "(root)");
-        json_object_foreach(channels, name, v)
-        {
+        json_object_foreach(channels, name, v) {
             show_channel(name, v);
         }
     }

@@ -144,8 +144,7 @@ static void refused(teller *t)
     size_t i;
     json_t *rule;
     pons_buf_printf(t->out, "That was refused: ");
-    json_array_foreach(pons_get(t->p, "rules"), i, rule)
-    {
+    json_array_foreach(pons_get(t->p, "rules"), i, rule) {
         pons_buf_printf(t->out, "%s%s", i ? "; " : "", pons_get_str(rule, "message", ""));
     }
 }
@@ -155,16 +154,14 @@ static void asked(teller *t)
     size_t i;
     json_t *item;
     pons_buf_printf(t->out, "It asked a person: %s", text(t, "question"));
-    json_array_foreach(pons_get(t->p, "ops"), i, item)
-    {
+    json_array_foreach(pons_get(t->p, "ops"), i, item) {
         char *args = NULL;
         pons_buf_printf(t->out, "%s%s %s", i ? "; " : " (", pons_get_str(item, "skill", ""),
                         pons_value_line(pons_get(item, "args"), &args) >= 0 ? args : "");
         free(args);
     }
     pons_buf_printf(t->out, "%s", i ? ")" : "");
-    json_array_foreach(pons_get(t->p, "options"), i, item)
-    {
+    json_array_foreach(pons_get(t->p, "options"), i, item) {
         pons_buf_printf(t->out, "%s%s", i ? ", " : " Options: ", json_string_value(item));
     }
 }

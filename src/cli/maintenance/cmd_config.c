@@ -38,8 +38,7 @@ static int skill_names(const pons_yaml *y, const char *list, pons_error *err)
     size_t i;
     json_t *name;
     const pons_value *names = pons_get(pons_get(pons_yaml_value(y), "approval"), list);
-    json_array_foreach(names, i, name)
-    {
+    json_array_foreach(names, i, name) {
         const char *word = json_string_value(name);
         char at[64], place[PONS_ERROR_SOURCE_MAX];
         pons_meant m = pons_meant_of(word, strlen(word));
@@ -132,8 +131,7 @@ static int servers(cli *c, const char *path, pons_error *err)
     int rc = pons_mcp_load(path, c->app.workspace, &list, err);
     const char *name;
     json_t *spec;
-    json_object_foreach(list, name, spec)
-    {
+    json_object_foreach(list, name, spec) {
         const char *fault = pons_get_str(spec, "fault", NULL);
         rc = rc >= 0 && fault ? pons_error_set(err, PONS_EINVAL, "config", "%s", fault) : rc;
     }

@@ -84,8 +84,7 @@ static void check_mcp(doctor *d)
     size_t i;
     json_t *s;
     app_mcp_wait(&mcp, MCP_WAIT_MS, &status, &err);
-    json_array_foreach(status, i, s)
-    {
+    json_array_foreach(status, i, s) {
         char what[80], log[128];
         const char *state = pons_get_str(s, "state", "");
         const bool ready = strcmp(state, "ready") == 0, off = strcmp(state, "disabled") == 0;

@@ -17,8 +17,7 @@ static void print_labels(const pons_value *labels)
 {
     const pons_value *label;
     size_t i;
-    json_array_foreach(labels, i, label)
-    {
+    json_array_foreach(labels, i, label) {
         cli_out("%s%s", i ? "." : "", json_string_value(label));
     }
 }
@@ -54,8 +53,7 @@ static int search(cli *c, const pons_items *it, const items_options *o, const ch
     const pons_items_query q = {
         .prefix = prefix, .query = text, .filter = filter, .limit = o->limit, .offset = o->offset};
     rc = rc < 0 ? rc : pons_items_search(it, &q, &list, err);
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach(list, i, item) {
         print_item(c, item);
     }
     return rc;
@@ -82,8 +80,7 @@ static int show_spaces(cli *c, const pons_items *it, const items_options *o, pon
                                  .limit = o->limit,
                                  .offset = o->offset};
     const int rc = pons_items_namespaces(it, &q, &list, err);
-    json_array_foreach(list, i, labels)
-    {
+    json_array_foreach(list, i, labels) {
         if (c->json) {
             cli_print_json(labels);
         } else {

@@ -37,8 +37,7 @@ static void show(const cli *c, const pons_value *found)
 {
     size_t i;
     const json_t *l;
-    json_array_foreach(found, i, l)
-    {
+    json_array_foreach(found, i, l) {
         const char *text = pons_get_str(l, "text", "");
         if (c->json) {
             pons_autovalue row = pons_object(

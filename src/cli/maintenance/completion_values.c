@@ -87,8 +87,7 @@ int cli_help_values(cli *c, const char *kind, pons_error *err)
     size_t at;
     json_t *name;
     (void)err;
-    json_array_foreach(names, at, name)
-    {
+    json_array_foreach(names, at, name) {
         cli_out("%s\n", json_string_value(name));
     }
     return PONS_OK;

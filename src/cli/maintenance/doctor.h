@@ -1,6 +1,5 @@
 // doctor.h - one line of `pons doctor`, for the files that look.
-#ifndef CLI_DOCTOR_H
-#define CLI_DOCTOR_H
+#pragma once
 
 #include "cli/cli.h"
 
@@ -25,5 +24,3 @@ void doctor_broker(doctor *d);
 
 // doctor_modules.c: the modules in lib/ of the workspace.
 void doctor_modules(doctor *d);
-
-#endif

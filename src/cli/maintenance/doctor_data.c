@@ -64,13 +64,11 @@ static void read_threads(doctor *d)
         return;
     }
     bool good = true;
-    json_array_foreach(threads, i, thread)
-    {
+    json_array_foreach(threads, i, thread) {
         const char *name = json_string_value(thread);
         pons_autovalue spaces = json_array();
         rc = store.ops->namespaces(store.self, name, add_space, spaces, &err);
-        json_array_foreach(spaces, k, ns)
-        {
+        json_array_foreach(spaces, k, ns) {
             pons_autovalue list = NULL;
             rc = rc < 0
                      ? rc

@@ -29,14 +29,11 @@ static int place(const pons_value *world, const char *text, pons_pose2 *ret, pon
     const pons_value *at = strcmp(text, "start") == 0 ? pons_get(world, "start")
                            : charger                  ? pons_get(pons_get(world, "charger"), "pose")
                                                       : NULL;
-    json_array_foreach(pons_get(world, "zones"), i, zone)
-    {
+    json_array_foreach(pons_get(world, "zones"), i, zone) {
         bool named = strcmp(pons_get_str(zone, "id", ""), text) == 0;
-        json_object_foreach((json_t *)(uintptr_t)pons_get(zone, "names"), language, words)
-        {
+        json_object_foreach((json_t *)(uintptr_t)pons_get(zone, "names"), language, words) {
             size_t k;
-            json_array_foreach(words, k, word)
-            {
+            json_array_foreach(words, k, word) {
                 named = named || strcmp(json_string_value(word), text) == 0;
             }
         }
@@ -250,8 +247,7 @@ static int check(cli *c, const char *name, pons_error *err)
         if (rc == PONS_OK && pons_ground_at(g, start.x, start.y) == PONS_GROUND_KEEP_OUT) {
             tell(&k, "start", "of the robot", "lies in a keep-out area");
         } else if (rc == PONS_OK) {
-            json_array_foreach(pons_get(s.world, "zones"), i, zone)
-            {
+            json_array_foreach(pons_get(s.world, "zones"), i, zone) {
                 check_place(&k, g, start, pons_get(zone, "target"), "zone",
                             pons_get_str(zone, "id", ""));
             }

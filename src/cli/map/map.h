@@ -1,6 +1,5 @@
 // map.h - between the verbs of `pons map`.
-#ifndef PONS_CLI_MAP_MAP_H
-#define PONS_CLI_MAP_MAP_H
+#pragma once
 
 #include "app/map/world_files.h"
 #include "cli/cli.h"
@@ -30,5 +29,3 @@ int map_zones(cli *c, const char *world, const char *verb, const char *id, const
 
 // "X,Y" or "X,Y,YAW"; what: how the error calls it.
 int map_pose(const char *text, const char *what, pons_pose2 *ret, pons_error *err);
-
-#endif

@@ -57,8 +57,7 @@ static void put_places(sheet *s, const pons_value *world)
     json_t *zone;
     const pons_value *start = pons_get(world, "start");
     const pons_value *charger = pons_get(pons_get(world, "charger"), "pose");
-    json_array_foreach(pons_get(world, "zones"), i, zone)
-    {
+    json_array_foreach(pons_get(world, "zones"), i, zone) {
         const char mark[2] = {(char)('a' + i % 26), '\0'};
         const pons_value *at = pons_get(zone, "target");
         put(s, pons_get_num(at, "x", NAN), pons_get_num(at, "y", NAN), mark);
@@ -81,8 +80,7 @@ static void print(const sheet *s, const pons_value *world)
     cli_out("a column is %.2f m; S start, o the robot there, C charger, * path, █ wall, ▒ "
             "keep-out, ░ slow, · unknown\n",
             s->size);
-    json_array_foreach(pons_get(world, "zones"), i, zone)
-    {
+    json_array_foreach(pons_get(world, "zones"), i, zone) {
         cli_out("%s%c %s", i ? "  " : "", (char)('a' + i % 26), pons_get_str(zone, "id", ""));
     }
     if (i > 0) {

@@ -30,11 +30,9 @@ static void tell_zone(const cli *c, const pons_value *zone, int kind)
     } else if (pons_get(zone, "speed_max_mps")) {
         cli_out(" %g m/s", pons_get_num(zone, "speed_max_mps", 0.0));
     }
-    json_object_foreach((json_t *)(uintptr_t)pons_get(zone, "names"), language, words)
-    {
+    json_object_foreach((json_t *)(uintptr_t)pons_get(zone, "names"), language, words) {
         cli_out("  %s:", language);
-        json_array_foreach(words, i, word)
-        {
+        json_array_foreach(words, i, word) {
             cli_out("%s %s", i ? "," : "", json_string_value(word));
         }
     }
@@ -49,8 +47,7 @@ static void list(const cli *c, const pons_value *world)
     for (int kind = 0; kind < APP_ZONE_KINDS; kind++) {
         size_t i;
         json_t *zone;
-        json_array_foreach(pons_get(world, app_zone_lists[kind]), i, zone)
-        {
+        json_array_foreach(pons_get(world, app_zone_lists[kind]), i, zone) {
             tell_zone(c, zone, kind);
         }
     }
@@ -113,8 +110,7 @@ static int target_of(const map_zone *z, const pons_value *polygon, pons_value **
             return rc;
         }
     }
-    json_array_foreach(polygon, i, corner)
-    {
+    json_array_foreach(polygon, i, corner) {
         p.x += z->target ? 0.0 : json_number_value(json_array_get(corner, 0)) / n;
         p.y += z->target ? 0.0 : json_number_value(json_array_get(corner, 1)) / n;
     }

@@ -111,8 +111,7 @@ static void on_event(void *user, const pons_event *ev)
     if (strcmp(ev->type, "stream.updates") == 0 && strcmp(ev->ns, "kernel") == 0) {
         const char *node;
         json_t *update;
-        json_object_foreach((json_t *)ev->payload, node, update)
-        {
+        json_object_foreach((json_t *)ev->payload, node, update) {
             changed(p, "robot", &p->robot, pons_get(update, "robot"));
             changed(p, "world", &p->world, pons_get(update, "world"));
         }

@@ -1,6 +1,5 @@
 // record.h - between the commands that make and read recordings.
-#ifndef PONS_CLI_RECORD_RECORD_H
-#define PONS_CLI_RECORD_RECORD_H
+#pragma once
 
 #include "app/session/session.h"
 
@@ -12,5 +11,3 @@ static inline int cli_recording_read(int rc, pons_error *err)
     }
     return rc;
 }
-
-#endif

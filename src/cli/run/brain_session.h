@@ -1,6 +1,5 @@
 // brain_session.h - the terminal of a brain at work, in its parts.
-#ifndef PONS_CLI_BRAIN_SESSION_H
-#define PONS_CLI_BRAIN_SESSION_H
+#pragma once
 
 #include "cli/cli.h"
 
@@ -42,5 +41,3 @@ typedef struct step_hold {
 // nobody can say one. True: the brain is to be polled again at once. *ret_quit: a word said so.
 bool step_hold_turn(step_hold *h, prompt_lines *p, stdin_lines *in, bool *ret_quit);
 void step_hold_clear(step_hold *h);
-
-#endif

@@ -22,8 +22,7 @@ static int unknown(const pons_value *world, const char *name, pons_error *err)
     char all[256] = "";
     size_t i, n = 0;
     json_t *c;
-    json_array_foreach(pons_get(world, "cameras"), i, c)
-    {
+    json_array_foreach(pons_get(world, "cameras"), i, c) {
         n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", i ? ", " : "",
                               pons_get_str(c, "id", ""));
     }

@@ -64,15 +64,13 @@ static void show_row(player *p, const pons_value *report, const char *variant)
             json_array_size(pons_get(report, "decisions")), variant);
     size_t i;
     json_t *end, *miss;
-    json_array_foreach(pons_get(report, "results"), i, end)
-    {
+    json_array_foreach(pons_get(report, "results"), i, end) {
         if (pons_get(end, "goal")) { // a story without a brain: its goals are all there is to tell
             cli_out("     %-12s %s %lld\n", pons_get_str(end, "goal", ""),
                     pons_get_str(end, "status", ""), (long long)pons_get_int(end, "error_code", 0));
         }
     }
-    json_array_foreach(pons_get(report, "misses"), i, miss)
-    {
+    json_array_foreach(pons_get(report, "misses"), i, miss) {
         cli_out("     %s\n", json_string_value(miss));
     }
 }

@@ -120,8 +120,7 @@ static int show_crons(const cli *c, const pons_items *it, pons_error *err)
     json_t *one;
     const int rc = pons_items_search(
         it, &(pons_items_query){.prefix = PONS__OWN ".crons", .limit = -1}, &all, err);
-    json_array_foreach(all, i, one)
-    {
+    json_array_foreach(all, i, one) {
         const pons_value *v = pons_get(one, "value");
         char next[48];
         if (c->json) {

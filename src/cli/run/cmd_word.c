@@ -241,8 +241,7 @@ static int task_known(cli *c, const char *thread, const char *task, pons_error *
     char known[512] = "";
     size_t i, used = 0;
     json_t *item;
-    json_array_foreach(pons_get(status, "queue"), i, item)
-    {
+    json_array_foreach(pons_get(status, "queue"), i, item) {
         const char *id = pons_get_str(item, "id", "");
         if (strcmp(id, task) == 0) {
             return PONS_OK;

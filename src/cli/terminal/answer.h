@@ -1,6 +1,5 @@
 // answer.h - what a person's answer to a question was, for another person.
-#ifndef PONS_CLI_TERMINAL_ANSWER_H
-#define PONS_CLI_TERMINAL_ANSWER_H
+#pragma once
 
 #include "pons/value.h"
 
@@ -8,5 +7,3 @@
 
 // Of what `pons approve` posts, of approval.resolved, or of the `first` of approval.late. Returns buf.
 const char *cli_answer_text(const pons_value *answer, char buf[CLI_ANSWER_MAX]);
-
-#endif

@@ -103,8 +103,7 @@ static void text_approval(cli_display *d, const pons_event *ev)
     if (strcmp(ev->type, "guard.refused") == 0) {
         size_t i;
         json_t *rule;
-        json_array_foreach(pons_get(p, "rules"), i, rule)
-        {
+        json_array_foreach(pons_get(p, "rules"), i, rule) {
             line(d, "refused", "%s: %s", pons_get_str(rule, "rule", ""),
                  pons_get_str(rule, "message", ""));
         }
@@ -206,8 +205,7 @@ static void text_done(cli_display *d, const pons_value *p)
          pons_get_str(p, "status", ""), pons_get_num(p, "distance_m", 0.0),
          (long long)pons_get_int(p, "iterations", 0), (long long)pons_get_int(p, "replans", 0),
          pons_get_num(p, "battery_pct", 0.0));
-    json_array_foreach(pons_get(p, "tasks"), i, task)
-    {
+    json_array_foreach(pons_get(p, "tasks"), i, task) {
         line(d, "", "%s %s", strcmp(pons_get_str(task, "status", ""), "succeeded") == 0 ? "✓" : "✗",
              pons_get_str(task, "text", ""));
     }

@@ -54,15 +54,13 @@ static pons_value *changes(const pons_value *before, const pons_value *after)
     pons_value *out = json_object();
     const char *channel;
     json_t *value;
-    json_object_foreach((json_t *)after, channel, value)
-    {
+    json_object_foreach((json_t *)after, channel, value) {
         const pons_value *was = pons_get(before, channel);
         if (was != value && (!was || !json_equal((json_t *)was, value))) {
             json_object_set(out, channel, value);
         }
     }
-    json_object_foreach((json_t *)before, channel, value)
-    {
+    json_object_foreach((json_t *)before, channel, value) {
         if (!pons_get(after, channel)) {
             json_object_set_new(out, channel, json_null());
         }
@@ -93,8 +91,7 @@ static void show_change(cli_display *d, const char *channel, const pons_value *w
     pons_autovalue parts = changes(was, is);
     const char *key;
     json_t *value;
-    json_object_foreach(parts, key, value)
-    {
+    json_object_foreach(parts, key, value) {
         show_value(d, channel, key, "=", value);
     }
 }
@@ -104,8 +101,7 @@ static void join(const pons_value *names, char *buf, size_t cap)
     size_t i, used = 0;
     json_t *name;
     *buf = '\0';
-    json_array_foreach(names, i, name)
-    {
+    json_array_foreach(names, i, name) {
         const int n = snprintf(buf + used, cap - used, "%s%s", i ? ", " : "",
                                json_string_value(name) ? json_string_value(name) : "");
         used += (size_t)n;
@@ -135,8 +131,7 @@ void cli_step_show(cli_display *d, const cli *c, const char *thread, const char 
     }
     const char *channel;
     json_t *value;
-    json_object_foreach(changed, channel, value)
-    {
+    json_object_foreach(changed, channel, value) {
         show_change(d, channel, pons_get(before, channel), value);
     }
     join(next, names, sizeof names);

@@ -1,6 +1,5 @@
 // key_input.h - what a person's terminal sends, as keys and pastes.
-#ifndef CLI_SHOW_KEYS_H
-#define CLI_SHOW_KEYS_H
+#pragma once
 
 #include "pons/buf.h"
 
@@ -32,5 +31,3 @@ void cli_keys_add(cli_keys *k, const char *bytes, size_t n);
 cli_key cli_keys_next(cli_keys *k, pons_buf *ret);
 // A paste whose end did not come is given up: what is sent next are keys again.
 void cli_keys_reset(cli_keys *k);
-
-#endif

@@ -1,6 +1,5 @@
 // markdown.h - what a model writes, in rows for a terminal, while it is being written.
-#ifndef CLI_SHOW_MARKDOWN_H
-#define CLI_SHOW_MARKDOWN_H
+#pragma once
 
 #include "cli/terminal/styled_text.h"
 
@@ -26,5 +25,3 @@ void cli_markdown_open(const cli_markdown *m, size_t width, bool ink, cli_rows *
 void cli_markdown_rows(const char *text, size_t n, size_t width, bool ink, cli_rows *rows);
 // A line of a unified diff: its ink by its first character.
 cli_ink cli_diff_ink(const char *line);
-
-#endif

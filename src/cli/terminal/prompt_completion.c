@@ -10,8 +10,7 @@ static void add(pons_value *words, const char *word)
 {
     size_t i;
     json_t *had;
-    json_array_foreach(words, i, had)
-    {
+    json_array_foreach(words, i, had) {
         if (strcmp(json_string_value(had), word) == 0) {
             return;
         }
@@ -25,12 +24,9 @@ static void add_names(pons_value *words, const pons_value *things)
     size_t i, k;
     json_t *thing, *list, *name;
     const char *language;
-    json_array_foreach(things, i, thing)
-    {
-        json_object_foreach((json_t *)pons_get(thing, "names"), language, list)
-        {
-            json_array_foreach(list, k, name)
-            {
+    json_array_foreach(things, i, thing) {
+        json_object_foreach((json_t *)pons_get(thing, "names"), language, list) {
+            json_array_foreach(list, k, name) {
                 add(words, json_string_value(name));
             }
         }
@@ -58,8 +54,7 @@ pons_value *cli_run_words(const char *world_name, const char *skill_modules)
         pons_body_skills(modules.at, modules.n, &skills, &ignored) >= 0) {
         size_t i;
         json_t *skill;
-        json_array_foreach(skills, i, skill)
-        {
+        json_array_foreach(skills, i, skill) {
             add(words, pons_get_str(skill, "name", ""));
         }
     }

@@ -6,8 +6,7 @@
 //     status: model, tokens, cost
 //
 // There is one terminal. All functions: its thread.
-#ifndef CLI_SHOW_SCREEN_H
-#define CLI_SHOW_SCREEN_H
+#pragma once
 
 #include "cli/terminal/styled_text.h"
 
@@ -30,5 +29,3 @@ void cli_screen_show(void); // after; draws it anew
 void cli_screen_print(const cli_rows *rows);
 // The terminal tells pasted text from typed one (bracketed paste).
 void cli_screen_paste(bool on);
-
-#endif

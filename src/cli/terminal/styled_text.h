@@ -2,8 +2,7 @@
 //
 // Whatever is added goes through pons_plain first, so a row holds text that a terminal only shows, and
 // the few commands that colour it, which styled_text.c alone writes.
-#ifndef CLI_SHOW_INK_H
-#define CLI_SHOW_INK_H
+#pragma once
 
 #include "pons/buf.h"
 
@@ -76,5 +75,3 @@ void cli_ink_locale(void); // so that characters have widths; idempotent
 
 #define cli_autorich __attribute__((cleanup(cli_rich_fini))) cli_rich
 #define cli_autorows __attribute__((cleanup(cli_rows_fini))) cli_rows
-
-#endif

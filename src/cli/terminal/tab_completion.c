@@ -27,8 +27,7 @@ static size_t matching(const pons_value *words, const char *part, size_t n, pons
     size_t i, found = 0;
     const char *first = NULL;
     json_t *word;
-    json_array_foreach(words, i, word)
-    {
+    json_array_foreach(words, i, word) {
         const char *text = json_string_value(word);
         if (!text || strncasecmp(text, part, n) != 0 || strlen(text) < n) {
             continue;

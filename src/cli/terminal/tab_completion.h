@@ -1,6 +1,5 @@
 // tab_completion.h - what Tab makes of the words before the cursor.
-#ifndef CLI_SHOW_COMPLETE_H
-#define CLI_SHOW_COMPLETE_H
+#pragma once
 
 #include "pons/value.h"
 
@@ -14,5 +13,3 @@ typedef struct cli_completion {
 
 // words: an array of strings. text: n bytes up to the cursor.
 cli_completion cli_complete(const pons_value *words, const char *text, size_t n);
-
-#endif

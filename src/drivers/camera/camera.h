@@ -1,6 +1,5 @@
 // camera.h - pictures as files, and those of this machine's own cameras.
-#ifndef PONS_PONS_DRIVERS_CAMERA_H
-#define PONS_PONS_DRIVERS_CAMERA_H
+#pragma once
 
 #include "pons/error.h"
 #include "pons/ext/arm.h"
@@ -18,5 +17,3 @@ int pons__picture_write(const char *path, const void *bytes, size_t n, pons_erro
 // PONS_EENV: it is no camera, or gives no format that is read (MJPEG, YUYV); PONS_EIO.
 int pons__v4l2_take(const char *device, int width, int height, double fps, pons_picture_raw *ret,
                     void **ret_jpeg, size_t *ret_n, pons_error *err);
-
-#endif

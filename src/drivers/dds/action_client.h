@@ -1,7 +1,6 @@
 // action_client.h - the client of one action of ROS 2, whatever its type: several goals at once, each sent once,
 // ever. The essay is in action_client.c.
-#ifndef PONS_DRIVERS_DDS_ACTION_CLIENT_H
-#define PONS_DRIVERS_DDS_ACTION_CLIENT_H
+#pragma once
 
 #include "drivers/dds/dds_node.h"
 #include "drivers/dds/interface_types.h"
@@ -38,5 +37,3 @@ bool ros2_action_cancels(ros2_action *a);
 // Any thread: goals that are not over yet are canceled, and end as given up.
 void ros2_action_give_up(ros2_action *a, const char *why);
 const ros2_shape *ros2_action_goal(const ros2_action *a);
-
-#endif

@@ -1,6 +1,5 @@
 // action_internal.h - an action's client, and its goals, as the files of action_client.c share them.
-#ifndef PONS_DRIVERS_DDS_ACTION_INTERNAL_H
-#define PONS_DRIVERS_DDS_ACTION_INTERNAL_H
+#pragma once
 
 #include "drivers/dds/action_client.h"
 
@@ -75,5 +74,3 @@ void ros2_goal_cancel(ros2_action *a, ros2_goal *g);
 void ros2_goal_owe_cancel(ros2_action *a, ros2_unwanted *u);
 // Takes what has come; the reader thread.
 void ros2_action_hear(ros2_action *a, int64_t host_ns);
-
-#endif

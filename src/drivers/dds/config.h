@@ -1,6 +1,5 @@
 // config.h - config/ros2.yaml, checked, with every name whole.
-#ifndef PONS_DRIVERS_DDS_CONFIG_H
-#define PONS_DRIVERS_DDS_CONFIG_H
+#pragma once
 
 #include "pons/error.h"
 #include "pons/value.h"
@@ -72,5 +71,3 @@ void ros2_config_fini(ros2_config *c); // also of one that is zero
 bool ros2_config_outside(const ros2_config *c);
 // A name whole: with the namespace, unless it begins with /.
 void ros2_config_name(const ros2_config *c, const char *name, char ret[ROS2_NAME_MAX]);
-
-#endif

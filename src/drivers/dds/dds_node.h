@@ -1,7 +1,6 @@
 // dds_node.h - the participant and its endpoints, named and typed as ROS 2 does it; and why an endpoint
 // that should have a peer has none. The essay is in dds_node.c.
-#ifndef PONS_DRIVERS_DDS_DDS_NODE_H
-#define PONS_DRIVERS_DDS_DDS_NODE_H
+#pragma once
 
 #include "drivers/dds/config.h"
 
@@ -61,5 +60,3 @@ enum { ROS2_TURN = 128 };
          left_-- > 0 && dds_take(reader, sample_, info_, 1, 1) > 0 && (var = sample_[0], true);    \
          dds_return_loan(reader, sample_, 1), sample_[0] = NULL)                                   \
         if (info_[0].valid_data)
-
-#endif

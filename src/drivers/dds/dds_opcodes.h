@@ -1,6 +1,5 @@
 // dds_opcodes.h - what DDS writes of a shape.
-#ifndef PONS_DRIVERS_DDS_DDS_OPCODES_H
-#define PONS_DRIVERS_DDS_DDS_OPCODES_H
+#pragma once
 
 #include "drivers/dds/interface_types.h"
 
@@ -14,5 +13,3 @@ typedef struct ros2_topic {
 // Valid as long as the shape. NULL: no memory, or it has too many members.
 ros2_topic *ros2_topic_create(const ros2_shape *s);
 void ros2_topic_destroy(ros2_topic *x); // NULL-safe
-
-#endif

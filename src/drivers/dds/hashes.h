@@ -1,7 +1,6 @@
 // hashes.h - written by tools/ros2-hashes: the type hashes of idl/*.idl, as Jazzy has them.
 // clang-format off
-#ifndef PONS_DRIVERS_DDS_HASHES_H
-#define PONS_DRIVERS_DDS_HASHES_H
+#pragma once
 
 #define ROS2_HASHES(X) \
     X("action_msgs::msg::dds_::GoalInfo_", "6398fe763154554353930716b225947f93b672f0fb2e49fdd01bb7a7e37933e9") \
@@ -87,5 +86,3 @@
     X("std_msgs::msg::dds_::Header_", "f49fb3ae2cf070f793645ff749683ac6b06203e41c891e17701b1cb597ce6a01") \
     X("tf2_msgs::msg::dds_::TFMessage_", "e369d0f05a23ae52508854b66f6aa0437f3449d652e8cbf22d5abe85d020f087") \
     X("unique_identifier_msgs::msg::dds_::UUID_", "1b8e8aca958cbea28fe6ef60bf6c19b683c97a9ef60bb34752067d0f2f7ab437")
-
-#endif

@@ -1,6 +1,5 @@
 // interface_texts.h - the texts of ROS 2 interfaces, by their names: "my_msgs/action/Wave". The essay is in interface_types.c.
-#ifndef PONS_DRIVERS_DDS_INTERFACE_TEXTS_H
-#define PONS_DRIVERS_DDS_INTERFACE_TEXTS_H
+#pragma once
 
 #include "pons/error.h"
 #include "pons/value.h"
@@ -35,5 +34,3 @@ int ros2_texts_define(ros2_texts *t, const char *name, const char *text, const c
 // The text of a shape: a message's, a part of an action's or a service's, or that of a message around one. Its text
 // is the caller's to free. PONS_ENOTFOUND, PONS_EINVAL.
 int ros2_texts_find(ros2_texts *t, const char *name, ros2_text *ret, pons_error *err);
-
-#endif

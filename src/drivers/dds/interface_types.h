@@ -1,7 +1,6 @@
 // interface_types.h - ROS 2 interfaces that are known only when the driver runs: from the text of .msg, .srv and
 // .action files to what DDS writes, and from and to JSON. One thread at a time. The essay is in interface_types.c.
-#ifndef PONS_DRIVERS_DDS_INTERFACE_TYPES_H
-#define PONS_DRIVERS_DDS_INTERFACE_TYPES_H
+#pragma once
 
 #include "drivers/dds/interface_texts.h"
 #include "pons/error.h"
@@ -77,5 +76,3 @@ void ros2_value_fini(const ros2_shape *s, void *mem);
 const void *ros2_value_at(const ros2_shape *s, const void *mem, const char *name, ros2_kind kind);
 // The JSON Schema of an object that ros2_value_from takes. NULL: no memory.
 pons_value *ros2_shape_schema(const ros2_shape *s);
-
-#endif

@@ -2,7 +2,6 @@
 #include "drivers/dds/interface_types.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,8 +188,6 @@ int ros2_value_from(const ros2_shape *s, const pons_value *v, const char *map, v
     if (json_is_number(v)) {
         return bad(s->name, "an object is needed", err);
     }
-    const char *key;
-    json_t *item;
     size_t known = 0;
     int rc = PONS_OK;
     for (int i = 0; i < s->n && rc >= 0; i++) {
@@ -201,8 +198,7 @@ int ros2_value_from(const ros2_shape *s, const pons_value *v, const char *map, v
                   : usual_member(m, map, (unsigned char *)mem + m->at, err);
     }
     if (rc >= 0 && known < json_object_size(v)) {
-        json_object_foreach((json_t *)v, key, item)
-        {
+        pons_each_member(key, item, v) {
             bool there = false;
             for (int i = 0; i < s->n && !there; i++) {
                 there = strcmp(s->members[i].name, key) == 0;

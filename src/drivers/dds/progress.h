@@ -1,7 +1,6 @@
 // progress.h - how far something is that the robot's software was asked for: a goal at an action, a call of a
 // service.
-#ifndef PONS_DRIVERS_DDS_PROGRESS_H
-#define PONS_DRIVERS_DDS_PROGRESS_H
+#pragma once
 
 #include "pons/ext/outside.h"
 
@@ -26,5 +25,3 @@ typedef struct ros2_progress {
     char text[PONS_OUTSIDE_TEXT_MAX]; // what is known of it
     pons_value *feedback, *result;    // the newest, the caller's to unref; NULL: none
 } ros2_progress;
-
-#endif

@@ -1,7 +1,6 @@
 // service_client.h - the client of one service of ROS 2, whatever its type: several calls at once, each made once,
 // ever. The essay is in service_client.c.
-#ifndef PONS_DRIVERS_DDS_SERVICE_CLIENT_H
-#define PONS_DRIVERS_DDS_SERVICE_CLIENT_H
+#pragma once
 
 #include "drivers/dds/dds_node.h"
 #include "drivers/dds/interface_types.h"
@@ -26,5 +25,3 @@ void ros2_service_leave(ros2_service *s, const char *id);
 // The reader thread: takes what has come, sends what is to be sent.
 void ros2_service_poll(ros2_service *s, int64_t host_ns);
 const ros2_shape *ros2_service_request(const ros2_service *s);
-
-#endif

@@ -1,6 +1,5 @@
 // config.h - config/gazebo.yaml, checked, with every name whole.
-#ifndef PONS_DRIVERS_GAZEBO_CONFIG_H
-#define PONS_DRIVERS_GAZEBO_CONFIG_H
+#pragma once
 
 #include "pons/error.h"
 #include "pons/geometry.h"
@@ -28,5 +27,3 @@ typedef struct gazebo_config {
 // file gives none. PONS_EINVAL with file:line:col.
 int gazebo_config_load(const char *workspace, const char *world, gazebo_config *ret,
                        pons_error *err);
-
-#endif

@@ -36,7 +36,6 @@
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define MODULE "gazebo"
@@ -44,7 +43,6 @@
 #define WRITE_LEAST_NS (5 * PONS_NS_PER_MS) // between any two publications
 #define COURIER_NS     (50 * PONS_NS_PER_MS)
 #define TOUCH_NS       (300 * PONS_NS_PER_MS) // host time for which a contact counts
-#define CLOCK_OLD_NS   PONS_NS_PER_S
 #define SERVICE_MS     1000
 #define ASK_MS         500           // then a question is asked again: answers get lost
 #define STEP_MAX       10000         // iterations at once

@@ -1,6 +1,5 @@
 // keeper.h - what the driver and the keeper of its robot say to each other, a byte at a time.
-#ifndef PONS_DRIVERS_GAZEBO_KEEPER_H
-#define PONS_DRIVERS_GAZEBO_KEEPER_H
+#pragma once
 
 #define GAZEBO_KEEPER_NAME "gazebo-keeper" // beside the module
 
@@ -17,5 +16,3 @@
 #define GAZEBO_KEEPER_ALIVE_MS 100  // between two words of a keeper
 #define GAZEBO_KEEPER_HANGS_MS 1000 // of one that says nothing: it is not there
 #define GAZEBO_KEEPER_END_MS   2000 // it takes no longer to end
-
-#endif

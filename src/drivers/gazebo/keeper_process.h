@@ -1,8 +1,7 @@
 // keeper_process.h - the process that outlives the driver's, to stop the robot (gazebo_keeper/dead_body_stop.c): its life.
 //
 // One thread beats, another minds; both may be the same. Neither is the safety thread.
-#ifndef PONS_DRIVERS_GAZEBO_KEEPER_PROCESS_H
-#define PONS_DRIVERS_GAZEBO_KEEPER_PROCESS_H
+#pragma once
 
 #include "pons/error.h"
 
@@ -36,5 +35,3 @@ bool gazebo_keep_ready(gazebo_keep *k, int64_t host_ns); // any thread: it would
 void gazebo_keep_beat(gazebo_keep *k, bool moves);       // a velocity was published
 void gazebo_keep_mind(gazebo_keep *k);  // is it there? One that is gone, or hangs, is started anew
 void gazebo_keep_close(gazebo_keep *k); // the robot stands: there is nothing to keep
-
-#endif

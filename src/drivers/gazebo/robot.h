@@ -1,7 +1,6 @@
 // robot.h - the one object of the driver for Gazebo, of which both files have a part: gazebo.c the driver's calls and what
 // goes out, gazebo_senses.c what comes in.
-#ifndef PONS_DRIVERS_GAZEBO_ROBOT_H
-#define PONS_DRIVERS_GAZEBO_ROBOT_H
+#pragma once
 
 #include "drivers/gazebo/config.h"
 #include "drivers/gazebo/keeper_process.h"
@@ -68,5 +67,3 @@ typedef struct robot {
 
 // What is called with what the transport brings.
 gazebo_ears gazebo_robot_ears(robot *r);
-
-#endif

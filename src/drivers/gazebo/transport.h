@@ -4,8 +4,7 @@
 // Threads: what is heard comes on a thread of the transport, one message at a time; a request must not be
 // made there. The other functions may be called from any thread but the safety thread: they lock and
 // allocate.
-#ifndef PONS_DRIVERS_GAZEBO_TRANSPORT_H
-#define PONS_DRIVERS_GAZEBO_TRANSPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,6 +70,4 @@ bool gazebo_wire_tell(gazebo_wire *w, const char *service, bool on); // one that
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -18,11 +18,9 @@
 // Everything is computed in one order from the seed and the sequence of calls: the same seed and
 // the same steps give the same bytes.
 #include "drivers/sim/sim.h"
-#include "pons/drivers.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MODULE "kinematic"
 

@@ -1,6 +1,5 @@
 // camera.h - pictures of a simulated world, without a screen.
-#ifndef PONS_DRIVERS_MUJOCO_CAMERA_H
-#define PONS_DRIVERS_MUJOCO_CAMERA_H
+#pragma once
 
 #include "drivers/mujoco/mjcf_world.h"
 #include "pons/ext/arm.h"
@@ -17,5 +16,3 @@ int pons__mj_take(pons__mj_eyes **eyes, const mjModel *m, mjData *d, pthread_mut
                   const pons_camera_caps *camera, bool depth, pons_picture_raw *ret,
                   pons_error *err);
 void pons__mj_eyes_close(pons__mj_eyes *eyes); // NULL-safe
-
-#endif

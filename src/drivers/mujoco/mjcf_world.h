@@ -1,6 +1,5 @@
 // mjcf_world.h - between the MuJoCo robot's motion (mujoco.c) and its model (mjcf_world.c).
-#ifndef PONS_DRIVERS_MUJOCO_INTERNAL_H
-#define PONS_DRIVERS_MUJOCO_INTERNAL_H
+#pragma once
 
 #include "pons/arm.h"
 #include "pons/value.h"
@@ -47,5 +46,3 @@ void pons__mj_robot_write(FILE *out, const pons_value *world);
 void pons__mj_object_write(FILE *out, const pons_value *world, size_t index, uint64_t seed);
 void pons__mj_object_place(const pons_value *world, size_t index, uint64_t seed, double ret[3]);
 pons_robot_shape pons__mj_object_shape(const pons_value *object, double ret_half[3]);
-
-#endif

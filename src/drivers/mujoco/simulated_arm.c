@@ -10,10 +10,6 @@
 // from a joint that is held up, so that nothing leaps when the way is free.
 #include "drivers/mujoco/simulated_arm.h"
 
-#include "pons/clock.h"
-#include "pons/module.h"
-
-#include <limits.h>
 #include <math.h>
 
 #define MODULE     "mujoco"

@@ -1,6 +1,5 @@
 // simulated_arm.h - the arm, the gripper and the loose things of a simulated robot.
-#ifndef PONS_DRIVERS_MUJOCO_SIMULATED_ARM_H
-#define PONS_DRIVERS_MUJOCO_SIMULATED_ARM_H
+#pragma once
 
 #include "drivers/mujoco/mjcf_world.h"
 #include "drivers/sim/seqlock.h"
@@ -39,5 +38,3 @@ int pons__mj_arm_objects(const pons__mj_arm *a, pons_robot_object *ret, int cap)
 size_t pons__mj_arm_save(const pons__mj_arm *a, double *ret, size_t cap); // numbers of its state
 void pons__mj_arm_load(pons__mj_arm *a, const double *from);
 enum { PONS__MJ_ARM_SAVED = PONS_ARM_JOINTS + 3 };
-
-#endif

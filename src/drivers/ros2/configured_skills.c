@@ -44,10 +44,7 @@ static pons_value *usual_args(const ros2_shape *goal, const pons_value *fixed)
 {
     pons_value *v = ros2_shape_schema(goal);
     json_t *required = json_object_get(v, "required");
-    const char *key;
-    json_t *item;
-    json_object_foreach((json_t *)fixed, key, item)
-    {
+    pons_each_member(key, item, fixed) {
         json_object_del(json_object_get(v, "properties"), key);
         for (size_t i = json_array_size(required); i-- > 0;) {
             if (strcmp(json_string_value(json_array_get(required, i)), key) == 0) {

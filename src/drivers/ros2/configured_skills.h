@@ -1,6 +1,5 @@
 // configured_skills.h - a robot's own skills: entries of `skills` in config/ros2.yaml as skills of pons.
-#ifndef PONS_DRIVERS_ROS2_CONFIGURED_SKILLS_H
-#define PONS_DRIVERS_ROS2_CONFIGURED_SKILLS_H
+#pragma once
 
 #include "drivers/dds/config.h"
 #include "drivers/dds/interface_types.h"
@@ -25,5 +24,3 @@ int ros2_owns_define(const ros2_config *c, ros2_types *t, pons_error *err);
 int ros2_owns_open(ros2_owns *o, const ros2_config *c, ros2_types *t, pons_error *err);
 void ros2_owns_close(ros2_owns *o);
 pons_value *ros2_own_goal(const ros2_own *o, const pons_value *args);
-
-#endif

@@ -1,6 +1,5 @@
 // lifecycle.h - whether Nav2 is active: what its lifecycle manager and its nodes say. The essay is in lifecycle.c.
-#ifndef PONS_DRIVERS_ROS2_LIFECYCLE_H
-#define PONS_DRIVERS_ROS2_LIFECYCLE_H
+#pragma once
 
 #include "drivers/dds/config.h"
 #include "drivers/dds/dds_node.h"
@@ -23,5 +22,3 @@ bool ros2_lifecycle_begins(ros2_lifecycle *l);
 void ros2_lifecycle_ask(ros2_lifecycle *l, const char *id);
 pons_value *ros2_lifecycle_answer(ros2_lifecycle *l, const char *id); // NULL: not yet
 void ros2_lifecycle_end(ros2_lifecycle *l, const char *id);
-
-#endif

@@ -46,11 +46,8 @@ static int64_t of_box(const pons_value *box, ros2_walls *w, int64_t nth, int64_t
 
 static int64_t of_boxes(const pons_value *boxes, ros2_walls *w, int64_t step)
 {
-    const pons_value *box;
     int64_t n = 0;
-    size_t i;
-    json_array_foreach(boxes, i, box)
-    {
+    pons_each(box, boxes) {
         if (strcmp(pons_get_str(box, "kind", ""), "wall") == 0) {
             n += of_box(box, w, n, step);
         }

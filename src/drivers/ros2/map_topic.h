@@ -1,6 +1,5 @@
 // map_topic.h - whether the map that the robot's software goes by is of the same place as pons's world. The essay is in map_topic.c.
-#ifndef PONS_DRIVERS_ROS2_MAP_TOPIC_H
-#define PONS_DRIVERS_ROS2_MAP_TOPIC_H
+#pragma once
 
 #include "pons/value.h"
 #include "ros2.h"
@@ -13,5 +12,3 @@ void ros2_walls_destroy(ros2_walls *w); // NULL-safe
 // "", or a line: too much of the world's walls is free floor in the map.
 void ros2_walls_compare(const ros2_walls *w, const nav_msgs_msg_dds__OccupancyGrid_ *map, char *ret,
                         size_t cap);
-
-#endif

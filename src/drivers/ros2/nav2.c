@@ -117,8 +117,7 @@ static pons_value *waypoints(const ros2_order *o)
     pons_value *poses = json_array();
     size_t i;
     json_array_extend(poses, (json_t *)pons_get(o->goal->args, "poses"));
-    json_array_foreach((json_t *)zones, i, zone)
-    {
+    json_array_foreach((json_t *)zones, i, zone) {
         const pons_value *at = target(o->world, json_string_value(zone));
         if (!at) {
             snprintf(o->why, o->cap, "there is no zone '%.60s'", json_string_value(zone));

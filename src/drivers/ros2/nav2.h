@@ -1,6 +1,5 @@
 // nav2.h - Nav2's actions as pons's skills: which there are, and how a goal of pons's becomes one of Nav2's.
-#ifndef PONS_DRIVERS_ROS2_NAV2_H
-#define PONS_DRIVERS_ROS2_NAV2_H
+#pragma once
 
 #include "drivers/dds/config.h"
 #include "drivers/dds/interface_types.h"
@@ -25,5 +24,3 @@ typedef struct ros2_nav2 {
 } ros2_nav2;
 
 extern const ros2_nav2 ros2_nav2_all[ROS2_NAV2];
-
-#endif

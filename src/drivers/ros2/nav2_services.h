@@ -1,6 +1,5 @@
 // nav2_services.h - Nav2's services as skills: what is done to Nav2 itself, not by it. The essay is in nav2_services.c.
-#ifndef PONS_DRIVERS_ROS2_NAV2_SERVICES_H
-#define PONS_DRIVERS_ROS2_NAV2_SERVICES_H
+#pragma once
 
 #include "drivers/dds/config.h"
 #include "drivers/dds/dds_node.h"
@@ -28,5 +27,3 @@ bool ros2_upkeep_begins(ros2_upkeep *u); // any thread: that has not been asked 
 void ros2_upkeep_begin(ros2_upkeep *u, const pons_errand_goal *goal);
 bool ros2_upkeep_look(ros2_upkeep *u, const char *goal_id, pons_errand *ret); // false: no such goal
 void ros2_upkeep_end(ros2_upkeep *u, const char *goal_id);
-
-#endif

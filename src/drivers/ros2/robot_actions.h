@@ -1,7 +1,6 @@
 // robot_actions.h - goals of pons's skills that actions of the robot carry out: Nav2's, and a robot's own. The essay
 // is in robot_actions.c.
-#ifndef PONS_DRIVERS_ROS2_ROBOT_ACTIONS_H
-#define PONS_DRIVERS_ROS2_ROBOT_ACTIONS_H
+#pragma once
 
 #include "drivers/dds/action_client.h"
 #include "pons/ext/skill.h"
@@ -25,5 +24,3 @@ bool ros2_errands_lack(ros2_errands *e, char why[PONS_OUTSIDE_TEXT_MAX]);
 void ros2_errands_begin(ros2_errands *e, const pons_errand_goal *goal);
 void ros2_errands_look(ros2_errands *e, const char *goal_id, pons_errand *ret);
 void ros2_errands_end(ros2_errands *e, const char *goal_id);
-
-#endif

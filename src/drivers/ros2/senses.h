@@ -1,6 +1,5 @@
 // senses.h - what the robot's topics say, in the body's terms. The essay is in senses.c.
-#ifndef PONS_DRIVERS_ROS2_SENSES_H
-#define PONS_DRIVERS_ROS2_SENSES_H
+#pragma once
 
 #include "drivers/dds/dds_node.h"
 #include "pons/ext/robot.h"
@@ -26,5 +25,3 @@ int64_t ros2_senses_ros_ns(ros2_senses *s); // the same moment as ROS has it
 void ros2_senses_state(ros2_senses *s, pons_robot_state *ret);
 bool ros2_senses_scan(ros2_senses *s, pons_scan *ret);
 bool ros2_senses_place(ros2_senses *s, pons_robot_place *ret);
-
-#endif

@@ -1,6 +1,5 @@
 // tf.h - the tree of frames: transforms by name and time, interpolated. One thread. The essay is in tf.c.
-#ifndef PONS_DRIVERS_ROS2_TF_H
-#define PONS_DRIVERS_ROS2_TF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ bool ros2_tf_get(const ros2_tf *t, const char *target, const char *source, int64
 const char *ros2_frame(const char *name); // without the slash in front, as tf2 has it since ever
 double ros2_yaw(const double q[4]);
 bool ros2_is_rotation(const double q[4]); // finite, and of about length 1
-
-#endif

@@ -1,6 +1,5 @@
 // action_server.h - Nav2's actions as they are served.
-#ifndef PONS_DRIVERS_ROS2_BRIDGE_ACTION_SERVER_H
-#define PONS_DRIVERS_ROS2_BRIDGE_ACTION_SERVER_H
+#pragma once
 
 #include "drivers/ros2_bridge/internal.h"
 
@@ -16,5 +15,3 @@ void bridge_goals_flush(bridge *b); // waits until clients have what they were t
 void bridge_goals_adopt(bridge *b); // after control was lost and had again
 void bridge_goals_heard(bridge *b, const pons_report *r);
 void bridge_goal_pose(bridge *b, pons_pose2 at); // as from an action's client
-
-#endif

@@ -1,6 +1,5 @@
 // body_commands.h - what the body is told.
-#ifndef PONS_DRIVERS_ROS2_BRIDGE_BODY_COMMANDS_H
-#define PONS_DRIVERS_ROS2_BRIDGE_BODY_COMMANDS_H
+#pragma once
 
 #include "drivers/ros2_bridge/internal.h"
 
@@ -8,5 +7,3 @@ bool bridge_send(pons_link *l, const pons_message *m); // false: the link is gon
 bool bridge_in_control(const bridge *b);
 bool bridge_goal_send(bridge *b, const char *id, const char *skill, pons_value *args, bool preempt);
 void bridge_goal_cancel(bridge *b, const char *id);
-
-#endif

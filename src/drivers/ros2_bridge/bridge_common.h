@@ -1,6 +1,5 @@
 // bridge_common.h - what all files of the bridge use: endpoints, time, words, poses in its frames.
-#ifndef PONS_DRIVERS_ROS2_BRIDGE_BRIDGE_COMMON_H
-#define PONS_DRIVERS_ROS2_BRIDGE_BRIDGE_COMMON_H
+#pragma once
 
 #include "drivers/ros2_bridge/internal.h"
 
@@ -24,5 +23,3 @@ int64_t bridge_ros_ns(const bridge *b); // now, by the robot's newest word
 builtin_interfaces_msg_dds__Time_ bridge_stamp(int64_t ns);
 void bridge_new_id(bridge *b, char ret[BRIDGE_ID]);
 bool bridge_sim_time(const bridge *b);
-
-#endif

@@ -28,7 +28,6 @@
 #define ANSWER_NS (3 * PONS_NS_PER_S)
 #define LOOK_NS   (500 * PONS_NS_PER_MS)
 #define MOST      100.0 // m/s, rad/s: beyond it, it is no velocity
-#define FRAME     60
 
 // ---- cmd_vel ------------------------------------------------------------------------------------
 

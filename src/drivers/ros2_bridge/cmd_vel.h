@@ -1,6 +1,5 @@
 // cmd_vel.h - cmd_vel, goal_pose, initialpose.
-#ifndef PONS_DRIVERS_ROS2_BRIDGE_CMD_VEL_H
-#define PONS_DRIVERS_ROS2_BRIDGE_CMD_VEL_H
+#pragma once
 
 #include "drivers/ros2_bridge/internal.h"
 
@@ -10,5 +9,3 @@ void bridge_drive_step(bridge *b);
 bool bridge_drive_owns(const bridge *b, const char *goal_id);
 void bridge_drive_answered(bridge *b, bool accepted, const char *why);
 void bridge_drive_over(bridge *b);
-
-#endif

@@ -1,11 +1,8 @@
 // discovery.h - what ros2's tools ask of a node.
-#ifndef PONS_DRIVERS_ROS2_BRIDGE_DISCOVERY_H
-#define PONS_DRIVERS_ROS2_BRIDGE_DISCOVERY_H
+#pragma once
 
 #include "drivers/ros2_bridge/internal.h"
 
 int bridge_graph_open(bridge *b, pons_error *err); // before other endpoints: rosout
 int bridge_graph_tell(bridge *b, pons_error *err); // after them: ros_discovery_info
 void bridge_graph_take(bridge *b);
-
-#endif

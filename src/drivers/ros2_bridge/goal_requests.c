@@ -1,6 +1,5 @@
 // goal_requests.c - what clients ask of goals (action_server.c): that they are canceled, and how they ended.
 #include "drivers/ros2_bridge/body_commands.h"
-#include "drivers/ros2_bridge/bridge_common.h"
 #include "drivers/ros2_bridge/goals_internal.h"
 
 #include <stdio.h>

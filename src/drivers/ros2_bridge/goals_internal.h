@@ -1,6 +1,5 @@
 // goals_internal.h - goals of ROS's clients at the body, as the files of action_server.c share them.
-#ifndef PONS_DRIVERS_ROS2_BRIDGE_GOALS_INTERNAL_H
-#define PONS_DRIVERS_ROS2_BRIDGE_GOALS_INTERNAL_H
+#pragma once
 
 #include "drivers/ros2_bridge/nav2_actions.h"
 
@@ -83,5 +82,3 @@ void bridge_goals_take_cancels(bridge *b, int action);
 void bridge_goals_take_questions(bridge *b, int action);
 void bridge_goals_heard_status(bridge *b, const pons_report_status *s);
 void bridge_goals_nobody_knows(bridge *b, const char *why); // what the ledger was asked
-
-#endif

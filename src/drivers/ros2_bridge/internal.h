@@ -1,7 +1,6 @@
 // internal.h - the bridge's one object, of which each file has its part. One thread has all of it, but for the
 // heart. The essay is in bridge.c, and who may call whom.
-#ifndef PONS_DRIVERS_ROS2_BRIDGE_INTERNAL_H
-#define PONS_DRIVERS_ROS2_BRIDGE_INTERNAL_H
+#pragma once
 
 #include "drivers/dds/dds_node.h"
 #include "pons/clock.h"
@@ -112,5 +111,3 @@ static inline bool bridge_drive_wants(const bridge *b) // control
 {
     return b->drive.phase != DRIVE_OFF;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // nav2_actions.h - the four actions that are served, each with its types: what its goal means to the body, and
 // what the body's words mean to its clients.
-#ifndef PONS_DRIVERS_ROS2_BRIDGE_NAV2_ACTIONS_H
-#define PONS_DRIVERS_ROS2_BRIDGE_NAV2_ACTIONS_H
+#pragma once
 
 #include "drivers/ros2_bridge/internal.h"
 
@@ -38,5 +37,3 @@ extern const bridge_action bridge_actions[BRIDGE_ACTIONS];
 // Nanoseconds of a ROS duration, and back; what is no number is none.
 double bridge_seconds(const builtin_interfaces_msg_dds__Duration_ *d);
 builtin_interfaces_msg_dds__Duration_ bridge_duration(double s);
-
-#endif

@@ -14,7 +14,6 @@
 #include "drivers/dds/dds_node.h"
 #include "drivers/dds/interface_types.h"
 #include "drivers/ros2_topics/message_definitions.h"
-#include "pons/clock.h"
 #include "pons/module.h"
 
 #include <dds/ddsi/ddsi_serdata.h>

@@ -6,8 +6,7 @@
 // around has it 9 cm to the side at 10 m, at most. A beam of minus infinity has met something that is too near to be
 // measured (REP 117), and counts as range_min. One that says nothing, as it is below that or no number, is not a number
 // here: nothing is known of its direction, which is not the same as free.
-#ifndef PONS_DRIVERS_LIDAR_BEAMS_H
-#define PONS_DRIVERS_LIDAR_BEAMS_H
+#pragma once
 
 #include "pons/ext/robot.h"
 
@@ -26,5 +25,3 @@ typedef struct pons__beams {
 bool pons__beams_begin(const pons__beams *b, pons_scan *ret);
 // What beam i (below n) has measured; true: it says something. Beyond range_max: nothing was met.
 bool pons__beams_add(const pons__beams *b, size_t i, double range, pons_scan *scan);
-
-#endif

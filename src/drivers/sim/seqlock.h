@@ -15,8 +15,7 @@
 // In C11's terms: payload words are stored with release and loaded with acquire, so a reader that
 // has seen one word of write n also sees begun ≥ n. That needs no fences, which ThreadSanitizer
 // does not understand; on x86 every one of these is a plain move.
-#ifndef PONS_DRIVERS_SEQLOCK_H
-#define PONS_DRIVERS_SEQLOCK_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -99,5 +98,3 @@ static inline bool pons__seqlock_read(const pons__seqlock *lock, void *ret)
         }
     }
 }
-
-#endif

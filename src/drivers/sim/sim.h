@@ -9,8 +9,7 @@
 //     thread            may touch
 //     stepping          everything, under `step_lock`
 //     any               cmd, charge_request, time, fault, the two sequence locks
-#ifndef PONS_DRIVERS_SIM_SIM_H
-#define PONS_DRIVERS_SIM_SIM_H
+#pragma once
 
 #include "drivers/sim/seqlock.h"
 #include "pons/ext/robot.h"
@@ -148,5 +147,3 @@ int pons__sim_charge(void *self, bool on, pons_error *err);
 const char *pons__sim_get_fault(void *self);
 void pons__sim_set_battery(void *self, double pct);
 void pons__sim_truth(void *self, pons_pose2 *ret_pose_in_map);
-
-#endif

@@ -1,6 +1,5 @@
 // core.h - what the files of the orchestrator's core share.
-#ifndef PONS_FLEET_CORE_H
-#define PONS_FLEET_CORE_H
+#pragma once
 
 #include "fleet/traffic/traffic.h"
 
@@ -64,5 +63,3 @@ void pons__fleet_match(pons_fleet *f);
 double pons__fleet_to_dock(pons_fleet *f, int32_t zone); // [m]
 bool pons__fleet_low(const pons_fleet *f, const pons__robot *r);
 void pons__fleet_docks(pons_fleet *f);
-
-#endif

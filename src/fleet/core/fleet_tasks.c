@@ -10,7 +10,6 @@
 #include "pons/out_of_memory.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *const pons_fleet_priorities[] = {"low", "normal", "high", NULL};

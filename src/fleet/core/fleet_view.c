@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 size_t pons_fleet_robots(const pons_fleet *f)
 {

@@ -1,6 +1,5 @@
 // floor_grid.h - a floor on its way to a map: places where a robot may stand, and straight lines between them.
-#ifndef PONS_FLEET_FLOOR_GRID_H
-#define PONS_FLEET_FLOOR_GRID_H
+#pragma once
 
 #include "fleet/map/zone_graph.h"
 
@@ -24,5 +23,3 @@ typedef struct pons__spots {
 // line that does not end there never touch, nor two who drive along lines without a common end. Only those that
 // hang together with most of the caller's bays. ret is the caller's, by free(ret->at).
 void pons__floor_spots(const pons_fleet_floor *floor, double step_m, pons__spots *ret);
-
-#endif

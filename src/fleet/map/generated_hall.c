@@ -12,8 +12,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SPAN          3   // zones between two crossings
 #define STEP_M        4.0 // from zone to zone

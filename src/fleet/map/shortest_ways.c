@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 double pons_fleet_map_way(pons_fleet_map *map, size_t from, size_t to)
 {

@@ -1,6 +1,5 @@
 // zone_graph.h - what the files of the map share.
-#ifndef PONS_FLEET_ZONE_GRAPH_H
-#define PONS_FLEET_ZONE_GRAPH_H
+#pragma once
 
 #include "pons/fleet.h"
 
@@ -51,5 +50,3 @@ static inline bool pons__map_bay(const pons_fleet_map *map, int32_t zone)
 {
     return (size_t)zone >= map->lanes;
 }
-
-#endif

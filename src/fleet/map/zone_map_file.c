@@ -46,10 +46,7 @@ static int read_zone(reading *r, size_t i)
     const char *id = pons_get_str(row, "id", "");
     const char *kind = pons_get_str(row, "kind", "lane");
     pons_fleet_zone *z = &r->zones[i];
-    const char *key;
-    json_t *v;
-    json_object_foreach((json_t *)(uintptr_t)row, key, v)
-    {
+    pons_each_member(key, v, row) {
         static const char *const known[] = {"id", "kind", "x", "y", "to", "at", "two_way", "names"};
         bool is = false;
         for (size_t k = 0; k < sizeof known / sizeof *known; k++) {

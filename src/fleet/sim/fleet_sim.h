@@ -1,6 +1,5 @@
 // fleet_sim.h - what the files of the played fleet share.
-#ifndef PONS_FLEET_FLEET_SIM_H
-#define PONS_FLEET_FLEET_SIM_H
+#pragma once
 
 #include "fleet/map/zone_graph.h"
 #include "pons/random.h"
@@ -95,5 +94,3 @@ void pons__sim_revive(pons__sim *s, int32_t robot);
 // fleet_report.c
 pons_value *pons__sim_report(pons__sim *s);
 void pons__sim_picture(pons__sim *s, pons_buf *out);
-
-#endif

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define WORK_MS          20000
 #define DEAD_MIN_MS      60000

@@ -1,6 +1,5 @@
 // traffic.h - who may enter which zone (traffic.c).
-#ifndef PONS_FLEET_TRAFFIC_H
-#define PONS_FLEET_TRAFFIC_H
+#pragma once
 
 #include "fleet/map/zone_graph.h"
 
@@ -93,5 +92,3 @@ size_t pons__leg_ahead(pons__traffic *t, int32_t robot, int32_t from, size_t try
 // Whether its way to where it wants to be has at most so many lanes before the one that the bay is at.
 bool pons__leg_near(pons__traffic *t, int32_t robot, size_t zones, int64_t now_ms);
 size_t pons__leg_aside(pons__traffic *t, int32_t robot, int32_t from, size_t try, bool *ret_more);
-
-#endif

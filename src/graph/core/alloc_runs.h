@@ -1,6 +1,5 @@
 // alloc_runs.h - how runs and tasks are made and freed. A task may hold a run, which holds tasks.
-#ifndef PONS_GRAPH_CORE_ALLOC_RUNS_H
-#define PONS_GRAPH_CORE_ALLOC_RUNS_H
+#pragma once
 
 #include "graph/core/task.h"
 
@@ -16,5 +15,3 @@ void pons__tasks_give_up(pons_run *r);
 // A run that waits for its namespace.
 void pons__queue_wake(pons__ns *ns); // the first one is READY when nothing is at work
 void pons__queue_leave(pons_run *r);
-
-#endif

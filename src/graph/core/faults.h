@@ -1,6 +1,5 @@
 // faults.h - failures of functions that cannot return one, and values lent to a node.
-#ifndef PONS_GRAPH_CORE_FAULTS_H
-#define PONS_GRAPH_CORE_FAULTS_H
+#pragma once
 
 #include "graph/core/task.h"
 
@@ -10,5 +9,3 @@ int pons__task_fault(const pons_cx *cx, pons_error *err);        // why a task f
 // PONS_EINVAL of a value that could not be read again from a store. does: "writes", "sends", ….
 int pons__too_deep(const pons_cx *cx, const char *does, pons_error *err);
 void pons__task_hold(pons_cx *cx, pons_value *v); // takes v, until the node returns
-
-#endif

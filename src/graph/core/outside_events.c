@@ -19,10 +19,7 @@ int pons_thread_inbox_count(pons_thread *t, const char *name, int64_t *ret, pons
     }
     int64_t n = 0;
     if (!t->store.ops) {
-        size_t i;
-        pons_value *m;
-        json_array_foreach(t->mem_inbox, i, m)
-        {
+        pons_each(m, t->mem_inbox) {
             n += strcmp(pons_get_str(m, "ns", ""), name) == 0 &&
                  pons_get_int(m, "seq", 0) > ns->inbox_after;
         }

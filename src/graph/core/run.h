@@ -1,6 +1,5 @@
 // run.h - a run: one invocation of a graph on a namespace. Its loop thread's alone.
-#ifndef PONS_GRAPH_CORE_RUN_H
-#define PONS_GRAPH_CORE_RUN_H
+#pragma once
 
 #include "graph/core/thread.h"
 #include "graph/state/task_output.h"
@@ -91,5 +90,3 @@ struct pons_run {
         uint32_t ch;
     } lookup[PONS__LOOKUP_SLOTS]; // pointer -> channel
 };
-
-#endif

@@ -1,7 +1,6 @@
 // run_accessors.c - small verbs on a run: its ids, its outermost run, who waits for it, and what it tells.
 #include "graph/core/run_accessors.h"
 
-#include "graph/engine.h"
 #include "graph/util/bits.h"
 
 #include <string.h>

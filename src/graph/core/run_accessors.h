@@ -1,6 +1,5 @@
 // run_accessors.h - small verbs on a run: its ids, its outermost run, who waits for it.
-#ifndef PONS_GRAPH_CORE_RUN_ACCESSORS_H
-#define PONS_GRAPH_CORE_RUN_ACCESSORS_H
+#pragma once
 
 #include "graph/core/task.h"
 
@@ -20,5 +19,3 @@ bool pons__run_note(pons_run *r, const char *only); // fills `ran`; only: instea
 uint32_t pons__run_channel(pons_run *r, const char *name); // or PONS__NONE
 // After a failure: a run whose queued commits were lost has FAILED.
 void pons__run_lost(pons_run *r, const pons_error *err);
-
-#endif

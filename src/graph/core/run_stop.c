@@ -3,7 +3,6 @@
 // Both set a mark on the root, on the run's own thread; run/superstep.c looks at it between steps.
 #include "graph/core/run.h"
 #include "graph/core/run_accessors.h"
-#include "graph/engine.h"
 
 void pons_run_cancel(pons_run *r, pons_cancel_how how)
 {

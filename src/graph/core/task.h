@@ -1,7 +1,6 @@
 // task.h - a task: one node in one superstep, and what the node sees of the engine. Its run's loop
 // thread's alone.
-#ifndef PONS_GRAPH_CORE_TASK_H
-#define PONS_GRAPH_CORE_TASK_H
+#pragma once
 
 #include "graph/core/run.h"
 
@@ -127,5 +126,3 @@ struct pons_cx { // a task, and what its node sees
     bool ahead;           // its pass has been begun, its function is still to be called
     pons_value *returned; // what a step gave; owned
 };
-
-#endif

@@ -1,6 +1,5 @@
 // task_calls.h - a task's calls: the awaits, interrupts and tasks that its node has made.
-#ifndef PONS_GRAPH_CORE_TASK_CALLS_H
-#define PONS_GRAPH_CORE_TASK_CALLS_H
+#pragma once
 
 #include "graph/core/task.h"
 
@@ -37,5 +36,3 @@ void pons__awaits_drop(pons_cx *cx);    // a finished task wants no more answers
 void pons__awaits_unasked(pons_cx *cx); // forgets what this pass asked and nobody has committed
 int pons__awaits_start(pons_run *r);    // calls the handlers that are due; how many
 pons_run_state pons__awaits_state(const pons_run *r);
-
-#endif

@@ -3,7 +3,6 @@
 #include "graph/core/task_observer.h"
 
 #include "graph/core/task_random.h"
-#include "graph/engine.h"
 
 static void tell(const pons_cx *cx, pons_task_what what, int status)
 {

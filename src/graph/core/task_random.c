@@ -8,8 +8,6 @@
 #include "graph/util/hash.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 // ---- helpers ------------------------------------------------------------------------------------
 

@@ -61,8 +61,6 @@ int pons__cx_write(pons_cx *cx, uint32_t ch, pons_value *v, pons_error *err)
 
 int pons__cx_input(pons_cx *cx, const pons_value *input, pons_error *err)
 {
-    const char *name;
-    pons_value *v;
     int st = PONS_OK;
     if (!json_is_object(input)) {
         return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
@@ -72,8 +70,7 @@ int pons__cx_input(pons_cx *cx, const pons_value *input, pons_error *err)
     if (cx->node_ix == PONS__END && !cx->bare) { // a command's update is no input
         st = pons__check_input(cx->run->g, input, err);
     }
-    json_object_foreach((pons_value *)(uintptr_t)input, name, v)
-    {
+    pons_each_member(name, v, input) {
         uint32_t ch = pons__run_channel(cx->run, name);
         if (st == PONS_OK && ch != PONS__NONE && from_outside) {
             st = pons__check_value(cx->run->g, ch, v, err);

@@ -1,6 +1,5 @@
 // task_writes.h - what a task has to say: writes, and where the run goes from it.
-#ifndef PONS_GRAPH_CORE_TASK_WRITES_H
-#define PONS_GRAPH_CORE_TASK_WRITES_H
+#pragma once
 
 #include "graph/core/task.h"
 
@@ -11,5 +10,3 @@ void pons__cx_dropped(const pons_cx *cx, const char *channel); // warns of a wri
 void pons__task_drop(pons_cx *cx); // forgets what it wrote, where it goes, what it brings out
 void pons__task_drop_routes(pons_cx *cx); // it goes nowhere, what it wrote stays
 void pons__task_drop_writes(pons_cx *cx); // all but what it brings out
-
-#endif

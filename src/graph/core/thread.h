@@ -1,6 +1,5 @@
 // thread.h - a thread of a store that this process may write. One loop thread owns it.
-#ifndef PONS_GRAPH_CORE_THREAD_H
-#define PONS_GRAPH_CORE_THREAD_H
+#pragma once
 
 #include "graph/state/namespace_head.h"
 #include "graph/util/worker_pool.h"
@@ -28,5 +27,3 @@ struct pons_thread {
     int64_t mem_seq;
     uint64_t serial; // of the newest run
 };
-
-#endif

@@ -1,6 +1,5 @@
 // thread_lease.h - what belongs to a thread that is held: namespaces, handlers, the order of commits.
-#ifndef PONS_GRAPH_CORE_THREAD_LEASE_H
-#define PONS_GRAPH_CORE_THREAD_LEASE_H
+#pragma once
 
 #include "graph/core/thread.h"
 
@@ -17,5 +16,3 @@ void pons__ns_drop(pons_thread *t, pons__ns *ns);
 int pons__thread_commit(pons_thread *t, pons__ns *ns, const pons_commit *c, bool queued,
                         pons_error *err);
 int pons__thread_flush(pons_thread *t, pons_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // builder.h - what a builder has recorded, for the compiler. Names are copies and unresolved.
-#ifndef PONS_GRAPH_DEFINITION_BUILDER_H
-#define PONS_GRAPH_DEFINITION_BUILDER_H
+#pragma once
 
 #include "graph/definition/internal.h"
 
@@ -69,5 +68,3 @@ struct pons_graph_builder {
     pons_value *misplaced; // [faults] of recording, or NULL
     bool failed;           // a record found no memory
 };
-
-#endif

@@ -520,10 +520,7 @@ static bool take_runs(pons__node *n, const pons__node_spec *from, faults *f)
 
 static bool take_options(pons_graph *g, const pons_graph_builder *b, faults *f)
 {
-    size_t k;
-    pons_value *text;
-    json_array_foreach(b->misplaced, k, text)
-    {
+    pons_each(text, b->misplaced) {
         fault(f, "%s", json_string_value(text));
     }
     for (size_t i = 0; i < b->n_nodes; i++) {

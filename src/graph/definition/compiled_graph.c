@@ -1,7 +1,6 @@
 // compiled_graph.c - a compiled graph as a thing: counted references, names to indices. compile.c makes it.
 #include "graph/definition/internal.h"
 #include "graph/definition/io_schema.h"
-#include "graph/engine.h"
 
 #include <stdlib.h>
 #include <string.h>

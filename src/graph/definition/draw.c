@@ -134,8 +134,7 @@ static void mermaid_ends(pons_buf *b, const char *word, const pons_value *names)
     const char *key, *between = "<br/>";
     pons_value *ignored;
     pons_buf_printf(b, "\"%s", word);
-    json_object_foreach((pons_value *)(uintptr_t)names, key, ignored)
-    {
+    json_object_foreach((pons_value *)(uintptr_t)names, key, ignored) {
         pons_buf_str(b, between);
         mermaid_text(b, key, strlen(key));
         between = ", ";
@@ -217,8 +216,7 @@ static void dot_names(pons_buf *b, const pons_value *names)
         return;
     }
     b->len--; // the quote at its end
-    json_object_foreach((pons_value *)(uintptr_t)names, key, ignored)
-    {
+    json_object_foreach((pons_value *)(uintptr_t)names, key, ignored) {
         pons_buf_str(b, between);
         const size_t at = b->len;
         dot_quoted(b, key, strlen(key));

@@ -119,14 +119,12 @@ static const char *only_end(const scene *s, bool entered, const char *without)
     const char *key, *found = NULL;
     pons_value *v;
     bool ok = tied != NULL;
-    json_object_foreach(s->edges, key, v)
-    {
+    json_object_foreach(s->edges, key, v) {
         if (!without || strcmp(pons_get_str(v, other, ""), without) != 0) {
             ok = ok && json_object_set_new(tied, pons_get_str(v, side, ""), json_true()) == 0;
         }
     }
-    json_object_foreach(s->nodes, key, v)
-    {
+    json_object_foreach(s->nodes, key, v) {
         if (json_object_get(tied, key) || (without && strcmp(key, without) == 0)) {
             continue;
         }
@@ -142,12 +140,9 @@ static const char *only_end(const scene *s, bool entered, const char *without)
 static bool trim(scene *s, bool first)
 {
     const char *node = first ? PONS_START : PONS_END, *side = first ? "source" : "target";
-    const char *key;
     char edge[2 * PONS_NAME_MAX + 2] = "";
     size_t n = 0;
-    pons_value *v;
-    json_object_foreach(s->edges, key, v)
-    {
+    pons_each_member(key, v, s->edges) {
         if (strcmp(pons_get_str(v, side, ""), node) == 0) {
             n++;
             snprintf(edge, sizeof edge, "%s", key);
@@ -161,11 +156,8 @@ static bool trim(scene *s, bool first)
 
 static bool take_nodes(scene *s, const char *name, const scene *inner)
 {
-    const char *key;
-    pons_value *v;
     bool ok = true;
-    json_object_foreach(inner->nodes, key, v)
-    {
+    pons_each_member(key, v, inner->nodes) {
         pons_value *id = json_sprintf("%s:%s", name, key), *copy = json_copy(v);
         ok = ok && id && copy && json_object_set(copy, "id", id) == 0 &&
              json_object_set(s->nodes, json_string_value(id), copy) == 0;
@@ -177,11 +169,8 @@ static bool take_nodes(scene *s, const char *name, const scene *inner)
 
 static bool take_edges(scene *s, const char *name, const scene *inner)
 {
-    const char *key;
-    pons_value *v;
     bool ok = true;
-    json_object_foreach(inner->edges, key, v)
-    {
+    pons_each_member(key, v, inner->edges) {
         pons_autovalue from = json_sprintf("%s:%s", name, pons_get_str(v, "source", ""));
         pons_autovalue to = json_sprintf("%s:%s", name, pons_get_str(v, "target", ""));
         ok = ok && from && to &&
@@ -195,11 +184,8 @@ static bool take_edges(scene *s, const char *name, const scene *inner)
 static bool tie(scene *s, const char *name, const char *first, const char *last)
 {
     scene tied = {.edges = json_object()};
-    const char *key;
-    pons_value *v;
     bool ok = tied.edges != NULL;
-    json_object_foreach(s->edges, key, v)
-    {
+    pons_each_member(key, v, s->edges) {
         const char *from = pons_get_str(v, "source", ""), *to = pons_get_str(v, "target", "");
         ok = ok &&
              add_edge(&tied, strcmp(from, name) == 0 ? last : from,
@@ -259,12 +245,10 @@ int pons__scene(const pons_graph *g, int xray, pons_value **ret, pons_error *err
     pons_value *nodes = json_array(), *edges = json_array(), *v;
     const char *key;
     bool ok = nodes && edges && build(g, xray < 0 ? LEVELS_MAX : xray, 0, &b, &s);
-    json_object_foreach(s.nodes, key, v)
-    {
+    json_object_foreach(s.nodes, key, v) {
         ok = ok && json_array_append_new(nodes, pons_value_ref(v)) == 0;
     }
-    json_object_foreach(s.edges, key, v)
-    {
+    json_object_foreach(s.edges, key, v) {
         ok = ok && json_array_append_new(edges, pons_value_ref(v)) == 0;
     }
     fini(&s);

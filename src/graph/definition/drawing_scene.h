@@ -1,6 +1,5 @@
 // drawing_scene.h - a graph as it is drawn: nodes and edges, subgraphs opened as deep as is wanted.
-#ifndef PONS_GRAPH_DEFINITION_DRAWING_SCENE_H
-#define PONS_GRAPH_DEFINITION_DRAWING_SCENE_H
+#pragma once
 
 #include "graph/definition/internal.h"
 
@@ -9,5 +8,3 @@
 // "sub:node". xray: how many levels of subgraphs are opened; < 0: all. PONS_EINVAL when that is more
 // than can be drawn.
 int pons__scene(const pons_graph *g, int xray, pons_value **ret, pons_error *err);
-
-#endif

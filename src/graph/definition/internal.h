@@ -2,8 +2,7 @@
 //
 // Nodes are sorted by name, so that an index is a rank in task order. END and "none" are indices
 // too, beyond all nodes.
-#ifndef PONS_GRAPH_DEFINITION_INTERNAL_H
-#define PONS_GRAPH_DEFINITION_INTERNAL_H
+#pragma once
 
 #include "graph/util/hash.h"
 #include "pons/functional.h"
@@ -160,5 +159,3 @@ uint32_t pons__graph_node_find(const pons_graph *g, const char *name); // PONS__
 const char *pons__graph_node_name(const pons_graph *g, uint32_t ix);
 // Of what a node may run, the graph of that name; n: how much of the name counts. NULL: none.
 const pons_graph *pons__graph_run_find(const pons__node *node, const char *name, size_t n);
-
-#endif

@@ -1,6 +1,5 @@
 // io_schema.h - the JSON schemas that a graph was declared with: checked, or derived where none is given.
-#ifndef PONS_GRAPH_DEFINITION_IO_SCHEMA_H
-#define PONS_GRAPH_DEFINITION_IO_SCHEMA_H
+#pragma once
 
 #include "graph/definition/internal.h"
 
@@ -17,5 +16,3 @@ int pons__check_value(const pons_graph *g, uint32_t channel, const pons_value *v
 int pons__check_node(const pons__node *n, const pons_value *input, pons_error *err);
 // The names that a schema lists, NULL when it lists none.
 const pons_value *pons__contract_names(const pons__contract *c);
-
-#endif

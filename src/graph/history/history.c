@@ -115,8 +115,6 @@ int pons_state_history_find(pons_store store, const char *thread, const char *ns
     walk w = {.q = q, .found = json_array()};
     pons_autovalue list = json_array();
     pons_autovalue spaces = NULL;
-    pons_value *id;
-    size_t i;
     int st = w.found && list ? PONS_OK : PONS_ENOMEM;
     if (st == PONS_OK && before[0]) { // the run of what is newer, and whether that went back
         st = pons__image_at(store, thread, ns, before, &w.newer, err);
@@ -129,8 +127,7 @@ int pons_state_history_find(pons_store store, const char *thread, const char *ns
     st = st ? st : w.st;
     st = st ? st : tell(&w); // the input of a first run stands alone
     st = st ? st : pons__look_open(store, thread, &spaces, err);
-    json_array_foreach(w.found, i, id)
-    {
+    pons_each(id, w.found) {
         pons_value *one = NULL;
         st = st ? st
                 : pons__look(store, thread, spaces, ns, json_string_value(id), q->bare, &one, err);

@@ -91,8 +91,7 @@ static pons_value *result_of(const pons_value *record)
         pons_value_unref(list);
         return NULL;
     }
-    json_array_foreach(pons_get(record, "w"), i, pair)
-    {
+    json_array_foreach(pons_get(record, "w"), i, pair) {
         const char *channel = json_string_value(json_array_get(pair, 0));
         size_t at = 0;
         while (at < json_array_size(list) && json_object_get(json_array_get(list, at), channel)) {
@@ -192,11 +191,8 @@ static int find_child(looker *l, const char *ns, const char *node, const char *i
 {
     const size_t outer = strlen(ns), name = strlen(node);
     long newest = -1;
-    pons_value *space;
-    size_t i;
     ret_ns[0] = '\0';
-    json_array_foreach(l->spaces, i, space)
-    {
+    pons_each(space, l->spaces) {
         const char *text = json_string_value(space), *at = text + outer + (outer > 0);
         if (strlen(text) <= outer || strncmp(text, ns, outer) != 0 ||
             (outer && text[outer] != '|') || strncmp(at, node, name) != 0 ||
@@ -301,14 +297,12 @@ static int tasks_of(looker *l, const char *ns, const pons__image *im, int depth,
                             PONS__MODULE, "the records of checkpoint %s can't be read", im->id);
     }
     const place at = {rows.tasks, ns, im->id};
-    json_array_foreach(im->next, i, v)
-    {
+    json_array_foreach(im->next, i, v) {
         seen_task t = {.node = json_string_value(v)};
         pons__task_hash(ns, im->id, t.node, 0, t.id);
         st = st ? st : add_task(l, &at, &t, depth, tasks, next);
     }
-    json_array_foreach(im->sends, i, v)
-    {
+    json_array_foreach(im->sends, i, v) {
         seen_task t = {.node = json_string_value(json_array_get(v, 0)),
                        .arg = json_array_get(v, 1)};
         pons__task_hash(ns, im->id, t.node, (uint32_t)i + 1, t.id);
@@ -388,8 +382,7 @@ static pons_value *questions_of(const pons_value *tasks)
 {
     pons_value *all = json_array(), *task;
     size_t i;
-    json_array_foreach(tasks, i, task)
-    {
+    json_array_foreach(tasks, i, task) {
         if (json_array_extend(all, (pons_value *)(uintptr_t)pons_get(task, "interrupts"))) {
             pons_value_unref(all);
             return NULL;

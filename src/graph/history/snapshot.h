@@ -1,6 +1,5 @@
 // snapshot.h - looking at a thread from outside, for what looks at many checkpoints or threads.
-#ifndef PONS_GRAPH_HISTORY_SNAPSHOT_H
-#define PONS_GRAPH_HISTORY_SNAPSHOT_H
+#pragma once
 
 #include "graph/state/checkpoint_read.h"
 #include "pons/graph.h"
@@ -12,5 +11,3 @@ int pons__look(pons_store store, const char *thread, pons_value *spaces, const c
                const char *checkpoint, bool bare, pons_value **ret, pons_error *err);
 // {source, step, run_id, parents, and what the program knows}: a new reference; NULL: no memory.
 pons_value *pons__metadata_of(const pons__image *im);
-
-#endif

@@ -139,11 +139,8 @@ static int history_row(void *user, const pons_checkpoint_row *row)
         return 1; // back to where there was nothing
     }
     pons_value *next = json_array(); // triggered nodes, then sends
-    size_t i;
-    pons_value *v;
     json_array_extend(next, (pons_value *)(uintptr_t)pons_get(data, "n"));
-    json_array_foreach(pons_get(data, "s"), i, v)
-    {
+    pons_each(v, pons_get(data, "s")) {
         json_array_append(next, json_array_get(v, 0));
     }
     int bad = json_array_append_new(
@@ -165,14 +162,11 @@ int pons_state_history(pons_store store, const char *thread, const char *ns, int
     pons_autovalue list = json_array();
     history_walk walk = {.list = list, .limit = limit > 0 ? (size_t)limit : 0};
     st = store.ops->history(store.self, thread, ns, "", 0, history_row, &walk, err);
-    size_t i;
-    pons_value *row;
     for (; walk.told < json_array_size(list);
          walk.told++) { // the input of a first run stands alone
         json_object_set_new(json_array_get(list, walk.told), "parents", json_object());
     }
-    json_array_foreach(list, i, row)
-    {
+    pons_each(row, list) {
         if (!with_values || st != PONS_OK) {
             break;
         }

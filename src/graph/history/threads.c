@@ -62,11 +62,8 @@ static bool is_wanted(const finder *f, const pons_value *row)
 
 static standing standing_of(const pons_value *snapshot, bool held)
 {
-    const pons_value *task;
     standing s = json_array_size(pons_get(snapshot, "next")) ? INTERRUPTED : IDLE;
-    size_t i;
-    json_array_foreach(pons_get(snapshot, "tasks"), i, task)
-    {
+    pons_each(task, pons_get(snapshot, "tasks")) {
         const bool done = !json_is_null(pons_get(task, "result"));
         const bool failed = !json_is_null(pons_get(task, "error"));
         const bool asks = json_array_size(pons_get(task, "interrupts")) > 0;
@@ -97,8 +94,7 @@ static int describe(finder *f, pons_value *row)
     standing s = IDLE;
     size_t i, looked = 0;
     int st = pons__look_open(f->store, thread, &spaces, f->err);
-    json_array_foreach(spaces, i, space)
-    {
+    json_array_foreach(spaces, i, space) {
         pons_autovalue look = NULL;
         name = json_string_value(space);
         const bool wanted = f->q->ns ? strcmp(name, f->q->ns) == 0 : !strpbrk(name, "|:");
@@ -112,10 +108,7 @@ static int describe(finder *f, pons_value *row)
         }
         const standing mine = standing_of(look, held);
         s = mine > s ? mine : s;
-        const pons_value *task;
-        size_t k;
-        json_array_foreach(pons_get(look, "tasks"), k, task)
-        {
+        pons_each(task, pons_get(look, "tasks")) {
             if (json_array_size(pons_get(task, "interrupts"))) {
                 json_object_set(asked, pons_get_str(task, "id", ""),
                                 (pons_value *)(uintptr_t)pons_get(task, "interrupts"));

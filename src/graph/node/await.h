@@ -1,6 +1,5 @@
 // await.h - awaits, for what else asks a person.
-#ifndef PONS_GRAPH_NODE_AWAIT_H
-#define PONS_GRAPH_NODE_AWAIT_H
+#pragma once
 
 #include "graph/core/task.h"
 
@@ -9,5 +8,3 @@ bool pons__await_expected(const pons_cx *cx, const char *kind, const pons_value 
 // The call that a replay expects here; *ret NULL when this one is new.
 int pons__call_next(pons_cx *cx, pons__call_kind kind, const char *name, const char *hash,
                     pons__call **ret, pons_error *err);
-
-#endif

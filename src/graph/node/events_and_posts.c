@@ -68,10 +68,7 @@ static int inbox_row(void *user, const pons_inbox_row *row)
 
 static void inbox_memory(const pons_thread *t, const pons__ns *ns, inbox_read *r)
 {
-    size_t i;
-    pons_value *m;
-    json_array_foreach(t->mem_inbox, i, m)
-    {
+    pons_each(m, t->mem_inbox) {
         int64_t seq = pons_get_int(m, "seq", 0);
         if (strcmp(pons_get_str(m, "ns", ""), ns->name) == 0 && seq > ns->inbox_after &&
             seq <= r->bound) {

@@ -6,7 +6,6 @@
 #include "pons/items.h"
 
 #include "graph/core/faults.h"
-#include "graph/core/task_random.h"
 #include "graph/engine.h"
 
 #include <stdlib.h>

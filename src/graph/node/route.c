@@ -80,16 +80,12 @@ static void route(pons_cx *cx, const char *node, pons_value *arg, bool send)
 
 int pons__cx_escape(pons_cx *cx, const pons_value *e, pons_error *err)
 {
-    size_t i;
-    pons_value *v;
     const pons_value *update = pons_get(e, "u");
     int st = update ? pons__cx_input(cx, update, err) : PONS_OK;
-    json_array_foreach(pons_get(e, "g"), i, v)
-    {
+    pons_each(v, pons_get(e, "g")) {
         route(cx, json_string_value(v), NULL, false);
     }
-    json_array_foreach(pons_get(e, "s"), i, v)
-    {
+    pons_each(v, pons_get(e, "s")) {
         route(cx, json_string_value(json_array_get(v, 0)), pons_value_ref(json_array_get(v, 1)),
               true);
     }

@@ -1,6 +1,5 @@
 // commit.h - what goes into the store at once.
-#ifndef PONS_GRAPH_PERSIST_COMMIT_H
-#define PONS_GRAPH_PERSIST_COMMIT_H
+#pragma once
 
 #include "graph/core/task.h"
 #include "graph/persist/pending_writes.h"
@@ -23,5 +22,3 @@ typedef struct pons__extra { // what a commit carries besides the state
 // Commits the state when it is not stored yet, what has gathered, and x. Nothing changes on
 // failure.
 int pons__run_commit(pons_run *r, const pons__extra *x, pons_error *err);
-
-#endif

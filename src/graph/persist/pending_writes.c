@@ -332,22 +332,19 @@ static int load_out(pons_cx *cx, const pons_value *v)
     size_t i;
     pons_value *p;
     int st = PONS_OK;
-    json_array_foreach(pons_get(v, "p"), i, p)
-    {
+    json_array_foreach(pons_get(v, "p"), i, p) {
         st = st ? st
                 : pons__out_post(&cx->out, json_string_value(json_array_get(p, 0)),
                                  json_string_value(json_array_get(p, 1)),
                                  pons_value_ref(json_array_get(p, 2)));
     }
-    json_array_foreach(pons_get(v, "e"), i, p)
-    {
+    json_array_foreach(pons_get(v, "e"), i, p) {
         st = st ? st
                 : pons__out_emit(&cx->out, json_string_value(json_array_get(p, 0)),
                                  pons_value_ref(json_array_get(p, 1)),
                                  json_integer_value(json_array_get(p, 2)));
     }
-    json_array_foreach(pons_get(v, "f"), i, p)
-    {
+    json_array_foreach(pons_get(v, "f"), i, p) {
         pons__change c = {
             .state = (pons_effect_state)json_integer_value(json_array_get(p, 2)),
             .created = json_integer_value(json_array_get(p, 3)),
@@ -358,12 +355,10 @@ static int load_out(pons_cx *cx, const pons_value *v)
         snprintf(c.ns, sizeof c.ns, "%s", json_string_value(json_array_get(p, 1)));
         st = st ? st : pons__out_change_put(&cx->out, &c);
     }
-    json_array_foreach(pons_get(v, "i"), i, p)
-    {
+    json_array_foreach(pons_get(v, "i"), i, p) {
         st = st ? st : pons__out_take(&cx->out, json_integer_value(p));
     }
-    json_array_foreach(pons_get(v, "m"), i, p)
-    {
+    json_array_foreach(pons_get(v, "m"), i, p) {
         pons_item_write *w = NULL;
         st = st ? st : pons_items_write_parse(p, &w, NULL);
         st = st ? st : pons__out_item(&cx->out, w);
@@ -379,10 +374,7 @@ static int load_result(pons_cx *cx, const pons_value *v)
         cx->error.status = PONS_EINVAL; // that it did is known: no answer is kept for it
         return PONS_OK;
     }
-    size_t i;
-    pons_value *p;
-    json_array_foreach(pons_get(v, "w"), i, p)
-    {
+    pons_each(p, pons_get(v, "w")) {
         uint32_t ch = pons__graph_channel_find(cx->run->g, json_string_value(json_array_get(p, 0)));
         if (ch == PONS__NONE) {
             continue;
@@ -392,8 +384,7 @@ static int load_result(pons_cx *cx, const pons_value *v)
             return st;
         }
     }
-    json_array_foreach(pons_get(v, "g"), i, p)
-    {
+    pons_each(p, pons_get(v, "g")) {
         uint32_t to = pons__graph_node_find(cx->run->g, json_string_value(p));
         if (to >= cx->run->g->n_nodes) {
             continue;
@@ -403,8 +394,7 @@ static int load_result(pons_cx *cx, const pons_value *v)
         }
         cx->gotos[cx->n_gotos++] = to;
     }
-    json_array_foreach(pons_get(v, "s"), i, p)
-    {
+    pons_each(p, pons_get(v, "s")) {
         const char *name = json_string_value(json_array_get(p, 0));
         uint32_t to = pons__graph_node_find(cx->run->g, name ? name : "");
         int st = to < cx->run->g->n_nodes

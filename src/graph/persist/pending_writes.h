@@ -1,6 +1,5 @@
 // pending_writes.h - a task's records, as rows for a commit, and read back.
-#ifndef PONS_GRAPH_PERSIST_PENDING_WRITES_H
-#define PONS_GRAPH_PERSIST_PENDING_WRITES_H
+#pragma once
 
 #include "graph/core/task.h"
 
@@ -20,5 +19,3 @@ int pons__rows_add(pons__rows *r, pons_run *run, const char *task, int32_t idx, 
 void pons__rows_saved(pons_cx *cx);  // they are committed
 // Reads the records of a checkpoint into a run's tasks.
 int pons__records_load(pons_run *r, pons_error *err);
-
-#endif

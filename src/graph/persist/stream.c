@@ -9,7 +9,6 @@
 
 #include "graph/core/faults.h"
 #include "graph/core/run_accessors.h"
-#include "graph/engine.h"
 #include "graph/persist/commit.h"
 #include "graph/persist/stream_payloads.h"
 

@@ -1,6 +1,5 @@
 // stream.h - what a run shows of itself. All cost nothing when the run streams nothing.
-#ifndef PONS_GRAPH_PERSIST_STREAM_H
-#define PONS_GRAPH_PERSIST_STREAM_H
+#pragma once
 
 #include "graph/core/task.h"
 
@@ -19,5 +18,3 @@ int pons__stream_say(pons_cx *cx, uint32_t mode, pons_value *payload, bool may_w
                      pons_error *err);
 int pons__stream_message(pons_cx *cx, pons_value *chunk, pons_value *metadata, pons_error *err);
 void pons__stream_stop(pons_run *r); // held by interrupt_before or interrupt_after
-
-#endif

@@ -8,7 +8,6 @@
 
 #include "graph/core/run_accessors.h"
 #include "graph/core/task_random.h"
-#include "graph/engine.h"
 #include "graph/util/bits.h"
 
 #include <stdio.h>
@@ -252,8 +251,7 @@ pons_value *pons__shown_checkpoint(pons_run *r, bool input, pons_value *values)
         tasks = tasks_of(r);
     }
     bool ok = next != NULL;
-    json_array_foreach(tasks, i, one)
-    {
+    json_array_foreach(tasks, i, one) {
         ok = ok && json_array_append_new(next, pons_value_ref(pons_get(one, "name"))) == 0;
     }
     return pons_object_whole("config", config_of(r, id), "parent_config",
@@ -317,15 +315,11 @@ pons_value *pons__shown_origin(pons_cx *cx, const pons_value *given)
         "langgraph_node", json_string(cx->node->name), "langgraph_triggers", triggers_of(cx),
         "langgraph_path", path, "langgraph_checkpoint_ns", place, "checkpoint_ns",
         place ? pons_value_ref(place) : NULL, NULL);
-    const char *key;
-    pons_value *v;
     bool ok = m != NULL;
-    json_object_foreach((pons_value *)(uintptr_t)own, key, v)
-    {
+    pons_each_member(key, v, own) {
         ok = ok && (json_object_get(m, key) || json_object_set_new(m, key, pons_value_ref(v)) == 0);
     }
-    json_object_foreach((pons_value *)(uintptr_t)given, key, v)
-    {
+    pons_each_member(key, v, given) {
         ok = ok && json_object_set_new(m, key, pons_value_ref(v)) == 0;
     }
     return pons__whole(m, ok);
@@ -336,14 +330,11 @@ pons_value *pons__shown_origin(pons_cx *cx, const pons_value *given)
 pons_value *pons__shown_time(int64_t wall_ms)
 {
     enum { MS = 1000 };
-    char day[32];
-    struct tm tm;
+    char day[PONS_UTC_TEXT];
     const int64_t rest = (wall_ms % MS + MS) % MS;
-    const time_t s = (time_t)((wall_ms - rest) / MS);
-    if (!gmtime_r(&s, &tm) || strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &tm) == 0) {
-        return json_string("");
-    }
-    return json_sprintf("%s.%03d+00:00", day, (int)rest);
+    pons_utc_text(wall_ms - rest, day);
+    return day[0] ? json_sprintf("%.*s.%03d+00:00", (int)strlen(day) - 1, day, (int)rest)
+                  : json_string("");
 }
 
 pons_value *pons__shown_namespace(const char *ns)

@@ -1,6 +1,5 @@
 // stream_payloads.h - the payloads of what a run streams. Each is a new value, or NULL: no memory.
-#ifndef PONS_GRAPH_PERSIST_STREAM_PAYLOADS_H
-#define PONS_GRAPH_PERSIST_STREAM_PAYLOADS_H
+#pragma once
 
 #include "graph/core/task.h"
 
@@ -18,5 +17,3 @@ pons_value *pons__shown_origin(pons_cx *cx, const pons_value *given);
 pons_value *pons__shown_time(int64_t wall_ms); // 2026-11-22T21:07:49.295+00:00
 // "a:1|b:2" as a list; the root is the empty one.
 pons_value *pons__shown_namespace(const char *ns);
-
-#endif

@@ -388,8 +388,7 @@ int pons_run_resume_value(pons_run *r, const pons_value *value, pons_error *err)
     const char *id = NULL;
     size_t i, n = 0;
     pons_value *p;
-    json_array_foreach(pending, i, p)
-    {
+    json_array_foreach(pending, i, p) {
         if (strcmp(pons_get_str(p, "kind", ""), PONS__HUMAN) != 0) {
             continue;
         }
@@ -417,18 +416,14 @@ int pons_run_resume_value(pons_run *r, const pons_value *value, pons_error *err)
 
 int pons_run_resume_map(pons_run *r, const pons_value *id_to_value, pons_error *err)
 {
-    const char *id;
-    pons_value *v;
     size_t call;
-    json_object_foreach((pons_value *)(uintptr_t)id_to_value, id, v)
-    {
+    pons_each_member(id, v, id_to_value) {
         if (!find(r, id, &call)) {
             return pons_error_set(err, PONS_ENOTPENDING, PONS__MODULE,
                                   "interrupt '%s' is not pending in thread %s", id, r->t->id);
         }
     }
-    json_object_foreach((pons_value *)(uintptr_t)id_to_value, id, v)
-    {
+    pons_each_member(id, v, id_to_value) {
         int st = pons_run_answer(r, id, pons_value_ref(v), err);
         if (st != PONS_OK) {
             return st;

@@ -37,8 +37,7 @@ static int state_of(const pons_run *r, pons_value **ret, pons_error *err)
         const pons_value *v = shown(r->g, k) ? r->ns->slots[k].v : NULL;
         ok = !v || json_object_set_new(state, r->g->channels[k].name, pons_value_ref(v)) == 0;
     }
-    json_array_foreach(pending, i, p)
-    {
+    json_array_foreach(pending, i, p) {
         if (ok && strcmp(pons_get_str(p, "kind", ""), PONS__HUMAN) == 0) {
             ok = json_array_append_new(
                      asked, pons_object_whole("id", pons_value_ref(pons_get(p, "id")), "value",

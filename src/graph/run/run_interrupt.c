@@ -25,7 +25,6 @@
 #include "graph/run/subgraph_namespaces.h"
 
 #include <stdio.h>
-#include <string.h>
 
 // ---- canceled -----------------------------------------------------------------------------------
 

@@ -1,6 +1,5 @@
 // run_interrupt.h - what ends a run from outside its nodes: a cancel, a superstep's time.
-#ifndef PONS_GRAPH_RUN_RUN_INTERRUPT_H
-#define PONS_GRAPH_RUN_RUN_INTERRUPT_H
+#pragma once
 
 #include "graph/core/task.h"
 
@@ -22,5 +21,3 @@ static inline bool pons__cut_step_over(pons_run *r)
 // It is over: the tasks that had not finished before the one at `from`, and all that have not run
 // from there on, have failed. late: the one at `from` came back too late.
 void pons__cut_step(pons_run *r, size_t from);
-
-#endif

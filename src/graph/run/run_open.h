@@ -1,6 +1,5 @@
 // run_open.h - opens a run and brings it to its first superstep.
-#ifndef PONS_GRAPH_RUN_RUN_OPEN_H
-#define PONS_GRAPH_RUN_RUN_OPEN_H
+#pragma once
 
 #include "graph/core/task.h"
 
@@ -19,5 +18,3 @@ static inline bool pons__run_stop_due(const pons_run *r)
 {
     return (r->g->stops || r->before || r->after) && pons__run_stops_here(r);
 }
-
-#endif

@@ -8,7 +8,6 @@
 //     +--> enqueue --> PARKED in the namespace's list -> the other ended -> READY -> begins
 //     |
 //     +--> interrupt, rollback -> the other gives way (run/namespace_queue.c) -> begins
-#include "graph/core/alloc_runs.h"
 #include "graph/core/run_accessors.h"
 #include "graph/core/thread_lease.h"
 #include "graph/engine.h"

@@ -1,6 +1,5 @@
 // subgraph_namespaces.h - the namespaces below a run's, of subgraphs that keep their state.
-#ifndef PONS_GRAPH_RUN_SUBGRAPH_NAMESPACES_H
-#define PONS_GRAPH_RUN_SUBGRAPH_NAMESPACES_H
+#pragma once
 
 #include "graph/persist/commit.h"
 
@@ -22,5 +21,3 @@ int pons__below_rewind(pons_run *r, const char *checkpoint, pons__others *o, pon
 // Stores what ended runs of such subgraphs have left for the end of the outermost run (`exit`), and
 // its own state with it.
 int pons__below_store(pons_run *root, pons_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // channel_update.h - what updates make of a channel.
-#ifndef PONS_GRAPH_STATE_CHANNEL_UPDATE_H
-#define PONS_GRAPH_STATE_CHANNEL_UPDATE_H
+#pragma once
 
 #include "graph/definition/internal.h"
 
@@ -8,5 +7,3 @@
 // *keep: how many leading items of a list are as in old.
 int pons__channel_fold(const pons__channel *ch, const pons_value *old, pons_value *const *updates,
                        size_t n, pons_value **ret, size_t *keep, pons_error *err);
-
-#endif

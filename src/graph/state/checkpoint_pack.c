@@ -178,10 +178,7 @@ static void pack_whole(const pons__ns *ns, pons_buf *b)
         pons__json_value(b, ns->slots[i].v);
         sep = ",";
     }
-    const char *name;
-    pons_value *v;
-    json_object_foreach(ns->extra, name, v)
-    {
+    pons_each_member(name, v, ns->extra) {
         pons_buf_str(b, sep);
         key(b, name);
         pons__json_value(b, v);

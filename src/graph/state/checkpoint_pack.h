@@ -1,6 +1,5 @@
 // checkpoint_pack.h - a namespace's state as the row that follows its stored head.
-#ifndef PONS_GRAPH_STATE_CHECKPOINT_PACK_H
-#define PONS_GRAPH_STATE_CHECKPOINT_PACK_H
+#pragma once
 
 #include "graph/state/namespace_head.h"
 #include "pons/buf.h"
@@ -9,5 +8,3 @@
 bool pons__pack(pons__ns *ns, char source, pons_buf *buf);
 // The row is committed: nothing is dirty any more.
 void pons__packed(pons__ns *ns, char source, const char *id, bool snapshot, size_t bytes);
-
-#endif

@@ -80,37 +80,29 @@ static bool image_tail(pons_value *list, const pons_value *pair)
 
 static int image_parts(pons__image *im, const pons_value *row)
 {
-    const char *name;
-    pons_value *v;
-    size_t i;
-    json_object_foreach(json_object_get(row, "c"), name, v)
-    {
+    pons_each_member(name, v, json_object_get(row, "c")) {
         if (json_object_set(im->state, name, v) != 0) {
             return PONS_ENOMEM;
         }
     }
-    json_object_foreach(json_object_get(row, "l"), name, v)
-    {
+    pons_each_member(name, v, json_object_get(row, "l")) {
         if (!image_tail(json_object_get(im->state, name), v)) {
             return PONS_ECORRUPT;
         }
     }
-    json_object_foreach(json_object_get(row, "m"), name, v)
-    {
+    pons_each_member(name, v, json_object_get(row, "m")) {
         pons_value *obj = json_object_get(im->state, name);
         if (!json_is_object(obj) || !pons__object_merge(obj, v, false)) {
             return PONS_ECORRUPT;
         }
     }
-    json_object_foreach(json_object_get(row, "p"), name, v)
-    {
+    pons_each_member(name, v, json_object_get(row, "p")) {
         pons_value *next = pons__patch_apply(json_object_get(im->state, name), v);
         if (json_object_set_new_nocheck(im->state, name, next) != 0) {
             return PONS_ECORRUPT;
         }
     }
-    json_array_foreach(json_object_get(row, "x"), i, v)
-    {
+    pons_each(v, json_object_get(row, "x")) {
         json_object_del(im->state, json_string_value(v));
     }
     return PONS_OK;

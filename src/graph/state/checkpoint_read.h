@@ -1,6 +1,5 @@
 // checkpoint_read.h - a checkpoint unpacked, knowing no graph, as the store's rows give it.
-#ifndef PONS_GRAPH_STATE_CHECKPOINT_READ_H
-#define PONS_GRAPH_STATE_CHECKPOINT_READ_H
+#pragma once
 
 #include "pons/error.h"
 #include "pons/ext/store.h"
@@ -39,5 +38,3 @@ int pons__image_at(pons_store store, const char *thread, const char *ns, const c
                    pons__image *ret, pons_error *err);
 const char *pons__source_word(char source);
 int64_t pons__id_ms(const char *id); // the wall ms in a time-sortable id
-
-#endif

@@ -1,10 +1,7 @@
 // effect_life.h - how an effect may move.
-#ifndef PONS_GRAPH_STATE_EFFECT_LIFE_H
-#define PONS_GRAPH_STATE_EFFECT_LIFE_H
+#pragma once
 
 #include "pons/graph.h"
 
 int pons__effect_check_move(pons_effect_state from, pons_effect_state to, const char *id,
                             pons_error *err);
-
-#endif

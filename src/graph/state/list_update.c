@@ -27,10 +27,7 @@ bool pons__list_extend(pons_value *list, const pons_value *update)
 
 bool pons__object_merge(pons_value *obj, const pons_value *update, bool keep_null)
 {
-    const char *key;
-    pons_value *v;
-    json_object_foreach((pons_value *)(uintptr_t)update, key, v)
-    {
+    pons_each_member(key, v, update) {
         if (json_is_null(v) && !keep_null) {
             json_object_del(obj, key);
         } else if (json_object_set_new_nocheck(obj, key, pons_value_ref(v)) != 0) {

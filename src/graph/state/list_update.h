@@ -1,6 +1,5 @@
 // list_update.h - lists and objects as updates change them; what every channel kind and its rows use.
-#ifndef PONS_GRAPH_STATE_LIST_UPDATE_H
-#define PONS_GRAPH_STATE_LIST_UPDATE_H
+#pragma once
 
 #include "pons/value.h"
 
@@ -11,5 +10,3 @@ const pons_value *pons__overwrite(const pons_value *update); // its value, or NU
 bool pons__list_extend(pons_value *list, const pons_value *update);
 // Merges update into obj; null removes, or stays when keep_null.
 bool pons__object_merge(pons_value *obj, const pons_value *update, bool keep_null);
-
-#endif

@@ -193,16 +193,14 @@ static int others_of(const char *word, const char *type, const pons_value *form,
         pons_value_unref(kw);
         return bad(err, "a message's 'additional_kwargs' is an object");
     }
-    json_object_foreach((pons_value *)(uintptr_t)form, key, v)
-    {
+    json_object_foreach((pons_value *)(uintptr_t)form, key, v) {
         const bool its_type = !by_role && strcmp(key, "type") == 0;
         const bool plain = strcmp(key, "example") == 0 && !json_is_true(v);
         if (ok && !its_type && !plain && !known(type, key)) {
             ok = json_object_set_new(kw, key, pons_value_ref(v)) == 0;
         }
     }
-    json_object_foreach((pons_value *)(uintptr_t)given, key, v)
-    {
+    json_object_foreach((pons_value *)(uintptr_t)given, key, v) {
         ok = ok && json_object_set_new(kw, key, pons_value_ref(v)) == 0;
     }
     if (ok && strcmp(word, "developer") == 0) {

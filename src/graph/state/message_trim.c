@@ -54,15 +54,12 @@ static int64_t notation(const pons_value *v, int depth)
 {
     char text[64];
     int64_t n = 2;
-    const char *key;
-    pons_value *member;
     if (depth > REPR_DEPTH_MAX) {
         return n;
     }
     switch (json_typeof(v)) {
     case JSON_OBJECT:
-        json_object_foreach((pons_value *)(uintptr_t)v, key, member)
-        {
+        pons_each_member(key, member, v) {
             n += (n > 2 ? 4 : 2) + quoted(key, strlen(key)) + notation(member, depth + 1);
         }
         return n;

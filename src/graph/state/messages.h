@@ -1,6 +1,5 @@
 // messages.h - the messages reducer.
-#ifndef PONS_GRAPH_STATE_MESSAGES_H
-#define PONS_GRAPH_STATE_MESSAGES_H
+#pragma once
 
 #include "pons/error.h"
 #include "pons/value.h"
@@ -27,5 +26,3 @@ typedef struct pons__ids { // message id -> position, for the append path
 // True when every message of update is new to list, so that it can just be appended.
 bool pons__messages_all_new(pons__ids *ids, const pons_value *list, const pons_value *update);
 void pons__ids_reset(pons__ids *ids);
-
-#endif

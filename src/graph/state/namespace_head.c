@@ -19,10 +19,7 @@
 
 static bool shape_next(pons__ns *ns, const pons__image *im)
 {
-    size_t i;
-    pons_value *v;
-    json_array_foreach(im->next, i, v)
-    {
+    pons_each(v, im->next) {
         uint32_t ix = pons__graph_node_find(ns->g, json_string_value(v));
         if (ix < ns->g->n_nodes) {
             pons__bit_set(ns->next, ix);
@@ -30,15 +27,13 @@ static bool shape_next(pons__ns *ns, const pons__image *im)
             snprintf(ns->lost, sizeof ns->lost, "%s", json_string_value(v));
         }
     }
-    json_array_foreach(im->fired, i, v)
-    {
+    pons_each(v, im->fired) {
         uint32_t ix = pons__graph_node_find(ns->g, json_string_value(v));
         if (ix < ns->g->n_nodes && ns->fired) {
             pons__bit_set(ns->fired, ix);
         }
     }
-    json_array_foreach(im->waiting, i, v)
-    {
+    pons_each(v, im->waiting) {
         uint32_t ix = pons__graph_node_find(ns->g, json_string_value(v));
         if (ix < ns->g->n_nodes) { // of a node that is not deferred any more: it is next
             pons__bit_set(ns->waiting ? ns->waiting : ns->next, ix);
@@ -46,8 +41,7 @@ static bool shape_next(pons__ns *ns, const pons__image *im)
             snprintf(ns->lost, sizeof ns->lost, "%s", json_string_value(v));
         }
     }
-    json_array_foreach(im->sends, i, v)
-    {
+    pons_each(v, im->sends) {
         const char *name = json_string_value(json_array_get(v, 0));
         uint32_t ix = pons__graph_node_find(ns->g, name ? name : "");
         if (ix >= ns->g->n_nodes) {
@@ -58,8 +52,7 @@ static bool shape_next(pons__ns *ns, const pons__image *im)
     }
     for (size_t j = 0; j < ns->g->n_joins; j++) {
         const pons__join *join = &ns->g->joins[j];
-        json_array_foreach(json_object_get(im->joins, join->label), i, v)
-        {
+        pons_each(v, json_object_get(im->joins, join->label)) {
             for (size_t k = 0; k < join->n_from; k++) {
                 if (strcmp(ns->g->nodes[join->from[k]].name, json_string_value(v)) == 0) {
                     ns->arrived[j] |= 1ULL << k;
@@ -314,10 +307,7 @@ void pons__ns_swap(pons__ns *ns, uint32_t ch, pons_value *v, size_t keep)
 
 int pons__ns_patch(pons__ns *ns, const pons_value *writes, pons_error *err)
 {
-    size_t i;
-    pons_value *w;
-    json_array_foreach((pons_value *)(uintptr_t)writes, i, w)
-    {
+    pons_each(w, writes) {
         const char *name = json_string_value(json_array_get(w, 0));
         uint32_t ch = pons__graph_channel_find(ns->g, name ? name : "");
         if (ch == PONS__NONE) {

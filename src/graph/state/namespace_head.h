@@ -1,8 +1,7 @@
 // namespace_head.h - a namespace's head: the state of one graph in a thread, kept between runs.
 //
 // Only the loop thread that holds the thread touches it.
-#ifndef PONS_GRAPH_STATE_NAMESPACE_HEAD_H
-#define PONS_GRAPH_STATE_NAMESPACE_HEAD_H
+#pragma once
 
 #include "graph/definition/internal.h"
 #include "graph/state/checkpoint_read.h"
@@ -93,5 +92,3 @@ void pons__ns_mark_dirty(pons__ns *ns, uint32_t ch);
 bool pons__ns_more(const pons__ns *ns); // something is to run
 void pons__ns_sends_clear(pons__ns *ns);
 bool pons__ns_send(pons__ns *ns, uint32_t node, pons_value *arg); // takes arg; false: no memory
-
-#endif

@@ -1,7 +1,6 @@
 // task_output.h - what a task brings out besides channel writes: posts, events, effects, taken messages,
 // items.
-#ifndef PONS_GRAPH_STATE_TASK_OUTPUT_H
-#define PONS_GRAPH_STATE_TASK_OUTPUT_H
+#pragma once
 
 #include "pons/graph.h"
 
@@ -50,5 +49,3 @@ int pons__out_change_put(pons__out *o, const pons__change *c);
 void pons__out_change_drop(pons__out *o, const char *id);
 // Moves everything of src behind what dst has.
 int pons__out_move(pons__out *dst, pons__out *src);
-
-#endif

@@ -42,13 +42,10 @@ static bool same(const pons_value *a, const pons_value *b);
 
 static bool same_objects(const pons_value *a, const pons_value *b)
 {
-    const char *key;
-    pons_value *v;
     if (json_object_size(a) != json_object_size(b)) {
         return false;
     }
-    json_object_foreach((pons_value *)(uintptr_t)a, key, v)
-    {
+    pons_each_member(key, v, a) {
         const pons_value *other = json_object_get(b, key);
         if (!other || !same(v, other)) {
             return false;
@@ -131,16 +128,12 @@ static pons_value *diff_objects(const pons_value *was, const pons_value *now, in
 {
     pons_value *patch = json_object();
     bool ok = patch != NULL;
-    const char *key;
-    pons_value *v;
-    json_object_foreach((pons_value *)(uintptr_t)was, key, v)
-    {
+    pons_each_member(key, v, was) {
         if (!json_object_get(now, key)) {
             ok = ok && json_object_set_new_nocheck(patch, key, json_array()) == 0;
         }
     }
-    json_object_foreach((pons_value *)(uintptr_t)now, key, v)
-    {
+    pons_each_member(key, v, now) {
         const pons_value *old = json_object_get(was, key);
         if (!old || !same(old, v)) {
             ok = ok && json_object_set_new_nocheck(patch, key, diff_of_key(old, v, depth)) == 0;
@@ -289,10 +282,7 @@ static pons_value *apply_object(const pons_value *was, const pons_value *patch, 
 {
     pons_value *obj = json_is_object(was) ? json_copy((pons_value *)(uintptr_t)was) : NULL;
     bool ok = obj != NULL;
-    const char *key;
-    pons_value *p;
-    json_object_foreach((pons_value *)(uintptr_t)patch, key, p)
-    {
+    pons_each_member(key, p, patch) {
         const pons_value *old = json_object_get(was, key);
         if (json_is_array(p) && json_array_size(p) == 0) {
             ok = ok && json_object_del(obj, key) == 0;
@@ -341,14 +331,12 @@ size_t pons__patch_weight(const pons_value *v)
     pons_value *item;
     switch (json_typeof(v)) {
     case JSON_OBJECT:
-        json_object_foreach((pons_value *)(uintptr_t)v, key, item)
-        {
+        json_object_foreach((pons_value *)(uintptr_t)v, key, item) {
             sum += strlen(key) + QUOTES + 1 + pons__patch_weight(item);
         }
         return sum;
     case JSON_ARRAY:
-        json_array_foreach((pons_value *)(uintptr_t)v, i, item)
-        {
+        json_array_foreach((pons_value *)(uintptr_t)v, i, item) {
             sum += 1 + pons__patch_weight(item);
         }
         return sum;

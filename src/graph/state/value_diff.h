@@ -1,6 +1,5 @@
 // value_diff.h - what changed between two values, as a value.
-#ifndef PONS_GRAPH_STATE_VALUE_DIFF_H
-#define PONS_GRAPH_STATE_VALUE_DIFF_H
+#pragma once
 
 #include "pons/value.h"
 
@@ -14,5 +13,3 @@ pons_value *pons__patch_make(const pons_value *was, const pons_value *now);
 pons_value *pons__patch_apply(const pons_value *was, const pons_value *patch);
 // About how many bytes a value takes as text.
 size_t pons__patch_weight(const pons_value *v);
-
-#endif

@@ -1,6 +1,5 @@
 // future.h - tasks that a node calls (pons/functional.h), and the node that is an entrypoint.
-#ifndef PONS_GRAPH_TASK_FUTURE_H
-#define PONS_GRAPH_TASK_FUTURE_H
+#pragma once
 
 #include "graph/core/task.h"
 
@@ -14,5 +13,3 @@ int pons__step_take(pons_cx *cx, int st, pons_value *result,
                     pons_error *err); // what a function returned; takes it
 // Of a task that was called and has come to an end: gives its caller the result.
 void pons__future_settle(pons_cx *called);
-
-#endif

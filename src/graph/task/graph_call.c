@@ -14,7 +14,6 @@
 // a namespace of its own ("node:CALL", or "node:#GRAPH" where it remembers), whose owner is the call.
 #include "graph/task/graph_call.h"
 
-#include "graph/core/alloc_runs.h"
 #include "graph/core/faults.h"
 #include "graph/core/task_calls.h"
 #include "graph/engine.h"

@@ -1,6 +1,5 @@
 // retry_timeout.h - retry, handlers and time-outs of a node.
-#ifndef PONS_GRAPH_TASK_RETRY_TIMEOUT_H
-#define PONS_GRAPH_TASK_RETRY_TIMEOUT_H
+#pragma once
 
 #include "graph/core/task.h"
 
@@ -10,5 +9,3 @@ void pons__policy_park(pons_cx *cx);     // sets limit_ns
 int64_t pons__policy_limit(pons_cx *cx); // the same, moved by a worker's progress
 void pons__policy_expire(pons_cx *cx);   // a time-out: what it waits for is canceled
 int pons__policy_timed_out(pons_cx *cx, pons_error *err);
-
-#endif

@@ -13,7 +13,6 @@
 #include "graph/task/run_task.h"
 
 #include "graph/core/alloc_runs.h"
-#include "graph/core/faults.h"
 #include "graph/core/task_calls.h"
 #include "graph/core/task_observer.h"
 #include "graph/core/task_writes.h"
@@ -44,13 +43,9 @@ static int check_given(const pons_cx *cx, pons_error *err)
     if (cx->arg) {
         return pons__check_node(cx->node, cx->arg, err);
     }
-    const char *name;
-    pons_value *ignored;
     pons_autovalue seen = json_object();
     bool ok = seen != NULL;
-    json_object_foreach((pons_value *)(uintptr_t)pons__contract_names(&cx->node->input), name,
-                        ignored)
-    {
+    pons_each_member(name, ignored, pons__contract_names(&cx->node->input)) {
         const uint32_t ch = pons__graph_channel_find(cx->run->g, name);
         const pons_value *v = ch == PONS__NONE ? NULL : cx->run->ns->slots[ch].v;
         ok = ok && (!v || json_object_set_new(seen, name, pons_value_ref(v)) == 0);

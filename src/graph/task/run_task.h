@@ -1,6 +1,5 @@
 // run_task.h - runs a task.
-#ifndef PONS_GRAPH_TASK_RUN_TASK_H
-#define PONS_GRAPH_TASK_RUN_TASK_H
+#pragma once
 
 #include "graph/core/task.h"
 
@@ -13,5 +12,3 @@ void pons__task_start(pons_cx *cx, const pons_value *input); // the pass of STAR
 // to run.
 bool pons__task_open(pons_cx *cx);
 void pons__task_conclude(pons_cx *cx, int st, pons_error *said, bool input);
-
-#endif

@@ -167,16 +167,12 @@ static pons_value *keys_of(const pons_value *outer, const pons_value *inner)
 {
     pons_value *update = json_object();
     bool ok = update != NULL;
-    const char *key;
-    pons_value *v;
-    json_object_foreach((pons_value *)(uintptr_t)outer, key, v)
-    {
+    pons_each_member(key, v, outer) {
         if (ok && !json_object_get(inner, key)) {
             ok = json_object_set_new(update, key, json_null()) == 0;
         }
     }
-    json_object_foreach((pons_value *)(uintptr_t)inner, key, v)
-    {
+    pons_each_member(key, v, inner) {
         if (ok && !json_equal(json_object_get(outer, key), v)) {
             ok = json_object_set_new(update, key, pons_value_ref(v)) == 0;
         }
@@ -200,8 +196,7 @@ static pons_value *messages_difference(const pons_value *outer, const pons_value
     bool ok = update != NULL;
     size_t i;
     pons_value *m;
-    json_array_foreach((pons_value *)(uintptr_t)outer, i, m)
-    {
+    json_array_foreach((pons_value *)(uintptr_t)outer, i, m) {
         const char *id = pons_get_str(m, "id", "");
         if (!ok || json_array_get(inner, i) == m || by_id(inner, id)) {
             continue;
@@ -209,8 +204,7 @@ static pons_value *messages_difference(const pons_value *outer, const pons_value
         pons_value *gone = json_pack("{ssss}", "type", "remove", "id", id);
         ok = json_array_append_new(update, gone) == 0;
     }
-    json_array_foreach((pons_value *)(uintptr_t)inner, i, m)
-    {
+    json_array_foreach((pons_value *)(uintptr_t)inner, i, m) {
         if (!ok || json_array_get(outer, i) == m) {
             continue; // the common front, as it was
         }
@@ -363,8 +357,7 @@ static int input_of(pons_cx *cx, pons_value **ret, pons_error *err)
                               cx->node->name);
     }
     bool ok = input != NULL;
-    json_object_foreach(cx->arg, name, v)
-    {
+    json_object_foreach(cx->arg, name, v) {
         const uint32_t ch = pons__graph_channel_find(cx->node->sub, name);
         if (ch != PONS__NONE) {
             if (cx->node->sub->channels[ch].kind < PONS_CHANNEL_IS_LAST_STEP) {

@@ -1,6 +1,5 @@
 // subgraph_run.h - a run inside a task.
-#ifndef PONS_GRAPH_TASK_SUBGRAPH_RUN_H
-#define PONS_GRAPH_TASK_SUBGRAPH_RUN_H
+#pragma once
 
 #include "graph/core/task.h"
 
@@ -20,5 +19,3 @@ size_t pons__child_before(const pons_cx *cx); // tasks before it in this step th
 int pons__subgraph_run(pons_cx *cx, pons_error *err);
 // Opens it; without start, only one that was left unfinished.
 int pons__subgraph_open(pons_cx *cx, bool start, pons_error *err);
-
-#endif

@@ -41,8 +41,7 @@ static bool take_writes(pons_cx *cx, const pons_value *task)
 {
     size_t i;
     pons_value *w;
-    json_array_foreach(pons_get(task, "w"), i, w)
-    {
+    json_array_foreach(pons_get(task, "w"), i, w) {
         const char *name = json_string_value(json_array_get(w, 0));
         const uint32_t ch = name ? pons__graph_channel_find(cx->run->g, name) : PONS__NONE;
         if (ch == PONS__NONE ||
@@ -55,10 +54,7 @@ static bool take_writes(pons_cx *cx, const pons_value *task)
 
 static bool take_ways(pons_cx *cx, const pons_value *task, const char *member)
 {
-    size_t i;
-    pons_value *w;
-    json_array_foreach(pons_get(task, member), i, w)
-    {
+    pons_each(w, pons_get(task, member)) {
         const bool send = json_is_array(w);
         const char *name = json_string_value(send ? json_array_get(w, 0) : w);
         const uint32_t to = name ? pons__graph_node_find(cx->run->g, name) : PONS__NONE;

@@ -1,6 +1,5 @@
 // bits.h - sets of small numbers: bits in words.
-#ifndef PONS_GRAPH_UTIL_BITS_H
-#define PONS_GRAPH_UTIL_BITS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ static inline bool pons__bits_any(const uint64_t *w, size_t n_words)
     }
     return false;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // cancel.h - a request to end runs, which any thread may make and any may see.
-#ifndef PONS_GRAPH_UTIL_CANCEL_H
-#define PONS_GRAPH_UTIL_CANCEL_H
+#pragma once
 
 #include "pons/graph.h"
 
@@ -8,5 +7,3 @@ pons_cancel *pons__cancel_ref(pons_cancel *c); // NULL-safe; given back by pons_
 // Called with user once nobody has it any more. One at most: false, there is one.
 bool pons__cancel_attach(pons_cancel *c, void (*end)(void *user), void *user);
 void pons__cancel_detach(pons_cancel *c);
-
-#endif

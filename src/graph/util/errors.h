@@ -1,7 +1,6 @@
 // errors.h - an empty error for the paths that every superstep takes: PONS_ERROR_INIT writes a
 // kilobyte.
-#ifndef PONS_GRAPH_UTIL_ERRORS_H
-#define PONS_GRAPH_UTIL_ERRORS_H
+#pragma once
 
 #include "pons/error.h"
 
@@ -10,5 +9,3 @@ static inline void pons__error_empty(pons_error *e)
     e->status = PONS_OK;
     e->module[0] = e->message[0] = e->source[0] = e->cause[0] = '\0';
 }
-
-#endif

@@ -1,11 +1,8 @@
 // growing_array.h - arrays that grow.
-#ifndef PONS_GRAPH_UTIL_GROWING_ARRAY_H
-#define PONS_GRAPH_UTIL_GROWING_ARRAY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
 // Makes room for `need` items of `size` bytes in *items; false on no memory, and nothing changed.
 bool pons__reserve(void *items, size_t *cap, size_t need, size_t size);
-
-#endif

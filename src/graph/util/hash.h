@@ -1,6 +1,5 @@
 // hash.h - FNV-1a, and a table from names to their places.
-#ifndef PONS_GRAPH_UTIL_HASH_H
-#define PONS_GRAPH_UTIL_HASH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ typedef const char *(*pons__name_fn)(const void *user, size_t i);
 bool pons__index_build(pons__index *ix, size_t n, pons__name_fn name, const void *user);
 uint32_t pons__index_find(const pons__index *ix, const char *s, pons__name_fn name,
                           const void *user); // or PONS__INDEX_NONE
-
-#endif

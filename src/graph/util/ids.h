@@ -1,6 +1,5 @@
 // ids.h - checkpoint ids are moved several times a superstep: a copy that is not a print.
-#ifndef PONS_GRAPH_UTIL_IDS_H
-#define PONS_GRAPH_UTIL_IDS_H
+#pragma once
 
 #include <string.h>
 
@@ -14,5 +13,3 @@ static inline void pons__id_copy(char to[PONS__CP_ID], const char *from)
     memcpy(to, from, n);
     to[n] = '\0';
 }
-
-#endif

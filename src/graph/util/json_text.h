@@ -1,6 +1,5 @@
 // json_text.h - JSON text into a buffer.
-#ifndef PONS_GRAPH_UTIL_JSON_TEXT_H
-#define PONS_GRAPH_UTIL_JSON_TEXT_H
+#pragma once
 
 #include "pons/buf.h"
 #include "pons/value.h"
@@ -8,5 +7,3 @@
 void pons__json_quoted(pons_buf *b, const char *s); // as a JSON string
 void pons__json_int(pons_buf *b, int64_t n);
 void pons__json_value(pons_buf *b, const pons_value *v); // canonical JSON text
-
-#endif

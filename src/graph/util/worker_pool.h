@@ -1,7 +1,6 @@
 // worker_pool.h - worker threads for functions that block. One thread, the loop, puts work in and takes it
 // back; what is between is a worker's.
-#ifndef PONS_GRAPH_UTIL_WORKER_POOL_H
-#define PONS_GRAPH_UTIL_WORKER_POOL_H
+#pragma once
 
 #include "pons/graph.h"
 
@@ -36,5 +35,3 @@ pons_work *pons__pool_take(pons__pool *p); // a list of what has come back, the 
 // Nobody waits for it any more: freed, or told so and freed when it comes back. NULL-safe.
 void pons__work_cancel(pons_work *w);
 void pons__work_free(pons_work *w);
-
-#endif

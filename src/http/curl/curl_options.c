@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #define AGENT          "pons/" PONS_VERSION
 #define NO_LIMIT_MS    (24 * 3600 * 1000L)

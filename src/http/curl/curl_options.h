@@ -1,7 +1,6 @@
 // curl_options.h - one call on the wire: what the shared thread (curl.c) and libcurl's callbacks
 // (curl_options.c) know of it.
-#ifndef PONS_HTTP_CURL_CURL_OPTIONS_H
-#define PONS_HTTP_CURL_CURL_OPTIONS_H
+#pragma once
 
 #include "pons/buf.h"
 #include "pons/event_queue.h"
@@ -79,5 +78,3 @@ void pons__transfer_fail(pons__transfer *t, pons_http_fault fault, const char *w
 pons_http_fault pons__transfer_fault(CURLcode code);
 
 int pons__http_url(const char *url, const char *tail, pons_http_url *ret, pons_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // connection_timeouts.h - until when a connection must have done what it is about to do.
-#ifndef PONS_HTTP_MICROHTTPD_CONNECTION_TIMEOUTS_H
-#define PONS_HTTP_MICROHTTPD_CONNECTION_TIMEOUTS_H
+#pragma once
 
 #include "http/microhttpd/server.h"
 
@@ -18,5 +17,3 @@ void pons__connection_break(pons__server *sv, pons__connection *c, const char *t
 void pons__connections_settle(pons__server *sv);
 // Thread: breaks connections that are late, a look every quarter of a second.
 void *pons__janitor(void *server);
-
-#endif

@@ -1,6 +1,5 @@
 // request_reply.h - a request from its first line to its reply.
-#ifndef PONS_HTTP_MICROHTTPD_REQUEST_REPLY_H
-#define PONS_HTTP_MICROHTTPD_REQUEST_REPLY_H
+#pragma once
 
 #include "http/microhttpd/server.h"
 
@@ -39,5 +38,3 @@ void pons__exchange_log(void *server, const char *fmt, va_list ap);
 void pons__exchange_answer(pons_http_exchange *x, int status, struct MHD_Response *response,
                            const char *const *headers);
 void pons__exchange_refuse(pons_http_exchange *x, int status, const char *why);
-
-#endif

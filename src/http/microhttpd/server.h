@@ -1,6 +1,5 @@
 // server.h - a server at work, as its files see it.
-#ifndef PONS_HTTP_MICROHTTPD_SERVER_H
-#define PONS_HTTP_MICROHTTPD_SERVER_H
+#pragma once
 
 #include "pons/ext/http_server.h"
 
@@ -43,5 +42,3 @@ typedef struct pons__server {
 } pons__server;
 
 int64_t pons__server_now_ms(void); // a clock that nobody sets
-
-#endif

@@ -8,8 +8,6 @@
 // connection sleep or to wake it; MHD calls nothing of ours under its own locks.
 #include "http/microhttpd/stream_reply.h"
 
-#include "http/microhttpd/connection_timeouts.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 // stream_reply.h - a reply that is written as time goes on.
-#ifndef PONS_HTTP_MICROHTTPD_STREAM_REPLY_H
-#define PONS_HTTP_MICROHTTPD_STREAM_REPLY_H
+#pragma once
 
 #include "http/microhttpd/request_reply.h"
 
@@ -10,5 +9,3 @@ size_t pons__stream_unsent(pons_http_stream *s);
 void pons__stream_end(pons_http_stream *s);
 // The server closes: what is written goes out, and no more.
 void pons__streams_close(pons__server *sv);
-
-#endif

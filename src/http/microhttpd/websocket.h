@@ -1,6 +1,5 @@
 // websocket.h - a WebSocket: messages both ways on a connection that began as a request.
-#ifndef PONS_HTTP_MICROHTTPD_WEBSOCKET_H
-#define PONS_HTTP_MICROHTTPD_WEBSOCKET_H
+#pragma once
 
 #include "http/microhttpd/request_reply.h"
 
@@ -9,5 +8,3 @@ int pons__socket_send(pons_http_socket *s, bool binary, const void *data, size_t
 void pons__socket_end(pons_http_socket *s);
 // The server closes: every socket is ended; returns when their threads have.
 void pons__sockets_close(pons__server *sv);
-
-#endif

@@ -1,8 +1,7 @@
 // chat.h - chat completions as text and values, without a network: chat_request.c says what is asked,
 // chat_reply.c and tool_call_fragments.c what the answer means. openai/openai.c cuts streams into events (pons/sse.h)
 // and keeps the time. Nothing here knows HTTP, so all of it is tested and fuzzed alone.
-#ifndef PONS_LLM_CHAT_CHAT_H
-#define PONS_LLM_CHAT_CHAT_H
+#pragma once
 
 #include "llm/stream_redactor.h"
 #include "pons/ext/llm.h"
@@ -126,5 +125,3 @@ int pons__models_read(const char *text, size_t n, pons_value **ret, pons_error *
 // "HTTP 401 (invalid_api_key): …" from a body that is not a success; one line.
 void pons__openai_http_error(pons_error *err, long status, const char *body, size_t len,
                              const char *secret);
-
-#endif

@@ -34,10 +34,7 @@ static bool is_wire_name(const char *name)
 
 static bool is_taken(const pons_value *names, const char *wire)
 {
-    const char *name;
-    pons_value *v;
-    json_object_foreach((pons_value *)names, name, v)
-    {
+    pons_each_member(name, v, names) {
         if (strcmp(json_string_value(v), wire) == 0) {
             return true;
         }
@@ -390,15 +387,12 @@ static bool refuses_extra(const pons_value *request, const char *text)
         const pons_value *extra = pons_get(json_array_get(messages, i), "extra");
         const char *key;
         pons_value *v, *call;
-        json_object_foreach(json_object_get(extra, "message"), key, v)
-        {
+        json_object_foreach(json_object_get(extra, "message"), key, v) {
             named = named || names_field(text, key);
         }
-        json_object_foreach(json_object_get(extra, "calls"), key, call)
-        {
+        json_object_foreach(json_object_get(extra, "calls"), key, call) {
             const char *field;
-            json_object_foreach(call, field, v)
-            {
+            json_object_foreach(call, field, v) {
                 named = named || names_field(text, field);
             }
         }

@@ -95,12 +95,10 @@ static int join_pieces(pons_value *v)
     pons_value *one;
     size_t i;
     int rc = 0;
-    json_array_foreach(v, i, one)
-    {
+    json_array_foreach(v, i, one) {
         rc = rc != 0 ? rc : join_pieces(one);
     }
-    json_object_foreach_safe(v, next, key, one)
-    {
+    json_object_foreach_safe(v, next, key, one) {
         pons_value *first = *key == *PIECES ? json_object_get(v, key + 1) : NULL;
         if (!json_is_string(first) || !json_is_array(one)) {
             rc = rc != 0 ? rc : join_pieces(one);
@@ -109,8 +107,7 @@ static int join_pieces(pons_value *v)
         pons_autobuf whole = PONS_BUF_INIT;
         pons_value *piece;
         pons_buf_bytes(&whole, json_string_value(first), json_string_length(first));
-        json_array_foreach(one, i, piece)
-        {
+        json_array_foreach(one, i, piece) {
             pons_buf_bytes(&whole, json_string_value(piece), json_string_length(piece));
         }
         if (whole.failed || json_string_setn(first, whole.data, whole.len) < 0) {
@@ -123,11 +120,8 @@ static int join_pieces(pons_value *v)
 
 static int join(pons_value *into, const pons_value *piece, const char *const *known)
 {
-    const char *key;
-    pons_value *v;
     int rc = 0;
-    json_object_foreach((pons_value *)piece, key, v)
-    {
+    pons_each_member(key, v, piece) {
         pons_value *was = json_object_get(into, key);
         if (rc != 0 || json_is_null(v) || *key == *PIECES || (known && among(key, known))) {
             continue;

@@ -652,8 +652,7 @@ static int configure_timeouts(provider *p, const pons_value *config, pons_error 
     const pons_value *given = pons_get(config, "timeouts");
     const char *key;
     pons_value *v;
-    json_object_foreach((pons_value *)given, key, v)
-    {
+    json_object_foreach((pons_value *)given, key, v) {
         bool is = false;
         for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
             is |= strcmp(known[i].key, key) == 0;

@@ -1,7 +1,6 @@
 // event_timer.h - events that are due at a time of the injected clock: what providers without a thread
 // give their host. One thread.
-#ifndef PONS_LLM_REPLAY_EVENT_TIMER_H
-#define PONS_LLM_REPLAY_EVENT_TIMER_H
+#pragma once
 
 #include "pons/ext/llm.h"
 
@@ -17,5 +16,3 @@ void pons__timed_fini(pons__timed *t);
 int pons__timed_push(pons__timed *t, int64_t due_ns, pons_llm_event ev);
 void pons__timed_cancel(pons__timed *t, uint64_t call);
 bool pons__timed_next(pons__timed *t, pons_llm_event *ret); // the oldest that is due
-
-#endif

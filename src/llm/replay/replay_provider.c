@@ -7,7 +7,6 @@
 #include "llm/replay/event_timer.h"
 #include "pons/buf.h"
 #include "pons/file.h"
-#include "pons/llm.h"
 
 #include <errno.h>
 #include <math.h>
@@ -158,17 +157,13 @@ static bool objects_differ(const replay *r, const pons_value *a, const pons_valu
                            char *ret, size_t cap)
 {
     const size_t n = strlen(path);
-    const char *key;
-    pons_value *v;
-    json_object_foreach((pons_value *)a, key, v)
-    {
+    pons_each_member(key, v, a) {
         snprintf(path + n, PATH_MAX_SIZE - n, "%s%s", n ? "." : "", key);
         if (differ(r, v, pons_get(b, key), path, ret, cap)) {
             return true;
         }
     }
-    json_object_foreach((pons_value *)b, key, v)
-    {
+    pons_each_member(key, v, b) {
         snprintf(path + n, PATH_MAX_SIZE - n, "%s%s", n ? "." : "", key);
         if (!pons_get(a, key) && differ(r, NULL, v, path, ret, cap)) {
             return true;

@@ -23,7 +23,6 @@
 #include "llm/replay/scripted_provider.h"
 
 #include "llm/replay/event_timer.h"
-#include "pons/llm.h"
 #include "pons/yaml.h"
 
 #include <stdlib.h>
@@ -63,10 +62,7 @@ static int check_keys(const pons_value *reply, size_t i, const pons_yaml *y, pon
     if (!json_is_object(reply)) {
         return bad(y, i, "", "expected a mapping", err);
     }
-    const char *key;
-    pons_value *v;
-    json_object_foreach((pons_value *)reply, key, v)
-    {
+    pons_each_member(key, v, reply) {
         size_t k = 0;
         while (keys[k] && strcmp(keys[k], key) != 0) {
             k++;
@@ -225,10 +221,7 @@ static bool is_wanted(const pons_value *want, const pons_value *got)
 bool pons__script_fits(const pons_value *when, const pons_value *request)
 {
     const pons_value *observation = pons_get(request, "observation");
-    const char *path;
-    pons_value *want;
-    json_object_foreach((pons_value *)when, path, want)
-    {
+    pons_each_member(path, want, when) {
         if (!is_wanted(want, at_path(observation ? observation : request, path))) {
             return false;
         }

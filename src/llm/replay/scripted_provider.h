@@ -1,6 +1,5 @@
 // scripted_provider.h - what the scripted provider and the scripted server of the tests share.
-#ifndef PONS_LLM_REPLAY_SCRIPTED_PROVIDER_H
-#define PONS_LLM_REPLAY_SCRIPTED_PROVIDER_H
+#pragma once
 
 #include "pons/value.h"
 
@@ -9,5 +8,3 @@
 // counts from 0 in a list, or from -1 at its end. A value is equal, or {contains: TEXT} is part of
 // it.
 bool pons__script_fits(const pons_value *when, const pons_value *request);
-
-#endif

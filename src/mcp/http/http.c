@@ -204,11 +204,8 @@ static void add_header(headers *h, const char *name, const char *value)
 static void make_headers(const transfer *t, headers *h)
 {
     const wire *w = t->w;
-    const char *key;
     h->lines = pons_need_zeroed(json_object_size(w->headers) + HEADERS, sizeof *h->lines);
-    json_t *v;
-    json_object_foreach(w->headers, key, v)
-    {
+    pons_each_member(key, v, w->headers) {
         add_header(h, key, json_string_value(v));
     }
     add_header(h, "Accept",

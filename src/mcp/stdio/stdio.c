@@ -124,10 +124,7 @@ static char **environment(const pons_value *own)
             used++;
         }
     }
-    const char *key;
-    json_t *v;
-    json_object_foreach((json_t *)own, key, v)
-    {
+    pons_each_member(key, v, own) {
         if (list && asprintf(&list[used], "%s=%s", key, json_string_value(v)) >= 0) {
             used++;
         }
@@ -151,8 +148,7 @@ static char **arguments(const char *command, const pons_value *args)
     if (list) {
         list[0] = strdup(command);
     }
-    json_array_foreach(args, i, v)
-    {
+    json_array_foreach(args, i, v) {
         if (list) {
             list[i + 1] = strdup(json_string_value(v));
         }

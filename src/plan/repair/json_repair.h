@@ -1,6 +1,5 @@
 // json_repair.h - JSON out of what a model wrote.
-#ifndef PONS_PLAN_REPAIR_JSON_REPAIR_H
-#define PONS_PLAN_REPAIR_JSON_REPAIR_H
+#pragma once
 
 #include "plan/json_tokens.h"
 #include "pons/buf.h"
@@ -18,5 +17,3 @@ void pons__repaired_mark(pons__repaired *o, size_t given);
 // Makes JSON of what a model wrote. Positions told are those of `text`.
 int pons__repair(const char *text, size_t len, pons_plan_repair_fn fn, void *user,
                  pons__repaired *ret, pons_error *err);
-
-#endif

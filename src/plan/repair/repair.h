@@ -1,6 +1,5 @@
 // repair.h - the lenient reader, as its files share it (json_repair.c has the idea).
-#ifndef PONS_PLAN_REPAIR_REPAIR_H
-#define PONS_PLAN_REPAIR_REPAIR_H
+#pragma once
 
 #include "plan/repair/json_repair.h"
 
@@ -106,5 +105,3 @@ bool pons__lenient_is_word(const char *s, size_t len, const char *word_);
 int pons__lenient_object(pons__lenient *r, const char *opener, char closer,
                          const char *wanted_colon);
 int pons__lenient_value(pons__lenient *r, bool calls);
-
-#endif

@@ -23,11 +23,8 @@
 // Whoever decided: what no body can do, or not with these arguments, or outside of the world, is not sent.
 static void judge_operation(pons__watch *w, const char *skill, const pons_value *args)
 {
-    size_t i;
-    json_t *item;
     const pons_value *known = NULL;
-    json_array_foreach(w->skills, i, item)
-    {
+    pons_each(item, w->skills) {
         known = strcmp(pons_get_str(item, "name", ""), skill) == 0 ? item : known;
     }
     if (w->skills && !known) {
@@ -79,8 +76,6 @@ static void effect_event(pons__watch *w, const pons_value *payload)
 {
     const char *skill = pons_get_str(payload, "skill", ""), *goal;
     const char *id, *state = pons_get_str(payload, "state", "");
-    size_t i;
-    json_t *op;
     goal = pons_get_str(payload, "goal_id", "");
     const bool known = pons_get(w->sent, goal) != NULL;
     if (known) {
@@ -91,13 +86,11 @@ static void effect_event(pons__watch *w, const pons_value *payload)
     }
     json_object_set_new(w->sent, goal, json_string(state));
     json_t *question;
-    json_object_foreach(w->questions, id, question)
-    {
+    json_object_foreach(w->questions, id, question) {
         const pons_value *ops = pons_get(question, "ops");
         const bool same_task = strcmp(pons_get_str(question, "task_id", ""),
                                       pons_get_str(payload, "task_id", "")) == 0;
-        json_array_foreach(same_task ? ops : NULL, i, op)
-        {
+        pons_each(op, same_task ? ops : NULL) {
             if (same_operation(op, payload)) {
                 pons__watch_broken(
                     w, "asked", "%s was dispatched while question %s about it was open", skill, id);
@@ -106,7 +99,7 @@ static void effect_event(pons__watch *w, const pons_value *payload)
     }
     judge_operation(w, skill, pons_get(payload, "args"));
     const bool granted = take_grant(w, payload);
-    if (pons__watch_names(w->asks, skill) && !granted) {
+    if (pons_list_has(w->asks, skill) && !granted) {
         pons__watch_broken(w, "unasked", "%s was dispatched, and nobody had agreed", skill);
     }
 }
@@ -121,12 +114,9 @@ static void answer_event(pons__watch *w, const pons_value *payload)
 {
     const char *id = pons_get_str(payload, "id", ""), *action = pons_get_str(payload, "action", "");
     const bool edit = strcmp(action, "edit") == 0, yes = strcmp(action, "approve") == 0;
-    size_t i;
-    json_t *op;
     const pons_value *question = pons_get(w->questions, id);
     const bool agreed = (edit || yes) && !pons_get_bool(question, "void", false);
-    json_array_foreach(agreed ? pons_get(question, "ops") : NULL, i, op)
-    {
+    pons_each(op, agreed ? pons_get(question, "ops") : NULL) {
         json_array_append_new(w->granted, edit ? json_null() : pons_value_ref(op));
     }
     if (edit && agreed && json_array_size(pons_get(question, "ops")) == 0) {
@@ -140,21 +130,17 @@ static void answer_event(pons__watch *w, const pons_value *payload)
 
 static void over_event(pons__watch *w, const pons_value *payload)
 {
-    const char *goal;
-    json_t *state;
     if (strcmp(pons_get_str(payload, "status", ""), "waiting") == 0) {
         return;
     }
-    json_object_foreach(w->sent, goal, state)
-    {
+    pons_each_member(goal, state, w->sent) {
         const char *word = json_string_value(state);
         if (strcmp(word, "dispatched") == 0 || strcmp(word, "accepted") == 0) {
             pons__watch_broken(w, "open", "the run is over, and of goal %s it says only %s", goal,
                                word);
         }
     }
-    json_object_foreach(w->open, goal, state)
-    {
+    pons_each_member(goal, state, w->open) {
         pons__watch_broken(w, "runs", "the run is over, and %s, goal %s, has no end",
                            json_string_value(state), goal);
     }
@@ -164,15 +150,13 @@ static void mode_event(pons__watch *w, const pons_value *payload)
 {
     const pons_value *only = pons_get(w->always, "modes");
     const char *mode = pons_get_str(payload, "mode", "");
-    if (only && !pons__watch_names(only, mode)) {
+    if (only && !pons_list_has(only, mode)) {
         pons__watch_broken(w, mode, "the mode is %s", mode);
     }
     // Somebody's stop wins over what has not begun; the latch of an unclean boot is nobody's.
     if (strcmp(mode, "SAFE") == 0 && (w->said || w->stop_seen_ns > 0)) {
-        const char *id;
-        json_t *question;
         json_array_clear(w->granted);
-        json_object_foreach(w->questions, id, question) // what is asked, as well
+        pons_each_member(id, question, w->questions) // what is asked, as well
         {
             json_object_set_new(question, "void", json_true());
         }
@@ -223,10 +207,7 @@ static void queued_event(pons__watch *w, const pons_value *payload)
 
 bool pons__watch_busy(const pons__watch *w)
 {
-    const char *id;
-    json_t *task;
-    json_object_foreach(w->tasks, id, task)
-    {
+    pons_each_member(id, task, w->tasks) {
         if (!pons_get_bool(task, "own", false)) {
             return true;
         }
@@ -236,10 +217,7 @@ bool pons__watch_busy(const pons__watch *w)
 
 static bool asks_about(const pons__watch *w, const char *task)
 {
-    const char *id;
-    json_t *question;
-    json_object_foreach(w->questions, id, question)
-    {
+    pons_each_member(id, question, w->questions) {
         if (strcmp(pons_get_str(question, "task_id", ""), task) == 0) {
             return true;
         }
@@ -255,8 +233,7 @@ static void active_event(pons__watch *w, const pons_value *payload)
     const int64_t priority = pons_get_int(task, "priority", 0), n = pons_get_int(task, "n", 0);
     const bool named = strcmp(id, w->switched_to) == 0 || pons_get_int(task, "deadline_ms", 0) > 0;
     json_t *left;
-    json_object_foreach(task && !pons_get_bool(task, "own", false) ? w->tasks : NULL, other, left)
-    {
+    json_object_foreach(task && !pons_get_bool(task, "own", false) ? w->tasks : NULL, other, left) {
         const int64_t its = pons_get_int(left, "priority", 0);
         const bool older = pons_get_int(left, "n", 0) < n && !pons_get_bool(left, "begun", false);
         if (left == task || pons_get_bool(left, "own", false) || asks_about(w, other)) {
@@ -310,8 +287,7 @@ static void done_event(pons__watch *w, const pons_value *payload)
         pons__watch_broken(w, "there", "%s succeeded, and the robot is at %.2f, %.2f, not in %s",
                            id, w->truth.x, w->truth.y, zone);
     }
-    json_object_foreach(w->moving, goal, task)
-    {
+    json_object_foreach(w->moving, goal, task) {
         if (strcmp(json_string_value(task), id) == 0 && !kernels) {
             pons__watch_broken(w, "left", "%s %s, and its goal %s still has the base", id, status,
                                goal);
@@ -325,8 +301,7 @@ void pons__watch_tasks(pons__watch *w, const pons__watch_step *step)
     const char *id;
     json_t *task;
     bool late = false, orphan = false;
-    json_object_foreach(w->awake && w->seq > 0 ? w->moving : NULL, id, task)
-    {
+    json_object_foreach(w->awake && w->seq > 0 ? w->moving : NULL, id, task) {
         const char *whose = json_string_value(task);
         orphan = orphan || (*whose && !pons_get(w->tasks, whose));
     }
@@ -336,8 +311,7 @@ void pons__watch_tasks(pons__watch *w, const pons__watch_step *step)
                            "a task is over for %.1f s, and its goal still has the base",
                            (double)w->orphan_ns / 1e9);
     }
-    json_object_foreach(w->awake && w->overdue_ends ? w->tasks : NULL, id, task)
-    {
+    json_object_foreach(w->awake && w->overdue_ends ? w->tasks : NULL, id, task) {
         const int64_t until_ms = pons_get_int(task, "deadline_ms", 0);
         if (until_ms > 0 && step->wall_ms >= until_ms && w->overdue_ns > OVERDUE_NS) {
             pons__watch_broken(w, "late", "%s is open, and its deadline has passed", id);

@@ -96,11 +96,8 @@ static void expect_results(const pons_value *wanted, const pons_value *got, pons
     size_t at = 0;
     const size_t n = json_array_size(wanted);
     for (size_t i = 0; i < json_array_size(got) && at < n; i++) {
-        const char *key;
-        json_t *value;
         bool fits = true;
-        json_object_foreach((json_t *)json_array_get(wanted, at), key, value)
-        {
+        pons_each_member(key, value, json_array_get(wanted, at)) {
             const char *part = strcmp(key, "says") == 0 ? json_string_value(value) : NULL;
             const pons_value *have = pons_get(json_array_get(got, i), part ? "error_msg" : key);
             fits = fits && (part ? strstr(have ? json_string_value(have) : "", part) != NULL
@@ -121,10 +118,7 @@ static void expect_results(const pons_value *wanted, const pons_value *got, pons
 static void expect_words(const pons_value *wanted, const pons_value *counts, const char *what,
                          bool there, pons_value *misses)
 {
-    size_t i;
-    json_t *word;
-    json_array_foreach(wanted, i, word)
-    {
+    pons_each(word, wanted) {
         if ((pons_get(counts, json_string_value(word)) != NULL) != there) {
             miss(misses, json_sprintf("%s %s %s", there ? "no" : "an unexpected", what,
                                       json_string_value(word)));
@@ -137,8 +131,7 @@ static void expect_said(const char *said, const pons__story *story, pons_value *
     size_t i;
     json_t *word;
     bool heard = !said;
-    json_array_foreach(story->said, i, word)
-    {
+    json_array_foreach(story->said, i, word) {
         heard = heard || strcmp(json_string_value(word), said) == 0;
     }
     if (!heard) {
@@ -177,10 +170,7 @@ void pons__judge_expect(const pons_scenario *s, const pons__story *story, const 
     expect_sequence(pons_get(expect, "sources"), story->sources, "sources", misses);
     expect_sequence(pons_get(expect, "modes"), story->modes, "modes", misses);
     pons_autovalue decided = json_object();
-    size_t i;
-    json_t *word;
-    json_array_foreach(story->decisions, i, word)
-    {
+    pons_each(word, story->decisions) {
         count(decided, json_string_value(word));
     }
     const size_t decisions_max = (size_t)pons_get_int(expect, "decisions_max", INT64_MAX);
@@ -308,10 +298,7 @@ bool pons__judge_moves(const char *skill)
 
 bool pons__judge_in_zone(const pons_value *world, const char *zone, pons_pose2 p)
 {
-    size_t k;
-    json_t *z;
-    json_array_foreach(pons_get(world, "zones"), k, z)
-    {
+    pons_each(z, pons_get(world, "zones")) {
         if (strcmp(pons_get_str(z, "id", ""), zone) != 0) {
             continue;
         }

@@ -1,6 +1,5 @@
 // expectations.h - what happened, and what must be true of it (expectations.c).
-#ifndef PONS_SCENARIO_CHECKS_EXPECTATIONS_H
-#define PONS_SCENARIO_CHECKS_EXPECTATIONS_H
+#pragma once
 
 #include "pons/brain.h"
 #include "pons/geometry.h"
@@ -49,5 +48,3 @@ void pons__judge_expect(const pons_scenario *s, const pons__story *story, const 
 int64_t pons__judge_ledger(const char *ledger_path, pons_value *results, pons_value *misses);
 bool pons__judge_in_zone(const pons_value *world, const char *zone, pons_pose2 p);
 bool pons__judge_moves(const char *skill); // it needs the base
-
-#endif

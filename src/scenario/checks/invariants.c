@@ -71,7 +71,7 @@ static void ledger_row(pons__watch *w, const pons_value *row)
     json_object_set_new(w->started, goal, json_true());
     json_object_set_new(w->open, goal, json_string(skill));
     const pons_value *only = pons_get(w->always, "skills");
-    if (only && !pons__watch_names(only, skill)) {
+    if (only && !pons_list_has(only, skill)) {
         pons__watch_broken(w, skill, "%s started, which may not", skill);
     }
     if (!pons__judge_moves(skill)) {

@@ -1,6 +1,5 @@
 // invariants.h - what must hold at every step of every run, whatever the file says (invariants.c).
-#ifndef PONS_SCENARIO_CHECKS_INVARIANTS_H
-#define PONS_SCENARIO_CHECKS_INVARIANTS_H
+#pragma once
 
 #include "pons/body.h"
 #include "pons/brain.h"
@@ -108,5 +107,3 @@ void pons__watch_moved(pons__watch *w);   // the robot was carried away: where i
 void pons__watch_rebooted(pons__watch *w);
 // A person said so, by any way: stop (to the brain), reset, continue. Other words are none of its.
 void pons__watch_heard(pons__watch *w, const char *word);
-
-#endif

@@ -1,14 +1,12 @@
 // invariants_internal.h - what the files of the watch share: invariants.c looks at the ledger, the mode and the
 // file's own rules, motion_invariants.c at the wheels, event_invariants.c at what was committed; each tells by violation_report.c.
-#ifndef PONS_SCENARIO_CHECKS_INVARIANTS_INTERNAL_H
-#define PONS_SCENARIO_CHECKS_INVARIANTS_INTERNAL_H
+#pragma once
 
 #include "scenario/checks/invariants.h"
 
 // violation_report.c. A rule was broken: told once a kind, with the moment.
 void pons__watch_broken(pons__watch *w, const char *kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-bool pons__watch_names(const pons_value *list, const char *word);
 
 // motion_invariants.c
 void pons__watch_motion(pons__watch *w, const pons__watch_step *step);
@@ -17,5 +15,3 @@ void pons__watch_motion(pons__watch *w, const pons__watch_step *step);
 int pons__watch_event(void *user, const pons_event_row *row); // a pons_event_fn; user: the watch
 void pons__watch_tasks(pons__watch *w, const pons__watch_step *step);
 bool pons__watch_busy(const pons__watch *w); // there is a task that a person asked for
-
-#endif

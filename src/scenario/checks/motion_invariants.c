@@ -69,11 +69,8 @@ static void look_at_lost(pons__watch *w, const pons__watch_step *step)
                            "there is no brain, and the wheels are told %.3f m/s, %.3f rad/s", now.v,
                            now.w);
     }
-    const char *goal;
-    json_t *task;
     const bool faster = fabs(now.v) > fabs(was.v) + SAME || fabs(now.w) > fabs(was.w) + SAME;
-    json_object_foreach(w->moving, goal, task)
-    {
+    pons_each_member(goal, task, w->moving) {
         const bool held = pons_get(w->held, goal) != NULL;
         if (held && faster && w->now_s - pons_get_num(w->held, goal, 0.0) > HELD_S) {
             pons__watch_broken(w, "held", "goal %s is held, and the wheels are told %.3f m/s", goal,

@@ -18,16 +18,3 @@ void pons__watch_broken(pons__watch *w, const char *kind, const char *fmt, ...)
     json_object_set_new(w->kinds, kind, json_true());
     json_array_append_new(w->misses, json_sprintf("at %.2f s: %s", w->now_s, text));
 }
-
-bool pons__watch_names(const pons_value *list, const char *word)
-{
-    size_t i;
-    json_t *item;
-    json_array_foreach(list, i, item)
-    {
-        if (strcmp(json_string_value(item), word) == 0) {
-            return true;
-        }
-    }
-    return false;
-}

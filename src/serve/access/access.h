@@ -1,6 +1,5 @@
 // access.h - who may come in at all, before any route is looked for.
-#ifndef PONS_SERVE_ACCESS_ACCESS_H
-#define PONS_SERVE_ACCESS_ACCESS_H
+#pragma once
 
 #include "serve/access/server.h"
 
@@ -13,5 +12,3 @@ bool pons__door_look(pons__request *r);
 bool pons__door_enter(pons__request *r);
 // An OPTIONS of an admitted origin, answered; or refused.
 void pons__door_preflight(pons__request *r);
-
-#endif

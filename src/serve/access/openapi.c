@@ -32,19 +32,14 @@ struct pons__openapi { // const after open
 // "#/components/schemas/X" is "#/$defs/X" in a schema that stands alone.
 static void localize(json_t *v)
 {
-    const char *name;
-    json_t *one;
-    size_t i;
     const char *ref = json_string_value(json_object_get(v, "$ref"));
     if (ref && strncmp(ref, DEFS, strlen(DEFS)) == 0) {
         json_object_set_new(v, "$ref", json_sprintf("#/$defs/%s", ref + strlen(DEFS)));
     }
-    json_object_foreach(v, name, one)
-    {
+    pons_each_member(name, one, v) {
         localize(one);
     }
-    json_array_foreach(v, i, one)
-    {
+    pons_each(one, v) {
         localize(one);
     }
 }
@@ -63,8 +58,7 @@ static pons_value *operation(json_t *op)
     pons_value *names = json_object(), *needed = json_array(), *parts = json_object();
     size_t i;
     json_t *p, *body = member_of(op, way);
-    json_array_foreach(json_object_get(op, "parameters"), i, p)
-    {
+    json_array_foreach(json_object_get(op, "parameters"), i, p) {
         const pons_value *name = pons_get(p, "name");
         json_object_set(names, json_string_value(name), json_object_get(p, "schema"));
         if (pons_get_bool(p, "required", false)) {
@@ -103,10 +97,8 @@ static int compile(pons__openapi *o, pons_error *err)
     json_t *item, *op;
     localize(doc);
     o->operations = json_object();
-    json_object_foreach(json_object_get(doc, "paths"), path, item)
-    {
-        json_object_foreach(item, method, op)
-        {
+    json_object_foreach(json_object_get(doc, "paths"), path, item) {
+        json_object_foreach(item, method, op) {
             pons_autobuf key = PONS_BUF_INIT;
             key_of(method, path, &key);
             if (json_is_object(op) &&
@@ -153,15 +145,8 @@ void pons__openapi_close(pons__openapi *o)
 static bool wants(const pons_value *schema, const char *type)
 {
     const pons_value *types = pons_get(schema, "type");
-    size_t i;
-    json_t *one;
-    json_array_foreach(types, i, one)
-    {
-        if (strcmp(json_string_value(one), type) == 0) {
-            return true;
-        }
-    }
-    return json_is_string(types) && strcmp(json_string_value(types), type) == 0;
+    return pons_list_has(types, type) ||
+           (json_is_string(types) && strcmp(json_string_value(types), type) == 0);
 }
 
 // What a text of a query stands for; a text that stands for nothing of the kind stays one, which the check

@@ -1,6 +1,5 @@
 // openapi.h - the document of the API, which checks each request and is published.
-#ifndef PONS_SERVE_ACCESS_OPENAPI_H
-#define PONS_SERVE_ACCESS_OPENAPI_H
+#pragma once
 
 #include "serve/access/route.h"
 
@@ -12,5 +11,3 @@ void pons__openapi_close(pons__openapi *o); // NULL-safe
 // Reads the request's query, and compares it and the body with what the document has for this row. False:
 // it is refused with 422, and the row's own form of an error where it has one.
 bool pons__openapi_admits(pons__request *r, const pons__route *row);
-
-#endif

@@ -140,6 +140,16 @@ void pons__reply_fault(pons__request *r, const pons_error *err)
     pons__reply_error(r, status, "%s", pons_error_line(err, line, sizeof line));
 }
 
+void pons__reply_result(pons__request *r, int rc, pons_value *value, const pons_error *err)
+{
+    if (rc < 0) {
+        pons_value_unref(value);
+        pons__reply_fault(r, err);
+    } else {
+        pons__reply_json(r, 200, value);
+    }
+}
+
 pons_http_stream *pons__reply_events(pons__request *r, const char *const *more)
 {
     return pons__reply_stream(r, "text/event-stream", more);

@@ -1,6 +1,5 @@
 // reply.h - answers: JSON, an error, a stream of events.
-#ifndef PONS_SERVE_ACCESS_REPLY_H
-#define PONS_SERVE_ACCESS_REPLY_H
+#pragma once
 
 #include "serve/access/server.h"
 
@@ -13,10 +12,10 @@ void pons__reply_error(pons__request *r, int status, const char *fmt, ...)
 void pons__reply_wrong(pons__request *r, const char *where, const char *message);
 // The status that an error's is, with its line.
 void pons__reply_fault(pons__request *r, const pons_error *err);
+// Of what has ended with a status: the value (taken), or the error.
+void pons__reply_result(pons__request *r, int rc, pons_value *value, const pons_error *err);
 void pons__reply_bytes(pons__request *r, int status, const char *type, const char *const *more,
                        const void *data, size_t n);
 // Begins a body that comes in pieces, and text/event-stream; NULL: the request is answered, there is no memory. more: headers, or NULL.
 pons_http_stream *pons__reply_stream(pons__request *r, const char *type, const char *const *more);
 pons_http_stream *pons__reply_events(pons__request *r, const char *const *more);
-
-#endif

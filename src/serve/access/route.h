@@ -1,6 +1,5 @@
 // route.h - which handler a request is for.
-#ifndef PONS_SERVE_ACCESS_ROUTE_H
-#define PONS_SERVE_ACCESS_ROUTE_H
+#pragma once
 
 #include "serve/access/server.h"
 
@@ -21,5 +20,3 @@ extern const pons__route *const pons__serve_tables[]; // the main port's; NULL a
 // Tables end with a row of NULLs. Decodes the path, finds the row, looks at the role, and handles
 // it; answers 404, 405, 401 or 403 otherwise.
 void pons__route_request(pons__request *r, const pons__route *const *tables);
-
-#endif

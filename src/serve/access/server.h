@@ -1,6 +1,5 @@
 // server.h - what the rooms of the server share: its options, its rooms' faces, and a request.
-#ifndef PONS_SERVE_ACCESS_SERVER_H
-#define PONS_SERVE_ACCESS_SERVER_H
+#pragma once
 
 #include "pons/serve.h"
 #include "serve/access/token.h"
@@ -68,5 +67,3 @@ typedef struct pons__request { // one handler's, on a worker's stack
     size_t n_args;
     char path[1024]; // decoded segments, each ends with a zero
 } pons__request;
-
-#endif

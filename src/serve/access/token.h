@@ -1,6 +1,5 @@
 // token.h - who a client is, by the token that it shows.
-#ifndef PONS_SERVE_ACCESS_TOKEN_H
-#define PONS_SERVE_ACCESS_TOKEN_H
+#pragma once
 
 #include "pons/error.h"
 
@@ -27,5 +26,3 @@ const char *pons__role_name(pons__role role);
 int pons__tokens_load(const char *path, pons__tokens *ret, pons_error *err);
 // The role of a token; takes as long for a wrong one as for a right one. NULL: nobody.
 pons__role pons__tokens_role(const pons__tokens *t, const char *shown);
-
-#endif

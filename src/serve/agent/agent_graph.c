@@ -205,10 +205,7 @@ static pons__told told_before(const pons__agent_graph *g, const pons_run *run, c
     int64_t last = 0;
     pons_error none = PONS_ERROR_INIT;
     const pons_store store = g->s->o.store;
-    size_t i;
-    json_t *m;
-    json_array_foreach((json_t *)(uintptr_t)pons_run_get(run, "messages"), i, m)
-    {
+    pons_each(m, pons_run_get(run, "messages")) {
         json_object_set_new(told.ids, pons_get_str(m, "id", ""), json_true());
     }
     if (restarted && store.ops->event_last(store.self, thread, &last, &none) >= 0) {

@@ -1,6 +1,5 @@
 // agent_graph.h - the planning agent as a graph that clients run.
-#ifndef PONS_SERVE_AGENT_AGENT_GRAPH_H
-#define PONS_SERVE_AGENT_AGENT_GRAPH_H
+#pragma once
 
 #include "serve/access/server.h"
 
@@ -8,5 +7,3 @@
 int pons__agent_graph_open(pons_serve *s, pons__agent_graph **ret, pons_error *err);
 void pons__agent_graph_close(pons__agent_graph *g); // after the runs; NULL-safe
 void pons__agent_graph_served(pons__agent_graph *g, pons_serve_graph *ret);
-
-#endif

@@ -46,10 +46,7 @@ static pons_value *message_of(const pons_value *m)
     const char *role = pons_get_str(m, "role", "");
     const bool tool = strcmp(role, "tool") == 0;
     pons_value *calls = json_array();
-    size_t i;
-    json_t *one;
-    json_array_foreach(pons_get(m, "tool_calls"), i, one)
-    {
+    pons_each(one, pons_get(m, "tool_calls")) {
         json_array_append_new(calls, call_of(one));
     }
     pons_value *all = pons_object("type", json_string(tool ? "tool" : "ai"), "id",
@@ -84,10 +81,8 @@ static bool has_call(const pons_value *messages, const pons_value *question)
 {
     size_t i, k;
     json_t *m, *c;
-    json_array_foreach(messages, i, m)
-    {
-        json_array_foreach(pons_get(m, "tool_calls"), k, c)
-        {
+    json_array_foreach(messages, i, m) {
+        json_array_foreach(pons_get(m, "tool_calls"), k, c) {
             if (strcmp(pons_get_str(c, "name", ""), pons_get_str(question, "tool", "-")) == 0 &&
                 json_equal(pons_get(c, "args"), pons_get(question, "input"))) {
                 return true;
@@ -115,8 +110,7 @@ static pons_value *messages_of(const pons_serve *s, const char *session, const p
     }
     add_all(all, list, from);
     json_t *task;
-    json_array_foreach(pons_get(now, "tasks"), i, task)
-    {
+    json_array_foreach(pons_get(now, "tasks"), i, task) {
         if (strcmp(pons_get_str(task, "name", ""), "agent") == 0) { // the loop that is at work
             add_all(all, pons_get(pons_get(pons_get(task, "state"), "values"), "turn"), 0);
         }
@@ -164,8 +158,7 @@ static void show(const ear *e, const pons_event *ev)
     pons_value *all =
         pons_object("type", json_string(ev->type), "name", tool ? json_string(tool) : NULL,
                     "session", json_string(e->session), "seq", json_integer(ev->seq), NULL);
-    json_object_foreach((json_t *)(uintptr_t)ev->payload, key, value)
-    {
+    json_object_foreach((json_t *)(uintptr_t)ev->payload, key, value) {
         if (!json_object_get(all, key)) {
             json_object_set(all, key, value);
         }
@@ -188,8 +181,7 @@ static pons_value *chunk_of(const pons_value *m)
     pons_value *chunks = json_array();
     size_t i;
     json_t *c;
-    json_array_foreach(pons_get(m, "tool_calls"), i, c)
-    {
+    json_array_foreach(pons_get(m, "tool_calls"), i, c) {
         char *args = NULL;
         pons_value_line(pons_get(c, "args"), &args);
         json_array_append_new(chunks, pons_object("name", pons_value_ref(pons_get(c, "name")),
@@ -207,10 +199,7 @@ static pons_value *chunk_of(const pons_value *m)
 // Calls of tools and what tools said, each once. Texts were shown as they came.
 static void show_messages(const ear *e, const pons_value *messages)
 {
-    size_t i;
-    json_t *m;
-    json_array_foreach((json_t *)(uintptr_t)messages, i, m)
-    {
+    pons_each(m, messages) {
         const char *id = pons_get_str(m, "id", "");
         const bool tool = strcmp(pons_get_str(m, "type", ""), "tool") == 0;
         if (json_object_get(e->told.ids, id) ||

@@ -1,6 +1,5 @@
 // session_events.h - what a session with the agent does, told to the run that waits for it.
-#ifndef PONS_SERVE_AGENT_SESSION_EVENTS_H
-#define PONS_SERVE_AGENT_SESSION_EVENTS_H
+#pragma once
 
 #include "serve/chat/session_threads.h"
 
@@ -13,5 +12,3 @@ typedef struct pons__told { // what the client's thread has been shown of a sess
 // session, after}. Takes what was told.
 pons__listener *pons__ear_create(pons_serve *s, const char *await, const pons_value *request,
                                  pons__told told);
-
-#endif

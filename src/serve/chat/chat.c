@@ -63,10 +63,7 @@ static bool is_ours(const char *type)
 static pons_value *event_value(const ear *e, const pons_event *ev)
 {
     pons_value *all = pons_object("type", json_string(ev->type), NULL);
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)ev->payload, key, value)
-    {
+    pons_each_member(key, value, ev->payload) {
         if (strcmp(key, "type") != 0) {
             json_object_set(all, key, value);
         }

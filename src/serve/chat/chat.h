@@ -1,6 +1,5 @@
 // chat.h - the agent's chat: words in, events out, and a person's answers.
-#ifndef PONS_SERVE_CHAT_CHAT_H
-#define PONS_SERVE_CHAT_CHAT_H
+#pragma once
 
 #include "serve/access/route.h"
 
@@ -11,5 +10,3 @@ extern const pons__route pons__graph_config_routes[]; // its configuration
 // keeps it for the one that comes. *ret is what came of it, *ret_says what a person is told of that.
 bool pons__chat_stops(const pons_serve *s, const char *text, int *ret, const char **ret_says,
                       pons_error *err);
-
-#endif

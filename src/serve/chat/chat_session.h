@@ -1,7 +1,6 @@
 // chat_session.h - one session with the agent: what its thread does with an order, and who listens. Its thread's alone but
 // for what says [desk], which is under the desk's lock.
-#ifndef PONS_SERVE_CHAT_CHAT_SESSION_H
-#define PONS_SERVE_CHAT_CHAT_SESSION_H
+#pragma once
 
 #include "serve/chat/session_threads.h"
 
@@ -64,5 +63,3 @@ void pons__session_end(pons__session *s, int rc, const pons_error *err); // nobo
 void pons__session_deaf(pons__listener *l, int rc, const pons_error *err); // the one; NULL-safe
 // Those who listen for a thread's run, told nothing more, not even that.
 void pons__session_forget(pons__listener **list, const char *thread);
-
-#endif

@@ -1,6 +1,5 @@
 // session_lookup.h - what the store says of sessions: which one asks, and where its turn began.
-#ifndef PONS_SERVE_CHAT_SESSION_LOOKUP_H
-#define PONS_SERVE_CHAT_SESSION_LOOKUP_H
+#pragma once
 
 #include "pons/agent.h"
 
@@ -16,5 +15,3 @@ int pons__chat_turn(pons_store store, const char *session, bool over, int64_t *r
 // The number of a session's newest end of a turn (0: none), and how many there are after a number.
 int pons__chat_ends(pons_store store, const char *session, int64_t after, int64_t *ret_newest,
                     int64_t *ret_n, pons_error *err);
-
-#endif

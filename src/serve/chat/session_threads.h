@@ -1,6 +1,5 @@
 // session_threads.h - sessions with the planning agent: one thread each, for as long as somebody needs it.
-#ifndef PONS_SERVE_CHAT_SESSION_THREADS_H
-#define PONS_SERVE_CHAT_SESSION_THREADS_H
+#pragma once
 
 #include "serve/access/server.h"
 
@@ -56,5 +55,3 @@ void pons__desk_renew(pons__desk *d);
 
 // Whether a text can be a session's name, and is not the robot's thread or another one's.
 int pons__desk_name(const pons__desk *d, const char *session, pons_error *err);
-
-#endif

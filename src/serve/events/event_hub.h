@@ -1,6 +1,5 @@
 // event_hub.h - the events of threads, to every client that listens.
-#ifndef PONS_SERVE_EVENTS_EVENT_HUB_H
-#define PONS_SERVE_EVENTS_EVENT_HUB_H
+#pragma once
 
 #include "serve/access/route.h"
 
@@ -10,5 +9,3 @@ void pons__hub_close(pons__hub *h); // frees; after the server's last request. N
 void pons__hub_event(pons__hub *h, const pons_event *ev); // any thread
 
 extern const pons__route pons__hub_routes[];
-
-#endif

@@ -1,6 +1,5 @@
 // stop_port.h - the Stop port.
-#ifndef PONS_SERVE_EVENTS_STOP_PORT_H
-#define PONS_SERVE_EVENTS_STOP_PORT_H
+#pragma once
 
 #include "serve/access/server.h"
 
@@ -8,5 +7,3 @@
 int pons__stop_open(pons_serve *s, unsigned connections_max, pons__stop_port **ret,
                     pons_error *err);
 void pons__stop_close(pons__stop_port *p); // NULL-safe
-
-#endif

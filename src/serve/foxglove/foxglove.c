@@ -12,7 +12,6 @@
 // many. What clients say is in foxglove_client.c, how it is said in foxglove_protocol.c; what they are told is in foxglove_channels.c.
 #include "serve/foxglove/foxglove.h"
 
-#include "pons/link_report.h"
 #include "pons/record.h"
 #include "serve/access/reply.h"
 #include "serve/foxglove/foxglove_protocol.h"

@@ -1,6 +1,5 @@
 // foxglove.h - the robot's topics to those who speak Foxglove's WebSocket protocol.
-#ifndef PONS_SERVE_FOXGLOVE_FOXGLOVE_H
-#define PONS_SERVE_FOXGLOVE_FOXGLOVE_H
+#pragma once
 
 #include "serve/access/route.h"
 
@@ -9,5 +8,3 @@ void pons__foxglove_stop(pons__foxglove *f);  // its threads end, and every sock
 void pons__foxglove_close(pons__foxglove *f); // frees; after the server's last request. NULL-safe
 
 extern const pons__route pons__foxglove_routes[];
-
-#endif

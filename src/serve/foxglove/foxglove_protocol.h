@@ -1,6 +1,5 @@
 // foxglove_protocol.h - Foxglove's WebSocket protocol, as messages.
-#ifndef PONS_SERVE_FOXGLOVE_FOXGLOVE_PROTOCOL_H
-#define PONS_SERVE_FOXGLOVE_FOXGLOVE_PROTOCOL_H
+#pragma once
 
 #include "pons/value.h"
 
@@ -36,5 +35,3 @@ int pons__wire_id(const pons_value *v, uint32_t *ret, pons_error *err);
 // A client's binary message: the channel that it advertised, and its text, borrowed.
 int pons__wire_published(const char *data, size_t n, uint32_t *ret_channel, const char **ret_json,
                          size_t *ret_n, pons_error *err);
-
-#endif

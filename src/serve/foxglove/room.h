@@ -1,6 +1,5 @@
 // room.h - what the files of the room share: its channels, and who has subscribed to them.
-#ifndef PONS_SERVE_FOXGLOVE_ROOM_H
-#define PONS_SERVE_FOXGLOVE_ROOM_H
+#pragma once
 
 #include "serve/foxglove/foxglove.h"
 
@@ -79,5 +78,3 @@ static inline void pons__fox_ring(const pons__foxglove *f)
     const ssize_t n = write(f->wake, &one, sizeof one);
     (void)n; // full: it is awake
 }
-
-#endif

@@ -4,7 +4,6 @@
 //     GET /assistants/A/subgraphs, /subgraphs/NAMESPACE
 #include "serve/langgraph/assistants.h"
 #include "serve/langgraph/langgraph_json.h"
-#include "serve/langgraph/routes.h"
 #include "serve/langgraph/run_request.h"
 #include "serve/runs/run_host.h"
 
@@ -61,11 +60,8 @@ static void graph(pons__request *r)
     if (!g) {
         return;
     }
-    if (draw(g, "langgraph", xray_of(r), &drawn, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_json(r, 200, drawn);
+    const int rc = draw(g, "langgraph", xray_of(r), &drawn, &err);
+    pons__reply_result(r, rc, drawn, &err);
 }
 
 // As LangGraph names them; id NULL: of a subgraph.
@@ -92,11 +88,8 @@ static void schemas(pons__request *r)
     if (!g) {
         return;
     }
-    if (schemas_of(g->graph, g->id, &all, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_json(r, 200, all);
+    const int rc = schemas_of(g->graph, g->id, &all, &err);
+    pons__reply_result(r, rc, all, &err);
 }
 
 // {"node": schemas, "node|inner": schemas}; wanted: that one alone, and what is on the way to it.

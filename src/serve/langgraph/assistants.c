@@ -12,12 +12,10 @@
 #include "serve/access/reply.h"
 #include "serve/langgraph/langgraph_json.h"
 #include "serve/langgraph/list_page.h"
-#include "serve/langgraph/routes.h"
 #include "serve/runs/job_store.h"
 #include "serve/runs/run_host.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SPACE PONS__OWN ".assistants"
@@ -200,8 +198,7 @@ static void change(pons__request *r)
     int64_t newest = 0;
     size_t i;
     json_t *one;
-    json_array_foreach(versions, i, one)
-    {
+    json_array_foreach(versions, i, one) {
         const int64_t n = pons_get_int(one, "version", 0);
         newest = n > newest ? n : newest;
     }
@@ -232,14 +229,11 @@ static void set_latest(pons__request *r)
 {
     pons_autovalue was = find(r);
     const int64_t wanted = pons_get_int(r->body, "version", 0);
-    size_t i;
-    json_t *one;
     if (!was) {
         return;
     }
     pons_autovalue a = json_deep_copy(was);
-    json_array_foreach(json_object_get(a, "versions"), i, one)
-    {
+    pons_each(one, json_object_get(a, "versions")) {
         if (pons_get_int(one, "version", 0) != wanted) {
             continue;
         }
@@ -262,12 +256,9 @@ static void delete_threads(pons_serve *s, const char *assistant)
     pons_autovalue list = NULL;
     pons_autovalue wanted = pons_object("assistant_id", json_string(assistant), NULL);
     pons_error err = PONS_ERROR_INIT;
-    size_t i;
-    json_t *one;
     pons_threads_find(s->o.store, &(pons_threads_query){.metadata = wanted, .limit = -1}, &list,
                       &err);
-    json_array_foreach(list, i, one)
-    {
+    pons_each(one, list) {
         pons__runhost_thread_delete(s->host, pons_get_str(one, "thread_id", ""), &err);
     }
 }
@@ -322,8 +313,7 @@ static int all(pons__request *r, pons_value **ret, pons_error *err)
         return rc;
     }
     *ret = json_array();
-    json_array_foreach(items, i, one)
-    {
+    json_array_foreach(items, i, one) {
         json_array_append_new(*ret, pons_value_ref(pons_get(one, "value")));
     }
     for (i = 0; i < o->n_graphs; i++) {
@@ -342,15 +332,12 @@ static void search(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue list = NULL;
-    size_t i;
-    json_t *one;
     if (all(r, &list, &err) < 0) {
         pons__reply_fault(r, &err);
         return;
     }
     pons_autovalue found = json_array();
-    json_array_foreach(list, i, one)
-    {
+    pons_each(one, list) {
         if (fits(one, r->body)) {
             json_array_append_new(found, shown(one));
         }
@@ -362,15 +349,12 @@ static void count(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue list = NULL;
-    size_t i;
-    json_t *one;
     int64_t n = 0;
     if (all(r, &list, &err) < 0) {
         pons__reply_fault(r, &err);
         return;
     }
-    json_array_foreach(list, i, one)
-    {
+    pons_each(one, list) {
         n += fits(one, r->body);
     }
     pons__reply_json(r, 200, json_integer(n));

@@ -19,7 +19,6 @@
 #include "serve/runs/job_store.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define SPACE PONS__OWN ".crons"
 
@@ -130,15 +129,12 @@ static void on_tick(void *user)
     pons_serve *s = user;
     pons_autovalue items = NULL;
     pons_error err = PONS_ERROR_INIT;
-    size_t i;
-    json_t *one;
     if (pons_items_search(pons__runhost_items(s->host),
                           &(pons_items_query){.prefix = SPACE, .limit = -1}, &items, &err) < 0) {
         pons_log(PONS_LOG_WARN, PONS__SERVE, "%s", err.message);
         return;
     }
-    json_array_foreach(items, i, one)
-    {
+    pons_each(one, items) {
         look(s, one, pons_wall_ms(&s->o.clock));
     }
     pons__ttl_sweep(s);
@@ -266,11 +262,7 @@ static void change(pons__request *r)
     rc = rc < 0 ? rc : next_of(c, now, &next, &err);
     json_object_set_new(c, "next_ms", json_integer(next));
     rc = rc < 0 ? rc : keep(r->s, c, &err);
-    if (rc < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_json(r, 200, shown(c));
+    pons__reply_result(r, rc, shown(c), &err);
 }
 
 static void forget(pons__request *r)
@@ -280,11 +272,8 @@ static void forget(pons__request *r)
     if (!c) {
         return;
     }
-    if (pons_items_delete(pons__runhost_items(r->s->host), SPACE, r->args[0], &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_json(r, 200, json_object());
+    const int rc = pons_items_delete(pons__runhost_items(r->s->host), SPACE, r->args[0], &err);
+    pons__reply_result(r, rc, json_object(), &err);
 }
 
 // ---- looking ------------------------------------------------------------------------------------
@@ -298,8 +287,6 @@ static bool same(const pons_value *c, const pons_value *q, const char *member)
 static int all(pons__request *r, pons_value **ret, pons_error *err)
 {
     pons_autovalue items = NULL;
-    size_t i;
-    json_t *one;
     const pons_value *m = pons_get(r->body, "metadata");
     const int rc =
         pons_items_search(pons__runhost_items(r->s->host),
@@ -308,8 +295,7 @@ static int all(pons__request *r, pons_value **ret, pons_error *err)
         return rc;
     }
     *ret = json_array();
-    json_array_foreach(items, i, one)
-    {
+    pons_each(one, items) {
         const pons_value *c = pons_get(one, "value");
         if (same(c, r->body, "assistant_id") && same(c, r->body, "thread_id") &&
             same(c, r->body, "enabled") &&
@@ -335,11 +321,8 @@ static void count(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue list = NULL;
-    if (all(r, &list, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_json(r, 200, json_integer((json_int_t)json_array_size(list)));
+    const int rc = all(r, &list, &err);
+    pons__reply_result(r, rc, json_integer((json_int_t)json_array_size(list)), &err);
 }
 
 const pons__route pons__lg_cron_routes[] = {

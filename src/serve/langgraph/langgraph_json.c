@@ -14,12 +14,9 @@
 
 void pons__lg_time(int64_t wall_ms, char ret[PONS__TIME_TEXT])
 {
-    struct tm tm;
-    const time_t s = (time_t)(wall_ms / 1000);
-    gmtime_r(&s, &tm);
-    char day[24];
-    strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(ret, PONS__TIME_TEXT, "%s.%03d000+00:00", day, (int)(wall_ms % 1000));
+    char day[PONS_UTC_TEXT];
+    pons_utc_text(wall_ms, day);
+    snprintf(ret, PONS__TIME_TEXT, "%.19s.%03d000+00:00", day, (int)(wall_ms % 1000));
 }
 
 pons_value *pons__lg_time_value(int64_t wall_ms)
@@ -148,10 +145,7 @@ pons_value *pons__lg_state(const pons_value *s)
     const char *id = pons_get_str(s, "checkpoint_id", NULL);
     const char *parent = pons_get_str(s, "parent_id", NULL);
     pons_value *tasks = json_array();
-    size_t i;
-    json_t *one;
-    json_array_foreach(pons_get(s, "tasks"), i, one)
-    {
+    pons_each(one, pons_get(s, "tasks")) {
         json_array_append_new(tasks, task(s, one));
     }
     return pons_object("values", pons__lg_or_null(pons_get(s, "values")), "next",
@@ -179,10 +173,7 @@ pons_value *pons__lg_values(const pons_value *snapshot)
 static pons_value *some(const pons_value *v, const pons_value *select)
 {
     pons_value *out = json_object();
-    size_t i;
-    json_t *name;
-    json_array_foreach(select, i, name)
-    {
+    pons_each(name, select) {
         const pons_value *m = json_is_string(name) ? pons_get(v, json_string_value(name)) : NULL;
         if (m) {
             json_object_set_new(out, json_string_value(name), pons_value_ref(m));
@@ -197,10 +188,7 @@ pons_value *pons__lg_select(pons_value *v, const pons_value *select)
         return v;
     }
     pons_value *out = json_is_array(v) ? json_array() : some(v, select);
-    size_t i;
-    json_t *one;
-    json_array_foreach(v, i, one)
-    {
+    pons_each(one, v) {
         json_array_append_new(out, some(one, select));
     }
     pons_value_unref(v);

@@ -1,6 +1,5 @@
 // langgraph_json.h - what the engine and the run host know, as LangGraph's clients expect to read it.
-#ifndef PONS_SERVE_LANGGRAPH_LANGGRAPH_JSON_H
-#define PONS_SERVE_LANGGRAPH_LANGGRAPH_JSON_H
+#pragma once
 
 #include "pons/value.h"
 
@@ -24,5 +23,3 @@ pons_value *pons__lg_checkpoint(const char *thread, const char *ns, const char *
 pons_value *pons__lg_values(const pons_value *snapshot);
 // Of each object in a list (or of one), only the members that `select` names; v is taken.
 pons_value *pons__lg_select(pons_value *v, const pons_value *select);
-
-#endif

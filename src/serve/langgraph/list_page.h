@@ -1,6 +1,5 @@
 // list_page.h - a part of a list, as a client asked for it: sorted, cut, with how many there are.
-#ifndef PONS_SERVE_LANGGRAPH_LIST_PAGE_H
-#define PONS_SERVE_LANGGRAPH_LIST_PAGE_H
+#pragma once
 
 #include "serve/access/server.h"
 
@@ -17,5 +16,3 @@ void pons__lg_reply_page(pons__request *r, pons_value *list, const pons__lg_page
 // The part that the request's body asks for; sort_by: when it names no member.
 void pons__lg_reply_asked(pons__request *r, pons_value *list, const char *sort_by);
 bool pons__lg_ascending(const pons_value *body); // sort_order
-
-#endif

@@ -1,6 +1,5 @@
 // routes.h - the LangGraph API's tables of routes, a noun each.
-#ifndef PONS_SERVE_LANGGRAPH_ROUTES_H
-#define PONS_SERVE_LANGGRAPH_ROUTES_H
+#pragma once
 
 #include "serve/access/route.h"
 
@@ -15,5 +14,3 @@ extern const pons__route pons__lg_cron_routes[];
 extern const pons__route pons__lg_protocol_routes[];
 
 void pons__lg_crons_begin(pons_serve *s); // they fire from now on
-
-#endif

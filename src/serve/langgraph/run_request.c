@@ -6,10 +6,8 @@
 
 #include "serve/langgraph/assistants.h"
 #include "serve/langgraph/webhook.h"
-#include "serve/runs/run_begin.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BAD PONS_EINVAL, PONS__SERVE

@@ -1,6 +1,5 @@
 // run_request.h - a request for a run, decoded: whom it is for, what it is to do.
-#ifndef PONS_SERVE_LANGGRAPH_RUN_REQUEST_H
-#define PONS_SERVE_LANGGRAPH_RUN_REQUEST_H
+#pragma once
 
 #include "serve/access/reply.h"
 #include "serve/langgraph/list_page.h"
@@ -25,5 +24,3 @@ const char *const *pons__lg_where_of(const pons_value *run, const char *follow, 
 bool pons__lg_thread_is(pons_serve *s, const char *thread); // there is such a thread
 // The graph of a thread, by its metadata; NULL: none is known.
 const pons_serve_graph *pons__lg_graph_of(pons_serve *s, const char *thread);
-
-#endif

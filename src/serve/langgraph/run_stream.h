@@ -1,6 +1,5 @@
 // run_stream.h - a reply that follows a run: its events as they come, or what it leaves at its end.
-#ifndef PONS_SERVE_LANGGRAPH_RUN_STREAM_H
-#define PONS_SERVE_LANGGRAPH_RUN_STREAM_H
+#pragma once
 
 #include "serve/access/route.h"
 
@@ -18,5 +17,3 @@ void pons__lg_wait(pons__request *r, const pons_value *run, bool cancel); // its
 // The events of whatever runs on a thread, from now on or after the last one that the client has.
 void pons__lg_stream_thread(pons__request *r, const char *thread, const pons_value *modes,
                             const char *last_event_id);
-
-#endif

@@ -8,7 +8,6 @@
 //
 // A run that is asked for is in the store when the answer begins.
 #include "serve/langgraph/langgraph_json.h"
-#include "serve/langgraph/routes.h"
 #include "serve/langgraph/run_request.h"
 #include "serve/langgraph/run_stream.h"
 
@@ -80,11 +79,8 @@ static void create_batch(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     pons_error none = PONS_ERROR_INIT;
     pons_autovalue runs = json_array();
-    size_t i;
-    json_t *one;
     int rc = PONS_OK;
-    json_array_foreach(r->body, i, one)
-    {
+    pons_each(one, r->body) {
         pons_value *run = NULL;
         rc = rc < 0 ? rc : pons__lg_submit(r->s, NULL, one, &run, &err);
         if (run) {
@@ -92,8 +88,7 @@ static void create_batch(pons__request *r)
         }
     }
     pons_value *shown = json_array();
-    json_array_foreach(runs, i, one)
-    {
+    pons_each(one, runs) {
         if (rc < 0) {
             pons__runhost_cancel(r->s->host, pons_get_str(one, "thread_id", ""),
                                  pons_get_str(one, "run_id", ""), true, &none);
@@ -136,10 +131,7 @@ static void list(pons__request *r)
         return;
     }
     pons_value *shown = json_array();
-    size_t i;
-    json_t *one;
-    json_array_foreach(runs, i, one)
-    {
+    pons_each(one, runs) {
         json_array_append_new(shown, pons__lg_run(one));
     }
     pons__reply_json(r, 200, pons__lg_select(shown, pons_get(r->query, "select")));
@@ -216,10 +208,7 @@ static void cancel_many(pons__request *r)
     const char *thread = pons_get_str(r->body, "thread_id", NULL);
     const char *status = pons_get_str(r->body, "status", NULL);
     const bool rollback = rolls_back(r);
-    size_t i;
-    json_t *one;
-    json_array_foreach(pons_get(r->body, "run_ids"), i, one)
-    {
+    pons_each(one, pons_get(r->body, "run_ids")) {
         const char *id = json_string_value(one);
         if (thread && pons__runhost_cancel(r->s->host, thread, id, rollback, &err) < 0) {
             pons__reply_fault(r, &err);

@@ -43,10 +43,7 @@ static pons_value *values_of(const pons_value *v)
         return json_is_object(v) ? pons_value_ref(v) : NULL;
     }
     pons_value *all = json_object();
-    size_t i;
-    json_t *one;
-    json_array_foreach(v, i, one)
-    {
+    pons_each(one, v) {
         if (json_is_object(one)) {
             json_object_update(all, one);
         }
@@ -70,18 +67,15 @@ int pons__lg_supersteps(pons_serve *s, const char *thread, const pons_value *ste
         return rc;
     }
     size_t all = 0;
-    json_array_foreach(steps, i, step)
-    {
+    json_array_foreach(steps, i, step) {
         all += json_array_size(updates_of(step));
     }
     pons_state_step *list = pons_need_zeroed(n + 1, sizeof *list);
     pons_state_change *changes = pons_need_zeroed(all + 1, sizeof *changes);
     pons_value **kept = pons_need_zeroed(all + 1, sizeof *kept);
-    json_array_foreach(steps, i, step)
-    {
+    json_array_foreach(steps, i, step) {
         list[i].changes = changes + used;
-        json_array_foreach(updates_of(step), k, one)
-        {
+        json_array_foreach(updates_of(step), k, one) {
             const pons_value *command = pons_get(one, "command");
             const pons_value *values = pons_get(one, "values");
             kept[used] = values_of(values ? values : pons_get(command, "update"));

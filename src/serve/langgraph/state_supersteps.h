@@ -1,6 +1,5 @@
 // state_supersteps.h - changes of a thread's state from outside, as if its nodes had made them.
-#ifndef PONS_SERVE_LANGGRAPH_STATE_SUPERSTEPS_H
-#define PONS_SERVE_LANGGRAPH_STATE_SUPERSTEPS_H
+#pragma once
 
 #include "serve/access/server.h"
 
@@ -11,5 +10,3 @@ int pons__lg_supersteps(pons_serve *s, const char *thread, const pons_value *ste
 // the checkpoint that came of it.
 int pons__lg_update(pons_serve *s, const char *thread, const char *ns, const char *checkpoint,
                     const pons_value *values, const char *as_node, char ret[32], pons_error *err);
-
-#endif

@@ -65,8 +65,7 @@ static void put(pons__request *r)
                        .ttl_ms = (int64_t)(json_number_value(ttl) * MS_PER_MINUTE)};
     size_t i;
     json_t *one;
-    json_array_foreach(index, i, one)
-    {
+    json_array_foreach(index, i, one) {
         fields[i] = json_string_value(one);
     }
     o.fields = fields[0] ? fields : NULL;
@@ -135,8 +134,6 @@ static void search(pons__request *r)
     const char *query = pons_get_str(r->body, "query", NULL);
     int64_t offset = pons_get_int(r->body, "offset", 0),
             limit = pons_get_int(r->body, "limit", LIMIT);
-    size_t i;
-    json_t *one;
     if (!labels(r, pons_get(r->body, "namespace_prefix"), prefix)) {
         return;
     }
@@ -149,8 +146,7 @@ static void search(pons__request *r)
         return;
     }
     pons_value *list = json_array();
-    json_array_foreach(items, i, one)
-    {
+    pons_each(one, items) {
         const pons_value *first = json_array_get(pons_get(one, "namespace"), 0);
         if (strcmp(json_string_value(first), PONS__OWN) != 0 && offset-- <= 0 &&
             (int64_t)json_array_size(list) < limit) {
@@ -167,8 +163,6 @@ static void namespaces(pons__request *r)
     pons_autovalue spaces = NULL;
     int64_t offset = pons_get_int(r->body, "offset", 0),
             limit = pons_get_int(r->body, "limit", SPACES);
-    size_t i;
-    json_t *one;
     if (!labels(r, pons_get(r->body, "prefix"), prefix) ||
         !labels(r, pons_get(r->body, "suffix"), suffix)) {
         return;
@@ -182,8 +176,7 @@ static void namespaces(pons__request *r)
         return;
     }
     pons_value *list = json_array();
-    json_array_foreach(spaces, i, one)
-    {
+    pons_each(one, spaces) {
         const char *first = json_string_value(json_array_get(one, 0));
         if (strcmp(first ? first : "", PONS__OWN) != 0 && offset-- <= 0 &&
             (int64_t)json_array_size(list) < limit) {

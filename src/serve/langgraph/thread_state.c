@@ -156,8 +156,6 @@ static void tell_past(pons__request *r, const char *ns, int64_t limit, const cha
     pons_autovalue list = NULL;
     pons_autovalue filter =
         json_object_size(metadata) ? json_copy((json_t *)(uintptr_t)metadata) : NULL;
-    size_t i;
-    json_t *one;
     json_t *run = json_object_get(filter, "run_id");
     if (run) { // a client's runs are the host's
         json_object_set(filter, PONS__RUN_MEMBER, run);
@@ -174,8 +172,7 @@ static void tell_past(pons__request *r, const char *ns, int64_t limit, const cha
         return;
     }
     pons_value *shown = json_array();
-    json_array_foreach(list, i, one)
-    {
+    pons_each(one, list) {
         json_array_append_new(shown, pons__lg_state(one));
     }
     pons__reply_json(r, 200, shown);

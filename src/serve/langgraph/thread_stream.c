@@ -103,11 +103,8 @@ static void input_respond(pons__request *r, const pons_value *params)
     const pons_value *list = pons_get(params, "responses"), *update = pons_get(params, "update");
     pons_autovalue one = json_pack("[O]", params);
     pons_autovalue resume = json_object();
-    size_t i;
-    json_t *answer;
     list = json_is_array(list) ? list : one;
-    json_array_foreach(list, i, answer)
-    {
+    pons_each(answer, list) {
         const char *id = pons_get_str(answer, "interrupt_id", "");
         json_object_set_new(resume, id, pons_value_ref(pons_get(answer, "response")));
     }
@@ -275,10 +272,7 @@ static void message(follower *f, const pons_event_row *row, const char *ns, cons
 
 static void updates(follower *f, const pons_event_row *row, const char *ns, const pons_value *v)
 {
-    const char *node;
-    json_t *values;
-    json_object_foreach((json_t *)(uintptr_t)v, node, values)
-    {
+    pons_each_member(node, values, v) {
         if (strncmp(node, "__", 2) != 0) {
             say(f, row, UPDATES, "updates", ns,
                 pons_object("node", json_string(node), "values",
@@ -314,11 +308,8 @@ static void ended(follower *f, const pons_event_row *row, const pons_value *v)
 {
     const pons_value *asked = pons_get(v, "interrupts");
     const char *status = pons_get_str(v, "status", "success");
-    size_t i;
-    json_t *one;
     finish_message(f, row, "");
-    json_array_foreach(asked, i, one)
-    {
+    pons_each(one, asked) {
         say(f, row, INPUT, "input.requested", "",
             pons_object("interrupt_id", pons_value_ref(pons_get(one, "id")), "payload",
                         pons_value_ref(pons_get(one, "value")), NULL));
@@ -376,10 +367,7 @@ static void on_over(pons__watch *w)
 
 static void read_channels(const pons__request *r, follower *f)
 {
-    size_t i;
-    json_t *one;
-    json_array_foreach(pons_get(r->body, "channels"), i, one)
-    {
+    pons_each(one, pons_get(r->body, "channels")) {
         const char *word = json_string_value(one);
         unsigned bit = strncmp(word, "custom:", 7) == 0 ? CUSTOM : 0;
         for (size_t k = 0; k < sizeof channels / sizeof channels[0]; k++) {
@@ -394,12 +382,10 @@ static void read_spaces(const pons__request *r, follower *f)
     size_t i, k;
     json_t *one, *part;
     f->depth = pons_get_int(r->body, "depth", -1);
-    json_array_foreach(pons_get(r->body, "namespaces"), i, one)
-    {
+    json_array_foreach(pons_get(r->body, "namespaces"), i, one) {
         char *to = f->spaces[f->n_spaces++];
         size_t n = 0;
-        json_array_foreach(one, k, part)
-        {
+        json_array_foreach(one, k, part) {
             const int more =
                 snprintf(to + n, PONS_NAME_MAX - n, "%s%s", k ? "|" : "", json_string_value(part));
             n += more > 0 && (size_t)more < PONS_NAME_MAX - n ? (size_t)more : 0;

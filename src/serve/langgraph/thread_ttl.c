@@ -85,16 +85,13 @@ void pons__ttl_sweep(pons_serve *s)
     pons_autovalue items = NULL;
     pons_error none = PONS_ERROR_INIT;
     const int64_t now = pons_wall_ms(&s->o.clock);
-    size_t i;
-    json_t *one;
     if (now - s->swept_ms < SWEEP_MS && now >= s->swept_ms) {
         return;
     }
     s->swept_ms = now;
     pons_items_search(pons__runhost_items(s->host),
                       &(pons_items_query){.prefix = SPACE, .limit = -1}, &items, &none);
-    json_array_foreach(items, i, one)
-    {
+    pons_each(one, items) {
         look(s, pons_get_str(one, "key", ""), pons_get(one, "value"), now);
     }
 }

@@ -1,6 +1,5 @@
 // thread_ttl.h - threads that go by themselves after a while without news.
-#ifndef PONS_SERVE_LANGGRAPH_THREAD_TTL_H
-#define PONS_SERVE_LANGGRAPH_THREAD_TTL_H
+#pragma once
 
 #include "serve/access/server.h"
 
@@ -11,5 +10,3 @@ int pons__ttl_set(pons_serve *s, const char *thread, const pons_value *ttl, pons
 void pons__ttl_forget(pons_serve *s, const char *thread);     // it has gone
 pons_value *pons__ttl_get(pons_serve *s, const char *thread); // {strategy, ttl_minutes}, or NULL
 void pons__ttl_sweep(pons_serve *s);                          // now and then, on one thread
-
-#endif

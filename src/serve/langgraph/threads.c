@@ -5,7 +5,6 @@
 //
 // Each thread of the workspace's store is one, the robot's own among them. A thread is described from
 // the store and, where it is at work, by the run host.
-#include "pons/out_of_memory.h"
 #include "serve/langgraph/langgraph_json.h"
 #include "serve/langgraph/list_page.h"
 #include "serve/langgraph/routes.h"
@@ -46,11 +45,8 @@ static void reply(pons__request *r, const char *thread)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_value *shown = NULL;
-    if (describe(r->s, thread, &shown, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_json(r, 200, shown);
+    const int rc = describe(r->s, thread, &shown, &err);
+    pons__reply_result(r, rc, shown, &err);
 }
 
 // ---- making -------------------------------------------------------------------------------------
@@ -59,10 +55,7 @@ static void reply(pons__request *r, const char *thread)
 static pons_value *metadata_of(const pons_value *body)
 {
     pons_value *m = json_object();
-    const char *name;
-    json_t *v;
-    json_object_foreach((json_t *)(uintptr_t)pons_get(body, "metadata"), name, v)
-    {
+    pons_each_member(name, v, pons_get(body, "metadata")) {
         if (!json_is_null(v) && strcmp(name, PONS__THREAD_CONFIG) != 0) {
             json_object_set_new(m, name, pons_value_ref(v));
         }
@@ -166,27 +159,12 @@ static void copy(pons__request *r)
 
 // ---- looking ------------------------------------------------------------------------------------
 
-static bool in(const pons_value *ids, const char *id)
-{
-    size_t i;
-    json_t *one;
-    json_array_foreach(ids, i, one)
-    {
-        if (strcmp(json_string_value(one), id) == 0) {
-            return true;
-        }
-    }
-    return json_array_size(ids) == 0;
-}
-
 // All threads that a body asks for, as clients see them.
 static int find(pons__request *r, pons_value **ret, pons_error *err)
 {
     const pons_value *b = r->body, *m = pons_get(b, "metadata"), *values = pons_get(b, "values");
     const char *status = pons_get_str(b, "status", NULL);
     pons_autovalue rows = NULL;
-    size_t i;
-    json_t *one;
     const pons_threads_query q = {.metadata = json_object_size(m) ? m : NULL,
                                   .values = json_object_size(values) ? values : NULL,
                                   .by = PONS_THREADS_BY_UPDATED,
@@ -196,11 +174,11 @@ static int find(pons__request *r, pons_value **ret, pons_error *err)
         return rc;
     }
     *ret = json_array();
-    json_array_foreach(rows, i, one)
-    {
+    const pons_value *ids = pons_get(b, "ids");
+    pons_each(one, rows) {
         const char *id = pons_get_str(one, "thread_id", "");
         pons_value *shown = pons__lg_thread(one, pons__runhost_busy(r->s->host, id));
-        const bool wanted = in(pons_get(b, "ids"), id) &&
+        const bool wanted = (json_array_size(ids) == 0 || pons_list_has(ids, id)) &&
                             (!status || strcmp(status, pons_get_str(shown, "status", "")) == 0);
         if (wanted) {
             json_array_append_new(*ret, shown);
@@ -226,11 +204,8 @@ static void count(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue list = NULL;
-    if (find(r, &list, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_json(r, 200, json_integer((json_int_t)json_array_size(list)));
+    const int rc = find(r, &list, &err);
+    pons__reply_result(r, rc, json_integer((json_int_t)json_array_size(list)), &err);
 }
 
 // delete: the threads go. keep_latest: only what they are now stays.
@@ -240,11 +215,8 @@ static void prune(pons__request *r)
     const pons_value *ids = pons_get(r->body, "thread_ids");
     const char *how = pons_get_str(r->body, "strategy", "delete");
     const bool all = strcmp(how, "delete") == 0;
-    size_t i;
-    json_t *one;
     int64_t n = 0;
-    json_array_foreach(ids, i, one)
-    {
+    pons_each(one, ids) {
         const char *id = json_string_value(one);
         if (!*id || !pons__lg_thread_is(r->s, id)) {
             continue;

@@ -146,8 +146,7 @@ static void pay(pons__webhooks *w)
     const char *run;
     json_t *next;
     void *rest;
-    json_object_foreach_safe(w->owed, rest, run, next)
-    {
+    json_object_foreach_safe(w->owed, rest, run, next) {
         const int rc = write_down(w, run, json_is_null(next) ? NULL : next);
         if (rc >= 0 || rc == PONS_ENOTFOUND) {
             json_object_del(w->owed, run);
@@ -188,16 +187,13 @@ static void *run(void *user)
     while (!ending(w, LOOK_MS)) {
         pons_autovalue due = NULL;
         pons_error err = PONS_ERROR_INIT;
-        size_t i;
-        json_t *one;
         pay(w);
         if (pons_items_search(pons__runhost_items(w->s->host),
                               &(pons_items_query){.prefix = PONS__HOOKS, .limit = -1}, &due,
                               &err) < 0) {
             continue;
         }
-        json_array_foreach(due, i, one)
-        {
+        pons_each(one, due) {
             if (ending(w, 0)) {
                 break;
             }

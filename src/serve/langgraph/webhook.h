@@ -1,6 +1,5 @@
 // webhook.h - who wants to be told by HTTP that a run has ended.
-#ifndef PONS_SERVE_LANGGRAPH_WEBHOOK_H
-#define PONS_SERVE_LANGGRAPH_WEBHOOK_H
+#pragma once
 
 #include "serve/access/server.h"
 
@@ -9,5 +8,3 @@ void pons__webhooks_close(
     pons__webhooks *w); // what was not told is told by the next server; NULL-safe
 // Whether a run may have this webhook. PONS_EINVAL.
 int pons__webhook_check(const pons_serve *s, const char *url, pons_error *err);
-
-#endif

@@ -18,13 +18,11 @@
 
 #include "serve/access/reply.h"
 #include "serve/mcp/mcp_client.h"
-#include "serve/metrics/metrics.h"
 
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 

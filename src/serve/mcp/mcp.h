@@ -1,6 +1,5 @@
 // mcp.h - the Model Context Protocol over HTTP.
-#ifndef PONS_SERVE_MCP_MCP_H
-#define PONS_SERVE_MCP_MCP_H
+#pragma once
 
 #include "serve/access/route.h"
 
@@ -9,5 +8,3 @@ void pons__mcp_stop(pons__mcp *m);  // its thread ends, and every stream; NULL-s
 void pons__mcp_close(pons__mcp *m); // frees; after the server's last request. NULL-safe
 
 extern const pons__route pons__mcp_routes[];
-
-#endif

@@ -1,6 +1,5 @@
 // mcp_client.h - what a client of /mcp has: streams, and what was said in them.
-#ifndef PONS_SERVE_MCP_MCP_CLIENT_H
-#define PONS_SERVE_MCP_MCP_CLIENT_H
+#pragma once
 
 #include "pons/mcp.h"
 #include "serve/access/server.h"
@@ -63,5 +62,3 @@ void pons__mcp_attach(pons__mcp_session *s, pons__mcp_out *o, int64_t after,
 void pons__mcp_prime(pons__mcp_session *s, pons__mcp_out *o); // an event's id before there is any
 void pons__mcp_beat(pons__mcp_session *s);        // a comment to everybody: shows who is gone
 bool pons__mcp_heard(const pons__mcp_session *s); // somebody listens, or waits for an answer
-
-#endif

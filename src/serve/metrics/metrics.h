@@ -1,6 +1,5 @@
 // metrics.h - what Prometheus reads.
-#ifndef PONS_SERVE_METRICS_METRICS_H
-#define PONS_SERVE_METRICS_METRICS_H
+#pragma once
 
 #include "serve/access/route.h"
 
@@ -18,5 +17,3 @@ void pons__metrics_commit(pons__metrics *m, bool failed, int64_t ns);
 void pons__metrics_stream(pons__metrics *m, const char *feed, int by);
 
 extern const pons__route pons__metrics_routes[];
-
-#endif

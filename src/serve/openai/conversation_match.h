@@ -1,6 +1,5 @@
 // conversation_match.h - which session a list of messages goes on with.
-#ifndef PONS_SERVE_OPENAI_CONVERSATION_MATCH_H
-#define PONS_SERVE_OPENAI_CONVERSATION_MATCH_H
+#pragma once
 
 #include "pons/buf.h"
 #include "serve/access/server.h"
@@ -11,7 +10,6 @@ typedef struct pons__conversation {
     char session[PONS_NAME_MAX];
     pons_buf words;   // what is said to the agent
     bool acts;        // they are marked as meant
-    bool done_once;   // and were said already, in this very place
     pons_value *said; // what was said before and now, for the key of what comes next
 } pons__conversation;
 
@@ -24,5 +22,3 @@ void pons__conversation_fini(pons__conversation *c); // zeroed is fine
 int pons__conversation_begin(const pons_serve *s, const pons__conversation *c, pons_error *err);
 // The answer came: the next request that has it goes on in this session.
 void pons__conversation_end(const pons_serve *s, const pons__conversation *c, const char *answer);
-
-#endif

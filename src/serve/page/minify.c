@@ -2,7 +2,6 @@
 #include "serve/page/minify.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 // Behind the comment that begins at `at`; n: it does not end.
 static size_t behind(const char *text, size_t n, size_t at, bool *ret_lines)

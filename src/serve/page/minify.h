@@ -1,6 +1,5 @@
 // minify.h - a page's file without what only its readers need.
-#ifndef PONS_SERVE_PAGE_MINIFY_H
-#define PONS_SERVE_PAGE_MINIFY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -8,5 +7,3 @@
 // lines that begin with // and what stands between "/* " or "/**" and the next end of one, which is how ui/ writes
 // them; a text or a pattern with these signs in it, and a text over several lines, would be changed, and ui/ has none.
 size_t pons__page_slim(char *text, size_t n);
-
-#endif

@@ -8,7 +8,6 @@
 //     GET /        GET /ui/NAME        GET /ui/FOLDER/NAME        GET /v1/stop: {port}, of Stop
 #include "serve/page/static_files.h"
 
-#include "pons/buf.h"
 #include "pons/module.h"
 #include "pons/random.h"
 #include "serve/access/reply.h"

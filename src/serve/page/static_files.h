@@ -1,6 +1,5 @@
 // static_files.h - the page's files.
-#ifndef PONS_SERVE_PAGE_STATIC_FILES_H
-#define PONS_SERVE_PAGE_STATIC_FILES_H
+#pragma once
 
 #include "serve/access/route.h"
 
@@ -9,5 +8,3 @@ int pons__page_open(pons_serve *s, pons__page **ret, pons_error *err);
 void pons__page_close(pons__page *p); // NULL-safe
 
 extern const pons__route pons__page_routes[];
-
-#endif

@@ -16,7 +16,6 @@
 #include "pons/link_report.h"
 #include "serve/access/reply.h"
 #include "serve/metrics/metrics.h"
-#include "serve/robot/robot.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -25,7 +24,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define HZ_MAX      20
 #define BACK_OFF_MS 1000
 #define LINGER_MS   10000
 #define HELLO_MS    2000 // that a map is waited for

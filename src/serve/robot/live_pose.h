@@ -1,6 +1,5 @@
 // live_pose.h - the server's observer of the body.
-#ifndef PONS_SERVE_ROBOT_LIVE_POSE_H
-#define PONS_SERVE_ROBOT_LIVE_POSE_H
+#pragma once
 
 #include "serve/access/server.h"
 
@@ -12,5 +11,3 @@ bool pons__tree_hear(pons_value **tree, const pons_value *said);
 // A person's hand (manual_control.c), sent by the thread at once. False: no goal of drive_by_hand runs. Any
 // thread.
 bool pons__live_steer(pons__live *l, double v, double w, bool let_go);
-
-#endif

@@ -15,7 +15,6 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define ROWS 100
 
@@ -31,11 +30,8 @@ static void history(pons__request *r)
     const pons_history_query q = {.before = pons_get_str(r->query, "before", NULL),
                                   .limit = pons_get_int(r->query, "limit", ROWS),
                                   .bare = true};
-    if (pons_state_history_find(r->s->o.store, r->args[0], space(r), &q, &list, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_json(r, 200, list);
+    const int rc = pons_state_history_find(r->s->o.store, r->args[0], space(r), &q, &list, &err);
+    pons__reply_result(r, rc, list, &err);
 }
 
 static void state(pons__request *r)
@@ -43,11 +39,8 @@ static void state(pons__request *r)
     pons_error err = PONS_ERROR_INIT;
     pons_value *snapshot = NULL;
     const pons_snapshot_options o = {.checkpoint = pons_get_str(r->query, "checkpoint", NULL)};
-    if (pons_state_snapshot(r->s->o.store, r->args[0], space(r), &o, &snapshot, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_json(r, 200, snapshot);
+    const int rc = pons_state_snapshot(r->s->o.store, r->args[0], space(r), &o, &snapshot, &err);
+    pons__reply_result(r, rc, snapshot, &err);
 }
 
 static void fork_thread(pons__request *r)
@@ -68,11 +61,8 @@ static void graph(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_value *drawing = NULL;
-    if (r->s->o.host.draw(r->s->o.host.user, r->args[0], &drawing, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_json(r, 200, drawing);
+    const int rc = r->s->o.host.draw(r->s->o.host.user, r->args[0], &drawing, &err);
+    pons__reply_result(r, rc, drawing, &err);
 }
 
 static void system_now(pons__request *r)
@@ -92,11 +82,7 @@ static void doctor(pons__request *r)
     }
     const int rc = r->s->o.host.doctor(r->s->o.host.user, &rows, &err);
     atomic_flag_clear(&looks);
-    if (rc < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_json(r, 200, rows);
+    pons__reply_result(r, rc, rows, &err);
 }
 
 const pons__route pons__past_routes[] = {

@@ -1,6 +1,5 @@
 // robot.h - the robot: what is, what a person says, where it is.
-#ifndef PONS_SERVE_ROBOT_ROBOT_H
-#define PONS_SERVE_ROBOT_ROBOT_H
+#pragma once
 
 #include "serve/access/route.h"
 
@@ -14,5 +13,3 @@ extern const pons__route pons__hand_routes[]; // drive, pose
 
 int pons__steering_open(pons_serve *s, pons__steering **ret, pons_error *err);
 void pons__steering_close(pons__steering *h); // NULL-safe
-
-#endif

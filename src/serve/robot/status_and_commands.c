@@ -11,7 +11,6 @@
 //
 // `?thread=T` names a thread; without it the server's own is meant. Everything is durable in the
 // thread's inbox before it is answered.
-#include "pons/buf.h"
 #include "serve/access/reply.h"
 #include "serve/robot/robot.h"
 
@@ -30,11 +29,8 @@ static void state(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
     pons_value *status = NULL;
-    if (r->s->o.host.status(r->s->o.host.user, thread_of(r), &status, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_json(r, 200, status);
+    const int rc = r->s->o.host.status(r->s->o.host.user, thread_of(r), &status, &err);
+    pons__reply_result(r, rc, status, &err);
 }
 
 static void say(pons__request *r)
@@ -122,11 +118,8 @@ static void message(pons__request *r)
 static void reset(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
-    if (r->s->o.host.reset(r->s->o.host.user, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_json(r, 200, pons_object("latched", json_false(), NULL));
+    const int rc = r->s->o.host.reset(r->s->o.host.user, &err);
+    pons__reply_result(r, rc, pons_object("latched", json_false(), NULL), &err);
 }
 
 // ---- threads ------------------------------------------------------------------------------------
@@ -169,10 +162,7 @@ static void threads(pons__request *r)
         pons__reply_fault(r, &err);
         return;
     }
-    size_t i;
-    json_t *one;
-    json_array_foreach(list, i, one)
-    {
+    pons_each(one, list) {
         json_object_set_new(one, "spaces", spaces(store, pons_get_str(one, "thread", "")));
     }
     pons__reply_json(r, 200, list);

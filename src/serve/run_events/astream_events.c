@@ -10,8 +10,6 @@
 // or with its node. A task that failed or asks has no end, as in LangChain.
 #include "serve/run_events/astream_events.h"
 
-#include "pons/messages.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -104,8 +102,7 @@ static void models_end(pons__callbacks *c, const char *task)
     const char *id;
     void *next;
     pons_value *m;
-    json_object_foreach_safe(c->models, next, id, m)
-    {
+    json_object_foreach_safe(c->models, next, id, m) {
         if (!task || strcmp(pons_get_str(m, "task", ""), task) == 0) {
             model_ends(c, id, NULL);
         }

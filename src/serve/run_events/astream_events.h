@@ -1,6 +1,5 @@
 // astream_events.h - the log of a run as LangChain's callbacks tell it (stream_mode `events`).
-#ifndef PONS_SERVE_RUN_EVENTS_ASTREAM_EVENTS_H
-#define PONS_SERVE_RUN_EVENTS_ASTREAM_EVENTS_H
+#pragma once
 
 #include "pons/value.h"
 
@@ -26,5 +25,3 @@ void pons__callbacks_streamed(pons__callbacks *c, const char *mode, const char *
                               const pons_value *payload);
 // values: the newest, NULL: none were told. failed: then nothing ends, as in LangChain.
 void pons__callbacks_ended(pons__callbacks *c, const pons_value *values, bool failed);
-
-#endif

@@ -11,7 +11,6 @@
 
 #include "serve/runs/run_begin.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +41,6 @@ static void add_mode(pons__speaker *s, const char *word)
 
 void pons__speaker_modes(pons__speaker *s, const pons_value *modes)
 {
-    size_t i;
-    json_t *one;
     if (json_is_string(modes)) {
         pons_autovalue list = NULL; // of a query: ["values","updates"]
         const char *text = json_string_value(modes);
@@ -58,8 +55,7 @@ void pons__speaker_modes(pons__speaker *s, const pons_value *modes)
             add_mode(s, w);
         }
     }
-    json_array_foreach(modes, i, one)
-    {
+    pons_each(one, modes) {
         if (json_is_string(one)) {
             add_mode(s, json_string_value(one));
         }

@@ -1,6 +1,5 @@
 // sse_events.h - the log of a run as LangGraph's server-sent events.
-#ifndef PONS_SERVE_RUN_EVENTS_SSE_EVENTS_H
-#define PONS_SERVE_RUN_EVENTS_SSE_EVENTS_H
+#pragma once
 
 #include "pons/buf.h"
 #include "pons/graph.h"
@@ -36,5 +35,3 @@ void pons__speaker_modes(pons__speaker *s, const pons_value *modes);
 bool pons__speaker_place(pons__speaker *s, const char *last_event_id);
 // Appends what this event of the log says. True: it was the end of the run that is spoken of.
 bool pons__speak(pons__speaker *s, const pons_event_row *row, pons_buf *out);
-
-#endif

@@ -1,6 +1,5 @@
 // internal.h - what the files of the run host share.
-#ifndef PONS_SERVE_RUNS_INTERNAL_H
-#define PONS_SERVE_RUNS_INTERNAL_H
+#pragma once
 
 #include "serve/runs/job_queue.h"
 #include "serve/runs/run_host.h"
@@ -41,5 +40,3 @@ void pons__runhost_doom(pons__runhost *h, const char *thread);
 // What is left to be done with a job that ended: its record, its followers, its thread. Fails when
 // the store cannot take the record; then nothing is done.
 int pons__runhost_ended(pons__runhost *h, const pons__job *j, pons_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // job_queue.h - who runs next: the jobs of each thread in their order, and the threads that have one due.
-#ifndef PONS_SERVE_RUNS_JOB_QUEUE_H
-#define PONS_SERVE_RUNS_JOB_QUEUE_H
+#pragma once
 
 #include "serve/runs/run_job.h"
 
@@ -92,5 +91,3 @@ pons_value *pons__jobs_look(pons__jobs *q, const pons__job *j, bool *ret_gone);
 void pons__jobs_ref(pons__jobs *q, pons__job *j);
 void pons__jobs_unref(pons__jobs *q, pons__job *j); // NULL-safe
 void pons__mail_drop(pons__mail *m);                // a list; NULL-safe
-
-#endif

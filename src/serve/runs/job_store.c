@@ -133,11 +133,8 @@ int pons__kept_delete(const pons_items *it, const char *thread, const char *run,
 int pons__kept_forget(const pons_items *it, const char *thread, pons_error *err)
 {
     pons_autovalue runs = NULL;
-    size_t i;
-    json_t *one;
     int rc = pons__kept_list(it, thread, &runs, err);
-    json_array_foreach(runs, i, one)
-    {
+    pons_each(one, runs) {
         rc = rc < 0 ? rc : pons__kept_delete(it, thread, pons_get_str(one, "run_id", ""), err);
     }
     return rc;

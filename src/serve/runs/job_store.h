@@ -7,8 +7,7 @@
 //     OWN.hooks      run id -> the run, while somebody is to be told that it has ended
 //     OWN.ttl        thread -> {minutes, strategy}
 //     OWN.assistants, OWN.crons       id -> …
-#ifndef PONS_SERVE_RUNS_JOB_STORE_H
-#define PONS_SERVE_RUNS_JOB_STORE_H
+#pragma once
 
 #include "pons/items.h"
 #include "serve/runs/run_job.h"
@@ -30,5 +29,3 @@ int pons__kept_get(const pons_items *it, const char *thread, const char *run, po
 int pons__kept_delete(const pons_items *it, const char *thread, const char *run, pons_error *err);
 // All that is kept of a thread's runs.
 int pons__kept_forget(const pons_items *it, const char *thread, pons_error *err);
-
-#endif

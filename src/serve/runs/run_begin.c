@@ -76,8 +76,7 @@ static const char *const *nodes(const pons_value *v, const char *ret[NODES_MAX +
     if (json_is_string(v)) {
         ret[n++] = json_string_value(v);
     }
-    json_array_foreach(v, i, one)
-    {
+    json_array_foreach(v, i, one) {
         if (n < NODES_MAX) {
             ret[n++] = json_string_value(one);
         }
@@ -106,13 +105,10 @@ static bool asks(const starting *s, const char *id)
 // Whether an answer is {id of an open question: its answer, …}.
 static bool is_map(const starting *s, const pons_value *resume)
 {
-    const char *id;
-    json_t *v;
     if (json_object_size(resume) == 0) {
         return false;
     }
-    json_object_foreach((json_t *)(uintptr_t)resume, id, v)
-    {
+    pons_each_member(id, v, resume) {
         if (!asks(s, id)) {
             return false;
         }
@@ -134,8 +130,7 @@ static int go_to(const starting *s, const pons_value *go, pons_value *update, po
     pons_command cmd = {.update = update, .go = names, .sends = sends};
     size_t i, n = 0;
     json_t *one;
-    json_array_foreach(list, i, one)
-    {
+    json_array_foreach(list, i, one) {
         const char *node = pons_get_str(one, "node", NULL);
         if (json_is_string(one) && n < NODES_MAX) {
             names[n++] = json_string_value(one);

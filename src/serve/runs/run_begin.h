@@ -1,6 +1,5 @@
 // run_begin.h - how a run begins, or goes on after its server's death.
-#ifndef PONS_SERVE_RUNS_RUN_BEGIN_H
-#define PONS_SERVE_RUNS_RUN_BEGIN_H
+#pragma once
 
 #include "serve/runs/internal.h"
 
@@ -21,5 +20,3 @@ int pons__job_past(pons_store store, const pons__job *j, pons__past *ret, pons_e
 int pons__job_begin(const pons_serve_options *o, const pons__job *j, const pons_serve_graph *g,
                     pons_thread *t, bool again, pons_cancel *cancel, pons_run **ret,
                     pons_error *err);
-
-#endif

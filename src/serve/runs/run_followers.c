@@ -13,7 +13,6 @@
 
 #include "pons/log.h"
 #include "pons/out_of_memory.h"
-#include "pons/value.h"
 
 #include <poll.h>
 #include <pthread.h>

@@ -1,6 +1,5 @@
 // run_followers.h - the events of threads, to whoever follows them: each once, in order, from any place on.
-#ifndef PONS_SERVE_RUNS_RUN_FOLLOWERS_H
-#define PONS_SERVE_RUNS_RUN_FOLLOWERS_H
+#pragma once
 
 #include "pons/clock.h"
 #include "pons/ext/store.h"
@@ -44,5 +43,3 @@ void pons__watcher_event(pons__watcher *ww, const char *thread);
 void pons__watcher_ended(pons__watcher *ww, const char *thread, const char *run);
 bool pons__watcher_has(pons__watcher *ww, const char *thread); // somebody follows it
 void pons__watcher_wake(pons__watcher *ww);                    // tick, now
-
-#endif

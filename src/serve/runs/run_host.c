@@ -302,10 +302,7 @@ void pons__runhost_cancel_all(pons__runhost *h, const char *status, bool rollbac
 {
     pons_autovalue all = pons__jobs_list(&h->queue, NULL);
     pons_error none = PONS_ERROR_INIT;
-    size_t i;
-    json_t *one;
-    json_array_foreach(all, i, one)
-    {
+    pons_each(one, all) {
         if (!status || strcmp(status, pons_get_str(one, "status", "")) == 0) {
             pons__runhost_cancel(h, pons_get_str(one, "thread_id", ""),
                                  pons_get_str(one, "run_id", ""), rollback, &none);

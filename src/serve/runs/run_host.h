@@ -9,8 +9,7 @@
 // server goes on with it. Between the events run.started {run_id, graph_id, attempt} and run.ended
 // {run_id, status, error?} of a thread, every event is that run's, so what a client sees of it is
 // made from the log alone, again and again the same.
-#ifndef PONS_SERVE_RUNS_RUN_HOST_H
-#define PONS_SERVE_RUNS_RUN_HOST_H
+#pragma once
 
 #include "pons/items.h"
 #include "serve/access/server.h"
@@ -84,5 +83,3 @@ int pons__runhost_tell(pons__runhost *h, const char *thread, const char *await, 
                        pons_value *value);
 // A thread has new events that were not this host's.
 void pons__runhost_event(pons__runhost *h, const char *thread);
-
-#endif

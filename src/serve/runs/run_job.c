@@ -101,14 +101,11 @@ static uint32_t mode_of(const char *word)
 
 static void read_modes(const pons_value *modes, pons__order *o)
 {
-    size_t i;
-    json_t *one;
     o->stream = PONS_STREAM_VALUES; // a client that comes later finds these at least
     if (json_is_string(modes)) {
         o->stream |= mode_of(json_string_value(modes));
     }
-    json_array_foreach(modes, i, one)
-    {
+    pons_each(one, modes) {
         o->stream |= mode_of(json_is_string(one) ? json_string_value(one) : "");
     }
 }

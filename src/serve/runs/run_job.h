@@ -1,6 +1,5 @@
 // run_job.h - one run that a client asked for: what it is to do, and how far it is.
-#ifndef PONS_SERVE_RUNS_RUN_JOB_H
-#define PONS_SERVE_RUNS_RUN_JOB_H
+#pragma once
 
 #include "pons/graph.h"
 
@@ -86,5 +85,3 @@ void pons__job_free(pons__job *j); // without references
 // As the store keeps it, and back. PONS_ECORRUPT.
 pons_value *pons__job_keep(const pons__job *j);
 int pons__job_read(const pons_value *kept, pons__job **ret, pons_error *err);
-
-#endif

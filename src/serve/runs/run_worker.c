@@ -254,10 +254,7 @@ static pons_value *asked(const carried *c)
     }
     pons_autovalue pending = pons_run_pending(c->run);
     pons_value *list = json_array();
-    size_t i;
-    json_t *one;
-    json_array_foreach(pending, i, one)
-    {
+    pons_each(one, pending) {
         if (strcmp(pons_get_str(one, "kind", ""), "human") == 0) {
             json_array_append_new(list,
                                   pons_object("id", pons_value_ref(pons_get(one, "id")), "value",
@@ -298,14 +295,11 @@ static int run(carried *c, bool again, pons_error *err)
 static void cancel_awaits(const carried *c)
 {
     pons_autovalue pending = c->run ? pons_run_pending(c->run) : NULL;
-    size_t i;
-    json_t *one;
     if (c->run && c->graph->stop) {
         c->graph->stop(c->graph->user, c->job->thread, c->run);
         return;
     }
-    json_array_foreach(pending, i, one)
-    {
+    pons_each(one, pending) {
         const char *kind = pons_get_str(one, "kind", "");
         for (size_t k = 0; k < c->graph->n_handlers; k++) {
             const pons_await_handler *h = &c->graph->handlers[k];

@@ -176,7 +176,6 @@ int pons__mem_items_write(void *self, const pons_item_write *items, size_t n, po
                           pons_error *err)
 {
     mem *m = self;
-    (void)sync;
     int rc = pons__store_check_items(items, n, err);
     if (rc) {
         return rc;
@@ -194,7 +193,6 @@ int pons__mem_items_write(void *self, const pons_item_write *items, size_t n, po
 int pons__mem_items_sweep(void *self, int64_t now_ms, int64_t *ret_removed, pons_error *err)
 {
     mem *m = self;
-    (void)err;
     int64_t removed = 0;
     pthread_mutex_lock(&m->mtx);
     for (size_t i = m->n_items; i-- > 0;) {

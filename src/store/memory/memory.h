@@ -9,8 +9,7 @@
 //   trim.c     a little of what is old, taken away at once
 //   items.c    items, which belong to no thread
 //   lanes.c    sessions, by their targets
-#ifndef PONS_STORE_MEMORY_H
-#define PONS_STORE_MEMORY_H
+#pragma once
 
 #include "store/store.h"
 
@@ -214,5 +213,3 @@ int pons__mem_item_spaces(void *self, int64_t now_ms, int (*fn)(void *user, cons
                           void *user, pons_error *err);
 int pons__mem_items_sweep(void *self, int64_t now_ms, int64_t *ret_removed, pons_error *err);
 int pons__mem_flush(void *self, const pons_lease *lease, pons_error *err);
-
-#endif

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 // ---- reading ------------------------------------------------------------------------------------
 
@@ -100,16 +99,6 @@ static int chain(const mem_ns *s, size_t at, rows *list, pons_error *err)
     return PONS_OK;
 }
 
-static int none(pons_error *err, const char *thread, const char *ns, const char *id)
-{
-    if (id) {
-        return pons_error_set(err, PONS_ENOTFOUND, "store", "thread %s has no checkpoint %s",
-                              thread, id);
-    }
-    return pons_error_set(err, PONS_ENOTFOUND, "store", "thread %s has no checkpoint in '%s'",
-                          thread, ns);
-}
-
 int pons__mem_checkpoint(void *self, const char *thread, const char *ns, const char *id,
                          pons_checkpoint_fn fn, void *user, pons_error *err)
 {
@@ -121,7 +110,7 @@ int pons__mem_checkpoint(void *self, const char *thread, const char *ns, const c
     mem_thread *t = pons__mem_thread_find(m, thread);
     mem_ns *s = t ? pons__mem_space_find(t, ns) : NULL;
     if (!s || !s->checkpoints.n || (id && !pons__mem_map_get(&s->by_id, id, &at))) {
-        rc = none(err, thread, ns, id);
+        rc = pons__store_no_checkpoint(err, thread, ns, id);
     } else {
         rc = chain(s, id ? at : s->checkpoints.n - 1, &list, err);
     }
@@ -145,7 +134,7 @@ int pons__mem_history(void *self, const char *thread, const char *ns, const char
     mem_ns *s = t ? pons__mem_space_find(t, ns) : NULL;
     size_t at = s ? s->checkpoints.n : 0;
     if (before && before[0] && (!s || !pons__mem_map_get(&s->by_id, before, &at))) {
-        rc = none(err, thread, ns, before);
+        rc = pons__store_no_checkpoint(err, thread, ns, before);
     }
     while (!rc && at > 0 && (limit <= 0 || (int64_t)list.n < limit)) {
         if (!show(&list, s->checkpoints.at[--at])) {
@@ -320,7 +309,6 @@ int pons__mem_events(void *self, const char *thread, int64_t after, int64_t limi
 
 int pons__mem_event_last(void *self, const char *thread, int64_t *ret_seq, pons_error *err)
 {
-    (void)err;
     mem *m = self;
     pthread_mutex_lock(&m->mtx);
     mem_thread *t = pons__mem_thread_find(m, thread);

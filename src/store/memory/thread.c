@@ -76,7 +76,6 @@ int pons__mem_thread_list(void *self, const char *thread, bool sizes, pons_threa
                           pons_error *err)
 {
     mem *m = self;
-    (void)sizes;
     if (!thread) {
         return pons__mem_threads(self, fn, user, err);
     }

@@ -70,11 +70,8 @@ static int space_id(pg *s, pg_holding *h, const char *ns, int64_t *ret, pons_err
 {
     pg_space *slot = &h->spaces[hash_of(ns) & (PG_SPACES_CACHED - 1)];
     if (!slot->nid || strcmp(slot->name, ns) != 0) {
-        pg_params p = {0};
-        pons__pg_int(&p, h->tid);
-        pons__pg_text(&p, ns);
         PGresult *r;
-        int rc = pons__pg_run(&s->w, PG_SPACE, &p, &r, err);
+        int rc = pons__pg_run(&s->w, PG_SPACE, ARGS(arg_int(h->tid), arg_text(ns)), &r, err);
         if (rc) {
             return rc;
         }
@@ -127,67 +124,41 @@ static bool send_rows(pg_conn *w, commit_request *r)
     bool ok = true;
     for (size_t i = 0; ok && i < c->n_checkpoints; i++, r->sent++) {
         const pons_checkpoint_row *row = &c->checkpoints[i];
-        pg_params p = {0};
-        pons__pg_int(&p, r->nids[1 + c->n_effects + c->n_events + i]);
-        pons__pg_id(&p, row->id);
-        pons__pg_id(&p, row->parent);
-        pons__pg_int(&p, row->step);
-        pons__pg_int(&p, row->snapshot);
-        pons__pg_bytes(&p, row->data);
-        ok = pons__pg_send(w, PG_CP_ADD, &p);
+        ok = pons__pg_send(w, PG_CP_ADD,
+                           ARGS(arg_int(r->nids[1 + c->n_effects + c->n_events + i]),
+                                arg_id(row->id), arg_id(row->parent), arg_int(row->step),
+                                arg_int(row->snapshot), arg_bytes(row->data)));
     }
     for (size_t i = 0; ok && i < c->n_records; i++, r->sent++) {
         const pons_record_row *row = &c->records[i];
-        pg_params p = {0};
-        pons__pg_int(&p, r->nids[0]);
-        pons__pg_id(&p, row->checkpoint);
-        pons__pg_text(&p, row->task);
-        pons__pg_int(&p, row->idx);
-        pons__pg_bytes(&p, row->data);
-        ok = pons__pg_send(w, PG_RECORD_PUT, &p);
+        ok = pons__pg_send(w, PG_RECORD_PUT,
+                           ARGS(arg_int(r->nids[0]), arg_id(row->checkpoint), arg_text(row->task),
+                                arg_int(row->idx), arg_bytes(row->data)));
     }
     for (size_t i = 0; ok && i < c->n_inbox_taken; i++, r->sent++) {
-        pg_params p = {0};
-        pons__pg_int(&p, tid);
-        pons__pg_int(&p, c->inbox_taken[i]);
-        ok = pons__pg_send(w, PG_INBOX_DEL, &p);
+        ok = pons__pg_send(w, PG_INBOX_DEL, ARGS(arg_int(tid), arg_int(c->inbox_taken[i])));
     }
     for (size_t i = 0; ok && i < c->n_posts; i++, r->sent++) {
         const pons_inbox_row *row = &c->posts[i];
-        pg_params p = {0};
-        pons__pg_int(&p, tid);
-        pons__pg_text(&p, row->ns);
-        pons__pg_text(&p, row->kind);
-        pons__pg_bytes(&p, row->value);
-        pons__pg_int(&p, now_ms);
-        ok = pons__pg_send(w, PG_POST_TO, &p);
+        ok = pons__pg_send(w, PG_POST_TO,
+                           ARGS(arg_int(tid), arg_text(row->ns), arg_text(row->kind),
+                                arg_bytes(row->value), arg_int(now_ms)));
     }
     for (size_t i = 0; ok && i < c->n_effects; i++, r->sent++) {
         const pons_effect_row *row = &c->effects[i];
-        pg_params p = {0};
-        pons__pg_int(&p, tid);
-        pons__pg_id(&p, row->id);
-        pons__pg_int(&p, r->nids[1 + i]);
-        pons__pg_int(&p, row->state);
-        pons__pg_int(&p, row->created);
-        pons__pg_int(&p, row->updated);
-        pons__pg_bytes(&p, row->data);
-        ok = pons__pg_send(w, PG_EFFECT_PUT, &p);
+        ok = pons__pg_send(w, PG_EFFECT_PUT,
+                           ARGS(arg_int(tid), arg_id(row->id), arg_int(r->nids[1 + i]),
+                                arg_int(row->state), arg_int(row->created), arg_int(row->updated),
+                                arg_bytes(row->data)));
     }
     for (size_t i = 0; ok && i < c->n_events; i++, r->sent++) {
         const pons_event_row *row = &c->events[i];
-        pg_params p = {0};
-        pons__pg_int(&p, tid);
-        pons__pg_int(&p, r->nids[1 + c->n_effects + i]);
-        pons__pg_int(&p, row->ts_ms);
-        pons__pg_text(&p, row->type);
-        pons__pg_bytes(&p, row->payload);
-        ok = pons__pg_send(w, PG_EVENT_ADD, &p);
+        ok = pons__pg_send(w, PG_EVENT_ADD,
+                           ARGS(arg_int(tid), arg_int(r->nids[1 + c->n_effects + i]),
+                                arg_int(row->ts_ms), arg_text(row->type), arg_bytes(row->payload)));
     }
     for (size_t i = 0; ok && i < c->n_items; i++, r->sent++) {
-        pg_params p = {0};
-        const pg_sql id = pons__pg_item_params(&c->items[r->order[i]], &p);
-        ok = pons__pg_send(w, id, &p);
+        ok = pons__pg_item_send(w, &c->items[r->order[i]]);
     }
     return ok;
 }
@@ -199,27 +170,23 @@ static bool send_request(pg *s, commit_request *r, bool alone)
     r->sent = 0;
     bool ok = true;
     if (!alone) {
-        ok = pons__pg_send(w, PG_BEGIN, NULL);
+        ok = pons__pg_send(w, PG_BEGIN, NO_ARGS);
         r->sent++;
     }
-    pg_params fence = {0};
-    pons__pg_int(&fence, ((pg_holding *)r->line)->tid);
-    pons__pg_int(&fence, (int64_t)r->line->epoch);
-    ok = ok && pons__pg_send(w, PG_FENCE, &fence);
+    const int64_t tid = ((pg_holding *)r->line)->tid;
+    ok = ok && pons__pg_send(w, PG_FENCE, ARGS(arg_int(tid), arg_int((int64_t)r->line->epoch)));
     r->sent++;
     ok = ok && send_rows(w, r);
     if (ok && r->c->n_events) {
-        pg_params p = {0};
-        pons__pg_text(&p, r->line->thread);
-        ok = pons__pg_send(w, PG_NOTIFY, &p);
+        ok = pons__pg_send(w, PG_NOTIFY, ARGS(arg_text(r->line->thread)));
         r->sent++;
     }
     if (ok && alone && r->c->sync == PONS_SYNC_FULL) {
-        ok = pons__pg_send(w, PG_SYNC, NULL);
+        ok = pons__pg_send(w, PG_SYNC, NO_ARGS);
         r->sent++;
     }
     if (ok && !alone) {
-        ok = pons__pg_send(w, PG_COMMIT, NULL);
+        ok = pons__pg_send(w, PG_COMMIT, NO_ARGS);
         r->sent++;
     }
     return ok;
@@ -296,7 +263,7 @@ static int read_sync(pg *s, pons_error *err)
 // A synced transaction: with it, all before it are on the disk.
 static int flush_log(pg *s, pons_error *err)
 {
-    return pons__pg_run(&s->w, PG_FLUSH, NULL, NULL, err);
+    return pons__pg_run(&s->w, PG_FLUSH, NO_ARGS, NULL, err);
 }
 
 static void settle(pg *s, commit_request *r, int status)
@@ -427,7 +394,7 @@ static void write_batch(void *self, commit_request **batch, size_t n)
 
 // ---- public functions ---------------------------------------------------------------------------
 
-const commit_queue_ops pons__pg_queue_ops = {.write = write_batch};
+const commit_queue_ops pons__pg_queue_ops = {.write = write_batch, .reads = &pons__pg_reads};
 
 int pons__pg_inbox_post(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
                         pons_error *err)
@@ -439,17 +406,13 @@ int pons__pg_inbox_post(void *self, const char *thread, const pons_inbox_row *ro
     if (rc) {
         return rc;
     }
-    pg_params p = {0};
-    pons__pg_text(&p, thread);
-    pons__pg_text(&p, row->ns);
-    pons__pg_text(&p, row->kind);
-    pons__pg_bytes(&p, row->value);
-    pons__pg_int(&p, pons__store_wall_ms());
-    PGresult *r;
-    rc = pons__pg_once(s, PG_POST, &p, &r, err);
+    int64_t seq;
+    rc = pons__pg_number(s, PG_POST,
+                         ARGS(arg_text(thread), arg_text(row->ns), arg_text(row->kind),
+                              arg_bytes(row->value), arg_int(pons__store_wall_ms())),
+                         &seq, err);
     if (!rc && ret_seq) {
-        *ret_seq = pons__pg_col_int(r, 0, 0);
+        *ret_seq = seq;
     }
-    PQclear(r);
     return rc;
 }

@@ -73,8 +73,6 @@ static const cause causes[] = {
 // A library does not print; what matters is an error, too.
 static void quiet(void *user, const char *message)
 {
-    (void)user;
-    (void)message;
 }
 
 static void first_line(char *text)
@@ -195,6 +193,56 @@ void pons__pg_idle_close(pg *s)
     s->n_idle = 0;
 }
 
+// ---- parameters ---------------------------------------------------------------------------------
+
+// Parameters of one statement as libpq takes them.
+typedef struct params {
+    const char *values[PG_ARGS_MAX];
+    int lengths[PG_ARGS_MAX], formats[PG_ARGS_MAX];
+    uint8_t room[PG_ARGS_MAX][1 + 40]; // of numbers and ids
+} params;
+
+// A number's bytes, the greatest first.
+static pons_bytes packed_number(uint8_t room[sizeof(int64_t)], int64_t v)
+{
+    for (size_t i = sizeof v; i-- > 0; v = (int64_t)((uint64_t)v >> 8)) {
+        room[i] = (uint8_t)v;
+    }
+    return (pons_bytes){.data = room, .len = sizeof v};
+}
+
+static pons_bytes packed_id(uint8_t room[1 + 40], const char *id)
+{
+    size_t n = pons__id_pack(id, room);
+    if (!n) {
+        const size_t len = strnlen(id, 39);
+        const size_t head =
+            1 + len == PACKED_BYTES ? 2 : 1; // no text has the length of packed ones
+        room[0] = room[1] = TEXT_ID;
+        memcpy(room + head, id, len);
+        n = head + len;
+    }
+    return (pons_bytes){.data = room, .len = n};
+}
+
+static void set_param(params *p, size_t i, const sql_arg *a)
+{
+    pons_bytes b = a->bytes;
+    p->formats[i] = a->type != ARG_TEXT;
+    if (a->type == ARG_INT) {
+        b = packed_number(p->room[i], a->number);
+    } else if (a->type != ARG_BYTES && (!a->text || (a->type == ARG_ID && !a->text[0]))) {
+        p->values[i] = NULL;
+        return;
+    } else if (a->type == ARG_ID) {
+        b = packed_id(p->room[i], a->text);
+    } else if (a->type == ARG_TEXT) {
+        b = (pons_bytes){.data = a->text, .len = 1};
+    }
+    p->values[i] = b.len ? b.data : "";
+    p->lengths[i] = (int)b.len;
+}
+
 // ---- statements ---------------------------------------------------------------------------------
 
 // Until PQgetResult would not block. Any byte is a sign of life.
@@ -263,17 +311,18 @@ int pons__pg_prepare(pg_conn *c, pg_sql id, pons_error *err)
     return rc;
 }
 
-bool pons__pg_send(pg_conn *c, pg_sql id, const pg_params *p)
+bool pons__pg_send(pg_conn *c, pg_sql id, sql_args args)
 {
-    static const pg_params none;
-    p = p ? p : &none;
-    return PQsendQueryPrepared(c->c, sql_name[id], p->n, p->values, p->lengths, p->formats, 1) == 1;
+    params p;
+    for (size_t i = 0; i < args.n; i++) {
+        set_param(&p, i, &args.at[i]);
+    }
+    return PQsendQueryPrepared(c->c, sql_name[id], (int)args.n, p.values, p.lengths, p.formats,
+                               1) == 1;
 }
 
-int pons__pg_run(pg_conn *c, pg_sql id, const pg_params *p, PGresult **ret, pons_error *err)
+int pons__pg_run(pg_conn *c, pg_sql id, sql_args args, PGresult **ret, pons_error *err)
 {
-    static const pg_params none;
-    p = p ? p : &none;
     if (ret) {
         *ret = NULL;
     }
@@ -281,7 +330,7 @@ int pons__pg_run(pg_conn *c, pg_sql id, const pg_params *p, PGresult **ret, pons
     if (rc) {
         return rc;
     }
-    PGresult *r = pons__pg_send(c, id, p) ? all_results(c) : NULL;
+    PGresult *r = pons__pg_send(c, id, args) ? all_results(c) : NULL;
     ExecStatusType status = PQresultStatus(r);
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
         rc = pons__pg_fail(c, r, err);
@@ -294,7 +343,7 @@ int pons__pg_run(pg_conn *c, pg_sql id, const pg_params *p, PGresult **ret, pons
     return rc;
 }
 
-int pons__pg_once(pg *s, pg_sql id, const pg_params *p, PGresult **ret, pons_error *err)
+int pons__pg_once(pg *s, pg_sql id, sql_args args, PGresult **ret, pons_error *err)
 {
     if (ret) {
         *ret = NULL;
@@ -303,8 +352,17 @@ int pons__pg_once(pg *s, pg_sql id, const pg_params *p, PGresult **ret, pons_err
     if (!c) {
         return err->status;
     }
-    int rc = pons__pg_run(c, id, p, ret, err);
+    int rc = pons__pg_run(c, id, args, ret, err);
     pons__pg_give(s, c);
+    return rc;
+}
+
+int pons__pg_number(pg *s, pg_sql id, sql_args args, int64_t *ret, pons_error *err)
+{
+    PGresult *r;
+    const int rc = pons__pg_once(s, id, args, &r, err);
+    *ret = !rc && PQntuples(r) > 0 ? pons__pg_col_int(r, 0, 0) : 0;
+    PQclear(r);
     return rc;
 }
 
@@ -348,56 +406,6 @@ int pons__pg_fail(const pg_conn *c, const PGresult *r, pons_error *err)
     pons_error_set(err, found ? found->status : PONS_EIO, "store", "the store refused: %s",
                    found ? found->text : "an error of the server");
     return pons_error_cause(err, "%s (SQLSTATE %s)", said ? said : "", state);
-}
-
-// ---- parameters ---------------------------------------------------------------------------------
-
-void pons__pg_int(pg_params *p, int64_t v)
-{
-    uint8_t *to = p->ints[p->n];
-    for (size_t i = sizeof v; i-- > 0; v = (int64_t)((uint64_t)v >> 8)) {
-        to[i] = (uint8_t)v; // the greatest byte first
-    }
-    p->values[p->n] = (const char *)to;
-    p->lengths[p->n] = sizeof v;
-    p->formats[p->n++] = 1;
-}
-
-void pons__pg_text(pg_params *p, const char *v)
-{
-    p->values[p->n] = v;
-    p->lengths[p->n] = 0;
-    p->formats[p->n++] = 0;
-}
-
-void pons__pg_bytes(pg_params *p, pons_bytes v)
-{
-    p->values[p->n] = v.len ? v.data : "";
-    p->lengths[p->n] = (int)v.len;
-    p->formats[p->n++] = 1;
-}
-
-void pons__pg_id(pg_params *p, const char *id)
-{
-    if (!id || !id[0]) {
-        pons__pg_null(p);
-        return;
-    }
-    uint8_t *bytes = p->ids[p->n];
-    size_t n = pons__id_pack(id, bytes);
-    if (!n) {
-        size_t len = strnlen(id, sizeof p->ids[0] - 2);
-        size_t head = 1 + len == PACKED_BYTES ? 2 : 1; // no text has the length of packed ones
-        bytes[0] = bytes[1] = TEXT_ID;
-        memcpy(bytes + head, id, len);
-        n = head + len;
-    }
-    pons__pg_bytes(p, (pons_bytes){.data = bytes, .len = n});
-}
-
-void pons__pg_null(pg_params *p)
-{
-    pons__pg_text(p, NULL);
 }
 
 // ---- columns ------------------------------------------------------------------------------------

@@ -10,27 +10,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- writing ------------------------------------------------------------------------------------
-
-pg_sql pons__pg_item_params(const pons_item_write *w, pg_params *p)
+// The statement that writes an item, and its parameters: *ret_n of them.
+static pg_sql item_args(const pons_item_write *w, sql_arg ret[PG_ARGS_MAX], size_t *ret_n)
 {
-    pons__pg_text(p, w->row.ns);
-    pons__pg_text(p, w->row.key);
+    const pons_item_row *row = &w->row;
+    ret[0] = arg_text(row->ns);
+    ret[1] = arg_text(row->key);
+    *ret_n = 2;
     if (w->what == PONS_ITEM_DELETE) {
         return PG_ITEM_DEL;
     }
     if (w->what == PONS_ITEM_TOUCH) {
-        pons__pg_int(p, w->row.expires_ms);
-        pons__pg_int(p, w->row.updated_ms);
+        ret[2] = arg_int(row->expires_ms);
+        ret[3] = arg_int(row->updated_ms);
+        *ret_n = 4;
         return PG_ITEM_TOUCH;
     }
-    pons__pg_bytes(p, w->row.value);
-    pons__pg_text(p, w->row.words);
-    pons__pg_bytes(p, w->row.vectors);
-    pons__pg_int(p, w->row.updated_ms);
-    pons__pg_int(p, w->row.ttl_ms);
-    pons__pg_int(p, w->row.expires_ms);
+    ret[2] = arg_bytes(row->value);
+    ret[3] = arg_text(row->words);
+    ret[4] = arg_bytes(row->vectors);
+    ret[5] = arg_int(row->updated_ms);
+    ret[6] = arg_int(row->ttl_ms);
+    ret[7] = arg_int(row->expires_ms);
+    *ret_n = 8;
     return PG_ITEM_PUT;
+}
+
+bool pons__pg_item_send(pg_conn *c, const pons_item_write *w)
+{
+    sql_arg args[PG_ARGS_MAX];
+    size_t n;
+    const pg_sql id = item_args(w, args, &n);
+    return pons__pg_send(c, id, (sql_args){args, n});
 }
 
 static int write_all(pg_conn *c, const pons_item_write *items, size_t n, pons_sync sync,
@@ -40,17 +51,18 @@ static int write_all(pg_conn *c, const pons_item_write *items, size_t n, pons_sy
     if (!order) {
         return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
     }
-    int rc = pons__pg_run(c, PG_BEGIN, NULL, NULL, err);
+    int rc = pons__pg_run(c, PG_BEGIN, NO_ARGS, NULL, err);
     if (!rc && sync == PONS_SYNC_FULL) {
-        rc = pons__pg_run(c, PG_SYNC, NULL, NULL, err);
+        rc = pons__pg_run(c, PG_SYNC, NO_ARGS, NULL, err);
     }
     for (size_t i = 0; i < n && !rc; i++) {
-        pg_params p = {0};
-        const pg_sql id = pons__pg_item_params(&items[order[i]], &p);
-        rc = pons__pg_run(c, id, &p, NULL, err);
+        sql_arg args[PG_ARGS_MAX];
+        size_t n_args;
+        const pg_sql id = item_args(&items[order[i]], args, &n_args);
+        rc = pons__pg_run(c, id, (sql_args){args, n_args}, NULL, err);
     }
     free(order);
-    rc = rc ? rc : pons__pg_run(c, PG_COMMIT, NULL, NULL, err);
+    rc = rc ? rc : pons__pg_run(c, PG_COMMIT, NO_ARGS, NULL, err);
     pons_error ignored;
     if (rc && PQstatus(c->c) == CONNECTION_OK && PQtransactionStatus(c->c) != PQTRANS_IDLE) {
         pons__pg_exec(c, "ROLLBACK", &ignored);
@@ -81,10 +93,8 @@ int pons__pg_items_sweep(void *self, int64_t now_ms, int64_t *ret_removed, pons_
 {
     pons_error own;
     err = err ? err : &own;
-    pg_params p = {0};
-    pons__pg_int(&p, now_ms);
     PGresult *r;
-    int rc = pons__pg_once(self, PG_ITEM_SWEEP, &p, &r, err);
+    int rc = pons__pg_once(self, PG_ITEM_SWEEP, ARGS(arg_int(now_ms)), &r, err);
     if (!rc && ret_removed) {
         *ret_removed = strtoll(PQcmdTuples(r), NULL, 10);
     }
@@ -101,125 +111,11 @@ int pons__pg_thread_note(void *self, const char *thread, pons_bytes note, const 
     if (rc) {
         return rc;
     }
-    pg_params p = {0};
-    pons__pg_text(&p, thread);
-    pons__pg_bytes(&p, note);
-    if (was) {
-        pons__pg_bytes(&p, *was);
-    } else {
-        pons__pg_null(&p);
-    }
-    pons__pg_int(&p, pons__store_wall_ms());
-    PGresult *r;
-    rc = pons__pg_once(self, PG_NOTE, &p, &r, err);
-    if (!rc && !pons__pg_col_int(r, 0, 0)) {
-        rc = pons__note_changed(err, thread);
-    }
-    PQclear(r);
-    return rc;
-}
-
-// ---- helpers ------------------------------------------------------------------------------------
-
-static int give(void *user, const PGresult *r, pons_item_fn fn)
-{
-    const pons_item_row row = {
-        .ns = pons__pg_col_text(r, 0, 0),
-        .key = pons__pg_col_text(r, 0, 1),
-        .value = pons__pg_col_bytes(r, 0, 2),
-        .words = pons__pg_col_text(r, 0, 3),
-        .vectors = pons__pg_col_bytes(r, 0, 4),
-        .created_ms = pons__pg_col_int(r, 0, 5),
-        .updated_ms = pons__pg_col_int(r, 0, 6),
-        .ttl_ms = pons__pg_col_int(r, 0, 7),
-        .expires_ms = pons__pg_col_int(r, 0, 8),
-    };
-    return fn(user, &row);
-}
-
-// "a b" as a tsquery: 'a' | 'b'. Words have no quotes; what could not be one is left out.
-static char *any_of(const char *words)
-{
-    char *query = malloc(strlen(words) * 6 + 1), *at = query;
-    for (const char *w = words; query && *w;) {
-        const size_t n = strcspn(w, " ");
-        if (n && !memchr(w, '\'', n) && !memchr(w, '\\', n)) {
-            at += sprintf(at, "%s'%.*s'", at > query ? " | " : "", (int)n, w);
-        }
-        w += n + (w[n] == ' ');
-    }
-    if (query) {
-        *at = '\0';
-    }
-    return query;
-}
-
-// ---- reading ------------------------------------------------------------------------------------
-
-int pons__pg_item_get(void *self, const char *ns, const char *key, int64_t now_ms, pons_item_fn fn,
-                      void *user, pons_error *err)
-{
-    pons_error own;
-    err = err ? err : &own;
-    int rc = pons__store_check_item(ns, key, err);
-    if (rc) {
-        return rc;
-    }
-    pg_params p = {0};
-    pons__pg_text(&p, ns);
-    pons__pg_text(&p, key);
-    pons__pg_int(&p, now_ms);
-    PGresult *r;
-    rc = pons__pg_once(self, PG_ITEM_GET, &p, &r, err);
-    if (!rc && PQntuples(r) == 0) {
-        rc = pons__item_not_found(err, ns, key);
-    } else if (!rc) {
-        give(user, r, fn);
-    }
-    PQclear(r);
-    return rc;
-}
-
-int pons__pg_items(void *self, const pons_item_find *find, pons_item_fn fn, void *user,
-                   pons_error *err)
-{
-    pons_error own;
-    char *match = find->words ? any_of(find->words) : NULL;
-    if (find->words && !match) {
-        return pons_error_set(err ? err : &own, PONS_ENOMEM, "store", "out of memory");
-    }
-    if (match && !match[0]) { // no word: nothing has it
-        free(match);
-        return PONS_OK;
-    }
-    pg_params p = {0};
-    pons__pg_text(&p, find->prefix ? find->prefix : "");
-    pons__pg_int(&p, find->now_ms);
-    if (match) {
-        pons__pg_text(&p, match);
-    }
-    pg_reading r;
-    pons__pg_read_begin(&r, self, match ? PG_ITEMS_FOUND : PG_ITEMS, &p, err);
-    while (pons__pg_read_next(&r)) {
-        if (give(user, r.r, fn)) {
-            break;
-        }
-    }
-    free(match);
-    return pons__pg_read_finish(&r);
-}
-
-int pons__pg_item_spaces(void *self, int64_t now_ms, int (*fn)(void *user, const char *ns),
-                         void *user, pons_error *err)
-{
-    pg_params p = {0};
-    pons__pg_int(&p, now_ms);
-    pg_reading r;
-    pons__pg_read_begin(&r, self, PG_ITEM_SPACES, &p, err);
-    while (pons__pg_read_next(&r)) {
-        if (fn(user, pons__pg_col_text(r.r, 0, 0))) {
-            break;
-        }
-    }
-    return pons__pg_read_finish(&r);
+    int64_t noted;
+    rc = pons__pg_number(self, PG_NOTE,
+                         ARGS(arg_text(thread), arg_bytes(note),
+                              was ? arg_bytes(*was) : arg_text(NULL),
+                              arg_int(pons__store_wall_ms())),
+                         &noted, err);
+    return rc || noted ? rc : pons__note_changed(err, thread);
 }

@@ -11,34 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int give(const PGresult *r, int row, pons_session_fn fn, void *user)
-{
-    const pons_session_row x = {
-        .seq = pons__pg_col_int(r, row, 0),
-        .id = pons__pg_col_text(r, row, 1),
-        .lane = pons__pg_col_text(r, row, 2),
-        .priority = (int32_t)pons__pg_col_int(r, row, 3),
-        .order_ms = pons__pg_col_int(r, row, 4),
-        .state = (int32_t)pons__pg_col_int(r, row, 5),
-        .attempt = (int32_t)pons__pg_col_int(r, row, 6),
-        .epoch = (uint64_t)pons__pg_col_int(r, row, 7),
-        .owner = pons__pg_col_text(r, row, 8),
-        .due_ms = pons__pg_col_int(r, row, 9),
-        .data = pons__pg_col_bytes(r, row, 10),
-        .note = pons__pg_col_bytes(r, row, 11),
-    };
-    return fn(user, &x);
-}
-
 // Runs a statement whose rows are sessions, and gives them. *ret_rows may be NULL.
-static int sessions(pg *s, pg_sql id, const pg_params *p, pons_session_fn fn, void *user,
-                    int *ret_rows, pons_error *err)
+static int sessions(pg *s, pg_sql id, sql_args args, pons_session_fn fn, void *user, int *ret_rows,
+                    pons_error *err)
 {
     PGresult *r = NULL;
-    const int rc = pons__pg_once(s, id, p, &r, err);
+    const int rc = pons__pg_once(s, id, args, &r, err);
     const int n = rc ? 0 : PQntuples(r);
     for (int i = 0; i < n; i++) {
-        if (give(r, i, fn, user)) {
+        pons_session_row row;
+        pons__cursor_session(&(sql_cursor){.reads = &pons__pg_reads, .row = r, .at = i}, &row);
+        if (fn(user, &row)) {
             break;
         }
     }
@@ -60,18 +43,16 @@ static int by_lane(const void *a, const void *b)
 
 static int add_all(pg_conn *c, const pons_session_row *const *rows, size_t n, pons_error *err)
 {
-    int rc = n > 1 ? pons__pg_run(c, PG_BEGIN, NULL, NULL, err) : PONS_OK;
+    int rc = n > 1 ? pons__pg_run(c, PG_BEGIN, NO_ARGS, NULL, err) : PONS_OK;
     for (size_t i = 0; i < n && !rc; i++) {
-        pg_params p = {0};
-        pons__pg_text(&p, rows[i]->id);
-        pons__pg_text(&p, rows[i]->lane);
-        pons__pg_int(&p, rows[i]->priority);
-        pons__pg_int(&p, rows[i]->order_ms);
-        pons__pg_bytes(&p, rows[i]->data);
-        rc = pons__pg_run(c, PG_SESSION_ADD, &p, NULL, err);
+        rc = pons__pg_run(c, PG_SESSION_ADD,
+                          ARGS(arg_text(rows[i]->id), arg_text(rows[i]->lane),
+                               arg_int(rows[i]->priority), arg_int(rows[i]->order_ms),
+                               arg_bytes(rows[i]->data)),
+                          NULL, err);
         rc = rc == PONS_EEXIST ? pons__session_exists(err, rows[i]->id) : rc;
     }
-    rc = rc || n == 1 ? rc : pons__pg_run(c, PG_COMMIT, NULL, NULL, err);
+    rc = rc || n == 1 ? rc : pons__pg_run(c, PG_COMMIT, NO_ARGS, NULL, err);
     pons_error ignored;
     if (rc && PQstatus(c->c) == CONNECTION_OK && PQtransactionStatus(c->c) != PQTRANS_IDLE) {
         pons__pg_exec(c, "ROLLBACK", &ignored);
@@ -106,10 +87,10 @@ static int pg_enqueue(void *self, const pons_session_row *rows, size_t n, pons_e
 }
 
 // What a function that gives the session's state has said.
-static int changed(pg *s, pg_sql id, const pg_params *p, const char *session, pons_error *err)
+static int changed(pg *s, pg_sql id, sql_args args, const char *session, pons_error *err)
 {
     PGresult *r = NULL;
-    int rc = pons__pg_once(s, id, p, &r, err);
+    int rc = pons__pg_once(s, id, args, &r, err);
     if (!rc && PQgetisnull(r, 0, 0)) {
         rc = pons__session_not_found(err, session);
     } else if (!rc && pons__pg_col_int(r, 0, 0) > PONS_SESSION_WAITING) {
@@ -127,35 +108,28 @@ static int pg_change(void *self, const pons_session_row *row, pons_error *err)
     if (rc) {
         return rc;
     }
-    pg_params p = {0};
-    pons__pg_text(&p, row->id);
-    pons__pg_text(&p, row->lane);
-    pons__pg_int(&p, row->priority);
-    pons__pg_int(&p, row->order_ms);
-    pons__pg_bytes(&p, row->data);
-    return changed(self, PG_SESSION_CHANGE, &p, row->id, err);
+    return changed(self, PG_SESSION_CHANGE,
+                   ARGS(arg_text(row->id), arg_text(row->lane), arg_int(row->priority),
+                        arg_int(row->order_ms), arg_bytes(row->data)),
+                   row->id, err);
 }
 
 static int pg_cancel(void *self, const char *id, pons_bytes note, pons_error *err)
 {
     pons_error own;
-    pg_params p = {0};
-    pons__pg_text(&p, id);
-    pons__pg_bytes(&p, note);
-    return changed(self, PG_SESSION_CANCEL, &p, id, err ? err : &own);
+    return changed(self, PG_SESSION_CANCEL, ARGS(arg_text(id), arg_bytes(note)), id,
+                   err ? err : &own);
 }
 
 static int pg_wake(void *self, int64_t now_ms, int64_t *ret_due_ms, pons_error *err)
 {
     pons_error own;
-    PGresult *r = NULL;
-    pg_params p = {0};
-    pons__pg_int(&p, now_ms);
-    const int rc = pons__pg_once(self, PG_SESSION_WAKE, &p, &r, err ? err : &own);
+    int64_t due;
+    const int rc =
+        pons__pg_number(self, PG_SESSION_WAKE, ARGS(arg_int(now_ms)), &due, err ? err : &own);
     if (!rc && ret_due_ms) {
-        *ret_due_ms = pons__pg_col_int(r, 0, 0);
+        *ret_due_ms = due;
     }
-    PQclear(r);
     return rc;
 }
 
@@ -203,10 +177,8 @@ static int pg_claim(void *self, const pons_session_claim *how, pons_session_fn f
         return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
     }
     int rows = 0;
-    pg_params p = {0};
-    pons__pg_text(&p, how->runner);
-    pons__pg_text(&p, lanes);
-    rc = sessions(self, PG_SESSION_CLAIM, &p, fn, user, &rows, err);
+    rc = sessions(self, PG_SESSION_CLAIM, ARGS(arg_text(how->runner), arg_text(lanes)), fn, user,
+                  &rows, err);
     free(lanes);
     return rc || rows ? rc : pons__session_none(err);
 }
@@ -214,18 +186,12 @@ static int pg_claim(void *self, const pons_session_claim *how, pons_session_fn f
 static int pg_note(void *self, const char *id, uint64_t epoch, pons_bytes note, pons_error *err)
 {
     pons_error own;
-    PGresult *r = NULL;
-    pg_params p = {0};
+    int64_t noted;
     err = err ? err : &own;
-    pons__pg_text(&p, id);
-    pons__pg_int(&p, (int64_t)epoch);
-    pons__pg_bytes(&p, note);
-    int rc = pons__pg_once(self, PG_SESSION_NOTE, &p, &r, err);
-    if (!rc && pons__pg_col_int(r, 0, 0) == 0) {
-        rc = pons__session_stale(err, id);
-    }
-    PQclear(r);
-    return rc;
+    const int rc =
+        pons__pg_number(self, PG_SESSION_NOTE,
+                        ARGS(arg_text(id), arg_int((int64_t)epoch), arg_bytes(note)), &noted, err);
+    return rc || noted ? rc : pons__session_stale(err, id);
 }
 
 static int pg_finish(void *self, const pons_session_end *end, pons_session_fn fn, void *user,
@@ -237,14 +203,10 @@ static int pg_finish(void *self, const pons_session_end *end, pons_session_fn fn
     if (rc) {
         return rc;
     }
-    pg_params p = {0};
-    pons__pg_text(&p, end->id);
-    pons__pg_int(&p, (int64_t)end->epoch);
-    pons__pg_int(&p, end->state);
-    pons__pg_int(&p, end->due_ms);
-    pons__pg_bytes(&p, end->note);
-    pons__pg_text(&p, end->next_for);
-    rc = sessions(self, PG_SESSION_FINISH, &p, fn, user, NULL, err);
+    rc = sessions(self, PG_SESSION_FINISH,
+                  ARGS(arg_text(end->id), arg_int((int64_t)end->epoch), arg_int(end->state),
+                       arg_int(end->due_ms), arg_bytes(end->note), arg_text(end->next_for)),
+                  fn, user, NULL, err);
     return rc == PONS_ESTALE ? pons__session_stale(err, end->id) : rc;
 }
 
@@ -258,9 +220,7 @@ static int of_runner(void *self, pg_sql id, const char *runner, pons_error *err)
     if (rc) {
         return rc;
     }
-    pg_params p = {0};
-    pons__pg_text(&p, runner);
-    return pons__pg_once(self, id, &p, NULL, err);
+    return pons__pg_once(self, id, ARGS(arg_text(runner)), NULL, err);
 }
 
 static int pg_beat(void *self, const char *runner, pons_error *err)
@@ -273,20 +233,6 @@ static int pg_leave(void *self, const char *runner, pons_error *err)
     return of_runner(self, PG_RUNNER_DEL, runner, err);
 }
 
-static int pg_runners(void *self, pons_runner_fn fn, void *user, pons_error *err)
-{
-    pons_error own;
-    PGresult *r = NULL;
-    const int rc = pons__pg_once(self, PG_RUNNERS, NULL, &r, err ? err : &own);
-    for (int i = 0; !rc && i < PQntuples(r); i++) {
-        if (fn(user, pons__pg_col_text(r, i, 0), pons__pg_col_int(r, i, 1))) {
-            break;
-        }
-    }
-    PQclear(r);
-    return rc;
-}
-
 static int pg_reclaim(void *self, const char *gone, int64_t beats, const char *runner,
                       pons_session_fn fn, void *user, pons_error *err)
 {
@@ -296,11 +242,8 @@ static int pg_reclaim(void *self, const char *gone, int64_t beats, const char *r
     if (rc) {
         return rc;
     }
-    pg_params p = {0};
-    pons__pg_text(&p, gone);
-    pons__pg_int(&p, beats);
-    pons__pg_text(&p, runner);
-    rc = sessions(self, PG_SESSION_OWN, &p, fn, user, NULL, err);
+    rc = sessions(self, PG_SESSION_OWN, ARGS(arg_text(gone), arg_int(beats), arg_text(runner)), fn,
+                  user, NULL, err);
     return rc == PONS_ESTALE ? pons__session_alive(err, gone) : rc;
 }
 
@@ -310,22 +253,18 @@ static int pg_trim(void *self, pons_session_trim *what, pons_session_trimmed *re
 {
     pons_error own;
     PGresult *r = NULL;
-    pg_params p = {0};
-    int64_t cut = 0, cut_failed = 0;
+    int64_t last, cut = 0, cut_failed = 0;
     err = err ? err : &own;
     int rc = pons__session_check_trim(what, err);
-    rc = rc ? rc : pons__pg_once(self, PG_SESSION_LAST, NULL, &r, err);
+    rc = rc ? rc : pons__pg_number(self, PG_SESSION_LAST, NO_ARGS, &last, err);
     if (rc) {
         return rc;
     }
-    pons__session_cuts(what, pons__pg_col_int(r, 0, 0), &cut, &cut_failed);
-    PQclear(r);
-    r = NULL;
-    pons__pg_int(&p, what->after);
-    pons__pg_int(&p, cut);
-    pons__pg_int(&p, cut_failed);
-    pons__pg_int(&p, what->limit);
-    rc = pons__pg_once(self, PG_SESSION_TRIM, &p, &r, err);
+    pons__session_cuts(what, last, &cut, &cut_failed);
+    rc = pons__pg_once(
+        self, PG_SESSION_TRIM,
+        ARGS(arg_int(what->after), arg_int(cut), arg_int(cut_failed), arg_int(what->limit)), &r,
+        err);
     if (!rc) {
         what->after = pons__pg_col_int(r, 0, 0);
         *ret = (pons_session_trimmed){.sessions = pons__pg_col_int(r, 0, 1),
@@ -334,33 +273,6 @@ static int pg_trim(void *self, pons_session_trim *what, pons_session_trimmed *re
     }
     PQclear(r);
     return rc;
-}
-
-// ---- reading ------------------------------------------------------------------------------------
-
-static int pg_get(void *self, const char *id, pons_session_fn fn, void *user, pons_error *err)
-{
-    pons_error own;
-    int rows = 0;
-    pg_params p = {0};
-    err = err ? err : &own;
-    pons__pg_text(&p, id);
-    const int rc = sessions(self, PG_SESSION_GET, &p, fn, user, &rows, err);
-    return rc || rows ? rc : pons__session_not_found(err, id);
-}
-
-static int pg_list(void *self, const pons_session_find *find, pons_session_fn fn, void *user,
-                   pons_error *err)
-{
-    pons_error own;
-    const bool live = (find->states >> PONS_SESSION_SUCCEEDED) == 0;
-    pg_params p = {0};
-    pons__pg_int(&p, find->after);
-    pons__pg_int(&p, find->states);
-    pons__pg_text(&p, find->lane);
-    pons__pg_int(&p, find->limit > 0 ? find->limit : INT64_MAX);
-    return sessions(self, live ? PG_SESSION_LIVE : PG_SESSION_LIST, &p, fn, user, NULL,
-                    err ? err : &own);
 }
 
 static int pg_event_fd(void *self)
@@ -379,10 +291,10 @@ static const pons_lane_ops ops = {
     .wake = pg_wake,
     .beat = pg_beat,
     .leave = pg_leave,
-    .runners = pg_runners,
+    .runners = pons__read_runners,
     .reclaim = pg_reclaim,
-    .get = pg_get,
-    .list = pg_list,
+    .get = pons__read_session,
+    .list = pons__read_sessions,
     .event_fd = pg_event_fd,
     .trim = pg_trim,
 };

@@ -6,7 +6,6 @@
 // longer: a server that comes back in time finds them as they were.
 #include "store/postgres/postgres.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,24 +20,18 @@
 // over: an epoch whose holder is known to be dead; 0: none is.
 static int take(pg *s, const char *thread, int64_t over, PGresult **ret, pons_error *err)
 {
-    pg_params p = {0};
-    pons__pg_text(&p, thread);
-    pons__pg_int(&p, (int64_t)getpid());
-    pons__pg_text(&p, s->host);
-    pons__pg_int(&p, s->lease_ms);
-    pons__pg_int(&p, pons__store_wall_ms());
-    pons__pg_text(&p, s->life);
-    pons__pg_int(&p, over);
-    return pons__pg_once(s, PG_TAKE, &p, ret, err);
+    return pons__pg_once(s, PG_TAKE,
+                         ARGS(arg_text(thread), arg_int((int64_t)getpid()), arg_text(s->host),
+                              arg_int(s->lease_ms), arg_int(pons__store_wall_ms()),
+                              arg_text(s->life), arg_int(over)),
+                         ret, err);
 }
 
 static void release(pg *s, int64_t tid, int64_t epoch)
 {
     pons_error ignored;
-    pg_params p = {0};
-    pons__pg_int(&p, tid);
-    pons__pg_int(&p, epoch);
-    pg_untold *u = pons__pg_once(s, PG_RELEASE, &p, NULL, &ignored) ? malloc(sizeof *u) : NULL;
+    const sql_args args = ARGS(arg_int(tid), arg_int(epoch));
+    pg_untold *u = pons__pg_once(s, PG_RELEASE, args, NULL, &ignored) ? malloc(sizeof *u) : NULL;
     if (u) { // the server can't be told: later, or the lease ends in its time
         pthread_mutex_lock(&s->idle_mtx);
         *u = (pg_untold){.next = s->untold, .tid = tid, .epoch = epoch};
@@ -135,10 +128,8 @@ int pons__pg_lease_peek(void *self, const char *thread, pons_lease *ret, pons_er
     if (rc) {
         return rc;
     }
-    pg_params p = {0};
-    pons__pg_text(&p, thread);
     PGresult *r;
-    rc = pons__pg_once(s, PG_PEEK, &p, &r, err);
+    rc = pons__pg_once(s, PG_PEEK, ARGS(arg_text(thread)), &r, err);
     if (!rc && PQntuples(r) == 0) {
         rc = pons_error_set(err, PONS_ENOTFOUND, "store", "nobody holds thread %s", thread);
     } else if (!rc) {
@@ -204,12 +195,9 @@ static void renew(pg *s, pg_conn *c)
         whole = fclose(b) == 0 && whole;
     }
     if (whole && held) {
-        pg_params p = {0};
-        pons__pg_text(&p, tids);
-        pons__pg_text(&p, epochs);
-        pons__pg_int(&p, s->lease_ms);
         pons_error ignored; // a lease that is lost shows at the next commit
-        pons__pg_run(c, PG_RENEW, &p, NULL, &ignored);
+        pons__pg_run(c, PG_RENEW, ARGS(arg_text(tids), arg_text(epochs), arg_int(s->lease_ms)),
+                     NULL, &ignored);
     }
     free(tids);
     free(epochs);
@@ -299,10 +287,8 @@ int pons__pg_thread_delete(void *self, const char *thread, pons_error *err)
     if (rc) {
         return rc;
     }
-    pg_params p = {0};
-    pons__pg_text(&p, thread);
     PGresult *r;
-    rc = pons__pg_once(s, PG_DROP, &p, &r, err);
+    rc = pons__pg_once(s, PG_DROP, ARGS(arg_text(thread)), &r, err);
     int64_t told = rc ? 0 : pons__pg_col_int(r, 0, 0);
     if (told == 1) {
         rc = pons_error_set(err, PONS_ENOTFOUND, "store", "there is no thread %s", thread);
@@ -326,14 +312,9 @@ int pons__pg_thread_copy(void *self, const char *from, const char *to, pons_erro
         return rc;
     }
     pons__commitq_settle_thread(&s->q, from);
-    pg_params p = {0};
-    pons__pg_text(&p, from);
-    pons__pg_text(&p, to);
-    pons__pg_int(&p, pons__store_wall_ms());
-    PGresult *r;
-    rc = pons__pg_once(s, PG_COPY, &p, &r, err);
-    int64_t told = rc ? 0 : pons__pg_col_int(r, 0, 0);
-    PQclear(r);
+    int64_t told;
+    rc = pons__pg_number(
+        s, PG_COPY, ARGS(arg_text(from), arg_text(to), arg_int(pons__store_wall_ms())), &told, err);
     if (told == 1) {
         return pons_error_set(err, PONS_ENOTFOUND, "store", "there is no thread %s", from);
     }
@@ -369,11 +350,9 @@ static char *chunk(const prune_rows *plan, size_t *at)
 static int prune_space(pg *s, const pg_holding *h, int64_t nid, const pons_prune *what,
                        pons_prune_result *done, pons_error *err)
 {
-    pg_params p = {0};
-    pons__pg_int(&p, nid);
     PGresult *r;
     prune_rows plan = {0};
-    int rc = pons__pg_once(s, PG_PRUNE_LIST, &p, &r, err);
+    int rc = pons__pg_once(s, PG_PRUNE_LIST, ARGS(arg_int(nid)), &r, err);
     for (int i = 0; !rc && i < PQntuples(r); i++) {
         char id[32];
         pons__pg_col_id(r, i, 1, id, sizeof id);
@@ -393,12 +372,10 @@ static int prune_space(pg *s, const pg_holding *h, int64_t nid, const pons_prune
             rc = pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
             break;
         }
-        p = (pg_params){0};
-        pons__pg_int(&p, h->tid);
-        pons__pg_int(&p, (int64_t)h->line.epoch);
-        pons__pg_int(&p, nid);
-        pons__pg_text(&p, keys);
-        rc = pons__pg_once(s, PG_PRUNE, &p, NULL, err);
+        rc = pons__pg_once(
+            s, PG_PRUNE,
+            ARGS(arg_int(h->tid), arg_int((int64_t)h->line.epoch), arg_int(nid), arg_text(keys)),
+            NULL, err);
         free(keys);
     }
     free(plan.at);
@@ -411,23 +388,17 @@ static int prune_space(pg *s, const pg_holding *h, int64_t nid, const pons_prune
 static int prune_all(pg *s, const pg_holding *h, const pons_prune *what, pons_prune_result *done,
                      pons_error *err)
 {
-    pg_params p = {0};
-    pons__pg_int(&p, h->tid);
-    pons__pg_text(&p, what->ns);
     PGresult *r;
-    int rc = pons__pg_once(s, PG_PRUNE_SPACES, &p, &r, err);
+    int rc = pons__pg_once(s, PG_PRUNE_SPACES, ARGS(arg_int(h->tid), arg_text(what->ns)), &r, err);
     for (int i = 0; !rc && i < PQntuples(r); i++) {
         rc = prune_space(s, h, pons__pg_col_int(r, i, 0), what, done, err);
     }
     PQclear(r);
     if (!rc && what->events_since_ms) {
-        p = (pg_params){0};
-        pons__pg_int(&p, h->tid);
-        pons__pg_int(&p, (int64_t)h->line.epoch);
-        pons__pg_int(&p, what->events_since_ms);
-        rc = pons__pg_once(s, PG_PRUNE_EVENTS, &p, &r, err);
-        done->events = rc ? 0 : pons__pg_col_int(r, 0, 0);
-        PQclear(r);
+        rc = pons__pg_number(
+            s, PG_PRUNE_EVENTS,
+            ARGS(arg_int(h->tid), arg_int((int64_t)h->line.epoch), arg_int(what->events_since_ms)),
+            &done->events, err);
     }
     pg_conn *c = NULL;
     if (!rc && done->checkpoints + done->events >= VACUUM_ROWS) {
@@ -447,12 +418,8 @@ static int prune_all(pg *s, const pg_holding *h, const pons_prune *what, pons_pr
 static int64_t all_bytes(pg *s)
 {
     pons_error ignored;
-    PGresult *r;
-    int64_t bytes = 0;
-    if (pons__pg_once(s, PG_BYTES, NULL, &r, &ignored) == PONS_OK) {
-        bytes = pons__pg_col_int(r, 0, 0);
-    }
-    PQclear(r);
+    int64_t bytes;
+    pons__pg_number(s, PG_BYTES, NO_ARGS, &bytes, &ignored);
     return bytes;
 }
 
@@ -469,14 +436,11 @@ int pons__pg_prune(void *self, const char *thread, const pons_prune *what, pons_
     pons_lease mine = {0};
     const pons_lease *lease = what->lease;
     if (!lease) {
-        pg_params p = {0};
-        pons__pg_text(&p, thread);
-        PGresult *r;
-        rc = pons__pg_once(s, PG_EXISTS, &p, &r, err); // taking a lease would make it
-        if (!rc && PQntuples(r) == 0) {
+        int64_t there;
+        rc = pons__pg_number(s, PG_EXISTS, ARGS(arg_text(thread)), &there, err);
+        if (!rc && !there) { // taking a lease would make it
             rc = pons_error_set(err, PONS_ENOTFOUND, "store", "there is no thread %s", thread);
         }
-        PQclear(r);
         if (!rc) {
             rc = pons__pg_lease_acquire(s, thread, &mine, err);
         }

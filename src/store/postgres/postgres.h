@@ -5,17 +5,16 @@
 //   schema.c  the schema, its functions and its versions
 //   commit.c  commits as pipelines; posts
 //   commit_queue.c     who writes when (shared with sqlite)
-//   read.c    everything that only reads
+//   read.c    cursors for sql_read.c (shared with sqlite); chains, threads
 //   items.c   items; notes of threads
 //   lanes.c   sessions in the lanes of their targets
 //   lease.c   leases and their keeper; copies, pruning, the end of a thread
 //
 // Inside, err is never NULL: each op brings one of its own when the caller gave none.
-#ifndef PONS_STORE_POSTGRES_H
-#define PONS_STORE_POSTGRES_H
+#pragma once
 
 #include "store/commit_queue.h"
-#include "store/store.h"
+#include "store/sql_read.h"
 
 #include <libpq-fe.h>
 
@@ -122,7 +121,7 @@
                   " WHERE expires_ms<>0 AND expires_ms<=$1::int8 FOR UPDATE SKIP LOCKED)")         \
     X(ITEM_GET, "SELECT " SQL_ITEM " FROM pons.item WHERE ns=$1::text AND key=$2::text"            \
                 " AND (expires_ms=0 OR expires_ms>$3::int8)")                                      \
-    X(ITEMS, SQL_ITEMS " ORDER BY updated_ms DESC, ns, key")                                       \
+    X(ITEMS, SQL_ITEMS " AND $3::text IS NULL ORDER BY updated_ms DESC, ns, key")                  \
     X(ITEMS_FOUND, SQL_ITEMS " AND found @@ $3::text::tsquery ORDER BY updated_ms DESC, ns, key")  \
     X(ITEM_SPACES, "SELECT DISTINCT ns FROM pons.item"                                             \
                    " WHERE expires_ms=0 OR expires_ms>$1::int8 ORDER BY ns")                       \
@@ -240,23 +239,7 @@ typedef struct pg_conn { // one thread at a time
     struct pg_conn *next; // in the list of idle ones
 } pg_conn;
 
-#define PG_PARAMS_MAX 8
-
-// Parameters of one statement, in their order. What they point to is the caller's.
-typedef struct pg_params {
-    int n;
-    const char *values[PG_PARAMS_MAX];
-    int lengths[PG_PARAMS_MAX];
-    int formats[PG_PARAMS_MAX];
-    uint8_t ints[PG_PARAMS_MAX][sizeof(int64_t)];
-    uint8_t ids[PG_PARAMS_MAX][1 + 40];
-} pg_params;
-
-void pons__pg_int(pg_params *p, int64_t v);
-void pons__pg_text(pg_params *p, const char *v); // NULL: null
-void pons__pg_bytes(pg_params *p, pons_bytes v);
-void pons__pg_id(pg_params *p, const char *id); // NULL or "": null
-void pons__pg_null(pg_params *p);
+#define PG_ARGS_MAX 8 // of a statement
 
 typedef struct pg pg;
 
@@ -265,9 +248,9 @@ void pons__pg_close(pg_conn *c);
 // Is it there, and has the server nothing to say, such as good-bye?
 bool pons__pg_alive(const pg_conn *c);
 int pons__pg_prepare(pg_conn *c, pg_sql id, pons_error *err);
-bool pons__pg_send(pg_conn *c, pg_sql id, const pg_params *p); // prepared; in or out of a pipeline
+bool pons__pg_send(pg_conn *c, pg_sql id, sql_args args); // prepared; in or out of a pipeline
 // Runs a statement: *ret, when not NULL, is cleared by the caller, also NULL on failure.
-int pons__pg_run(pg_conn *c, pg_sql id, const pg_params *p, PGresult **ret, pons_error *err);
+int pons__pg_run(pg_conn *c, pg_sql id, sql_args args, PGresult **ret, pons_error *err);
 // The next result of what was sent, as PQgetResult, but of a server that is silent for answer_ms the
 // connection is ended, and then the result is that.
 PGresult *pons__pg_result(pg_conn *c);
@@ -339,7 +322,9 @@ pg_conn *pons__pg_take(pg *s, pons_error *err);
 void pons__pg_give(pg *s, pg_conn *c); // NULL-safe; a broken one is thrown away
 void pons__pg_idle_close(pg *s);
 // One statement on a connection of its own.
-int pons__pg_once(pg *s, pg_sql id, const pg_params *p, PGresult **ret, pons_error *err);
+int pons__pg_once(pg *s, pg_sql id, sql_args args, PGresult **ret, pons_error *err);
+// The number that it gives; 0: none, or null.
+int pons__pg_number(pg *s, pg_sql id, sql_args args, int64_t *ret, pons_error *err);
 
 // commit.c
 extern const commit_queue_ops pons__pg_queue_ops;
@@ -370,52 +355,19 @@ bool pons__pg_keeper_start(pg *s); // lease.c: the thread that hears; false: the
 // trim.c
 int pons__pg_trim(void *self, pons_trim *what, pons_trim_result *ret, pons_error *err);
 // items.c
-pg_sql pons__pg_item_params(const pons_item_write *w, pg_params *p); // which statement writes it
+bool pons__pg_item_send(pg_conn *c, const pons_item_write *w); // the statement that writes it
 int pons__pg_items_write(void *self, const pons_item_write *items, size_t n, pons_sync sync,
                          pons_error *err);
 int pons__pg_items_sweep(void *self, int64_t now_ms, int64_t *ret_removed, pons_error *err);
 int pons__pg_thread_note(void *self, const char *thread, pons_bytes note, const pons_bytes *was,
                          pons_error *err);
-int pons__pg_item_get(void *self, const char *ns, const char *key, int64_t now_ms, pons_item_fn fn,
-                      void *user, pons_error *err);
-int pons__pg_items(void *self, const pons_item_find *find, pons_item_fn fn, void *user,
-                   pons_error *err);
-int pons__pg_item_spaces(void *self, int64_t now_ms, int (*fn)(void *user, const char *ns),
-                         void *user, pons_error *err);
 
 // read.c
-typedef struct pg_reading { // a statement under way. What may fail has filled err.
-    pg *s;
-    pg_conn *c;
-    PGresult *r; // the row, NULL before the first and after the last
-    pons_error *err;
-    pons_error own;
-    int status;
-} pg_reading;
-bool pons__pg_read_begin(pg_reading *r, pg *s, pg_sql id, const pg_params *p, pons_error *err);
-bool pons__pg_read_next(pg_reading *r);
-int pons__pg_read_finish(pg_reading *r);
+extern const sql_reads pons__pg_reads;
 int pons__pg_thread_list(void *self, const char *thread, bool sizes, pons_thread_fn fn, void *user,
                          pons_error *err);
 int pons__pg_head(void *self, const char *thread, const char *ns, pons_checkpoint_fn fn, void *user,
                   pons_error *err);
 int pons__pg_checkpoint(void *self, const char *thread, const char *ns, const char *id,
                         pons_checkpoint_fn fn, void *user, pons_error *err);
-int pons__pg_history(void *self, const char *thread, const char *ns, const char *before,
-                     int64_t limit, pons_checkpoint_fn fn, void *user, pons_error *err);
-int pons__pg_records(void *self, const char *thread, const char *ns, const char *checkpoint,
-                     pons_record_fn fn, void *user, pons_error *err);
-int pons__pg_namespaces(void *self, const char *thread, int (*fn)(void *user, const char *ns),
-                        void *user, pons_error *err);
-int pons__pg_inbox_read(void *self, const char *thread, const char *ns, int64_t after,
-                        pons_inbox_fn fn, void *user, pons_error *err);
-int pons__pg_effect_get(void *self, const char *thread, const char *id, pons_effect_fn fn,
-                        void *user, pons_error *err);
-int pons__pg_effects(void *self, const char *thread, uint32_t state_mask, pons_effect_fn fn,
-                     void *user, pons_error *err);
-int pons__pg_events(void *self, const char *thread, int64_t after, int64_t limit, pons_event_fn fn,
-                    void *user, pons_error *err);
-int pons__pg_event_last(void *self, const char *thread, int64_t *ret_seq, pons_error *err);
 int pons__pg_threads(void *self, pons_thread_fn fn, void *user, pons_error *err);
-
-#endif

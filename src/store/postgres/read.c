@@ -8,322 +8,160 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- helpers ------------------------------------------------------------------------------------
+// ---- the cursor ---------------------------------------------------------------------------------
 
-bool pons__pg_read_begin(pg_reading *r, pg *s, pg_sql id, const pg_params *p, pons_error *err)
+static void open_at(sql_cursor *c, pg_sql id, sql_args args)
 {
-    *r = (pg_reading){.s = s};
-    r->err = err ? err : &r->own;
-    r->c = pons__pg_take(s, r->err);
-    if (!r->c) {
-        r->status = r->err->status;
+    pg_conn *conn = c->conn = pons__pg_take(c->store, c->err);
+    c->status = conn ? pons__pg_prepare(conn, id, c->err) : c->err->status;
+    if (!c->status && !pons__pg_send(conn, id, args)) {
+        c->status = pons__pg_fail(conn, NULL, c->err);
     }
-    if (!r->status) {
-        r->status = pons__pg_prepare(r->c, id, r->err);
+    if (!c->status) {
+        PQsetSingleRowMode(conn->c);
     }
-    if (!r->status && !pons__pg_send(r->c, id, p)) {
-        r->status = pons__pg_fail(r->c, NULL, r->err);
-    }
-    if (!r->status) {
-        PQsetSingleRowMode(r->c->c);
-    }
-    return !r->status;
 }
 
-bool pons__pg_read_next(pg_reading *r)
+static void cursor_open(sql_cursor *c, sql_query q, sql_args args)
 {
-    PQclear(r->r);
-    r->r = NULL;
-    if (r->status) {
+    static const pg_sql of[QUERY_COUNT] = {
+        [QUERY_HISTORY] = PG_HISTORY,
+        [QUERY_RECORDS] = PG_RECORDS,
+        [QUERY_NAMESPACES] = PG_SPACES,
+        [QUERY_INBOX] = PG_INBOX,
+        [QUERY_EFFECT] = PG_EFFECT,
+        [QUERY_EFFECTS] = PG_EFFECTS,
+        [QUERY_EVENTS] = PG_EVENTS,
+        [QUERY_EVENT_LAST] = PG_EVENT_LAST,
+        [QUERY_ITEM] = PG_ITEM_GET,
+        [QUERY_ITEMS] = PG_ITEMS,
+        [QUERY_ITEMS_UNDER] = PG_ITEMS,
+        [QUERY_ITEM_SPACES] = PG_ITEM_SPACES,
+        [QUERY_SESSION] = PG_SESSION_GET,
+        [QUERY_SESSIONS] = PG_SESSION_LIST,
+        [QUERY_SESSIONS_LIVE] = PG_SESSION_LIVE,
+        [QUERY_RUNNERS] = PG_RUNNERS,
+    };
+    const bool found = of[q] == PG_ITEMS && args.at[2].text; // an index of words finds them
+    open_at(c, found ? PG_ITEMS_FOUND : of[q], args);
+}
+
+static bool cursor_next(sql_cursor *c)
+{
+    PQclear(c->row);
+    c->row = NULL;
+    if (c->status) {
         return false;
     }
-    PGresult *res = pons__pg_result(r->c);
+    PGresult *res = pons__pg_result(c->conn);
     ExecStatusType status = PQresultStatus(res);
     if (res && status == PGRES_SINGLE_TUPLE) {
-        r->r = res;
+        c->row = res;
         return true;
     }
     if (!res || status != PGRES_TUPLES_OK) { // which ends them
-        r->status = pons__pg_fail(r->c, res, r->err);
+        c->status = pons__pg_fail(c->conn, res, c->err);
     }
     PQclear(res);
     return false;
 }
 
 // Rows that nobody wants any more are read and dropped.
-int pons__pg_read_finish(pg_reading *r)
+static void cursor_close(sql_cursor *c)
 {
-    PQclear(r->r);
-    for (PGresult *res; r->c && (res = pons__pg_result(r->c));) {
+    PQclear(c->row);
+    for (PGresult *res; c->conn && (res = pons__pg_result(c->conn));) {
         PQclear(res);
     }
-    pons__pg_give(r->s, r->c);
-    return r->status;
+    pons__pg_give(c->store, c->conn);
 }
 
-static void column_checkpoint(const pg_reading *r, pons_checkpoint_row *ret)
+static int64_t cursor_number(const sql_cursor *c, int col)
 {
-    *ret = (pons_checkpoint_row){.step = pons__pg_col_int(r->r, 0, 2),
-                                 .snapshot = pons__pg_col_int(r->r, 0, 3),
-                                 .data = pons__pg_col_bytes(r->r, 0, 4)};
-    pons__pg_col_id(r->r, 0, 0, ret->id, sizeof ret->id);
-    pons__pg_col_id(r->r, 0, 1, ret->parent, sizeof ret->parent);
+    return pons__pg_col_int(c->row, c->at, col);
 }
 
-// A chain is whole when its first row is a snapshot or has no parent.
-static int give_chain(pg_reading *r, pons_checkpoint_fn fn, void *user, bool *ret_any)
+static const char *cursor_text(const sql_cursor *c, int col)
 {
-    while (pons__pg_read_next(r)) {
+    return pons__pg_col_text(c->row, c->at, col);
+}
+
+static pons_bytes cursor_bytes(const sql_cursor *c, int col)
+{
+    return pons__pg_col_bytes(c->row, c->at, col);
+}
+
+static void cursor_id(const sql_cursor *c, int col, char *ret, size_t cap)
+{
+    pons__pg_col_id(c->row, c->at, col, ret, cap);
+}
+
+static bool cursor_whole(sql_cursor *c)
+{
+    return !c->status;
+}
+
+static int place_of(void *self, const char *thread, const char *ns, const char *id, int64_t *ret,
+                    pons_error *err)
+{
+    const sql_args args = ARGS(arg_text(thread), arg_text(ns), arg_id(id));
+    const int rc = pons__pg_number(self, PG_CP_FIND, args, ret, err);
+    return rc || *ret ? rc : PONS_ENOTFOUND;
+}
+
+const sql_reads pons__pg_reads = {
+    .open = cursor_open,
+    .next = cursor_next,
+    .close = cursor_close,
+    .number = cursor_number,
+    .text = cursor_text,
+    .bytes = cursor_bytes,
+    .id = cursor_id,
+    .whole = cursor_whole,
+    .place = place_of,
+    .quote = '\'',
+    .joint = " | ",
+    .never = "'\\",
+};
+
+// ---- chains -------------------------------------------------------------------------------------
+
+// A chain is whole when its first row is a snapshot or has no parent. id NULL: the newest.
+int pons__pg_checkpoint(void *self, const char *thread, const char *ns, const char *id,
+                        pons_checkpoint_fn fn, void *user, pons_error *err)
+{
+    sql_cursor c;
+    bool any = false;
+    pons__cursor_init(&c, self, err);
+    const sql_arg args[] = {arg_text(thread), arg_text(ns), arg_id(id)};
+    open_at(&c, id ? PG_CHECKPOINT : PG_HEAD, (sql_args){args, id ? 3 : 2});
+    while (cursor_next(&c)) {
         pons_checkpoint_row row;
-        column_checkpoint(r, &row);
-        if (!*ret_any && !row.snapshot && row.parent[0]) {
-            return pons_error_set(r->err, PONS_ECORRUPT, "store",
-                                  "checkpoint %s has lost its parent %s", row.id, row.parent);
+        pons__cursor_checkpoint(&c, &row);
+        if (!any && !row.snapshot && row.parent[0]) {
+            c.status = pons_error_set(c.err, PONS_ECORRUPT, "store",
+                                      "checkpoint %s has lost its parent %s", row.id, row.parent);
+            break;
         }
-        *ret_any = true;
+        any = true;
         if (fn(user, &row)) {
             break;
         }
     }
-    return r->status;
+    if (!c.status && !any) {
+        c.status = pons__store_no_checkpoint(c.err, thread, ns, id);
+    }
+    cursor_close(&c);
+    return c.status;
 }
-
-static int column_effect(const pg_reading *r, pons_effect_fn fn, void *user)
-{
-    pons_effect_row row = {
-        .ns = pons__pg_col_text(r->r, 0, 1),
-        .state = (int32_t)pons__pg_col_int(r->r, 0, 2),
-        .created = pons__pg_col_int(r->r, 0, 3),
-        .updated = pons__pg_col_int(r->r, 0, 4),
-        .data = pons__pg_col_bytes(r->r, 0, 5),
-    };
-    pons__pg_col_id(r->r, 0, 0, row.id, sizeof row.id);
-    return fn(user, &row);
-}
-
-// ---- public functions ---------------------------------------------------------------------------
 
 int pons__pg_head(void *self, const char *thread, const char *ns, pons_checkpoint_fn fn, void *user,
                   pons_error *err)
 {
-    pg_params p = {0};
-    pons__pg_text(&p, thread);
-    pons__pg_text(&p, ns);
-    pg_reading r;
-    bool any = false;
-    if (pons__pg_read_begin(&r, self, PG_HEAD, &p, err)) {
-        r.status = give_chain(&r, fn, user, &any);
-    }
-    if (!r.status && !any) {
-        r.status = pons_error_set(r.err, PONS_ENOTFOUND, "store",
-                                  "thread %s has no checkpoint in '%s'", thread, ns);
-    }
-    return pons__pg_read_finish(&r);
+    return pons__pg_checkpoint(self, thread, ns, NULL, fn, user, err);
 }
 
-int pons__pg_checkpoint(void *self, const char *thread, const char *ns, const char *id,
-                        pons_checkpoint_fn fn, void *user, pons_error *err)
-{
-    pg_params p = {0};
-    pons__pg_text(&p, thread);
-    pons__pg_text(&p, ns);
-    pons__pg_id(&p, id);
-    pg_reading r;
-    bool any = false;
-    if (pons__pg_read_begin(&r, self, PG_CHECKPOINT, &p, err)) {
-        r.status = give_chain(&r, fn, user, &any);
-    }
-    if (!r.status && !any) {
-        r.status = pons_error_set(r.err, PONS_ENOTFOUND, "store", "thread %s has no checkpoint %s",
-                                  thread, id);
-    }
-    return pons__pg_read_finish(&r);
-}
-
-// The place of a checkpoint in its namespace.
-static int place_of(pg *s, const char *thread, const char *ns, const char *id, int64_t *ret,
-                    pons_error *err)
-{
-    pons_error own;
-    err = err ? err : &own;
-    pg_params p = {0};
-    pons__pg_text(&p, thread);
-    pons__pg_text(&p, ns);
-    pons__pg_id(&p, id);
-    PGresult *r;
-    int rc = pons__pg_once(s, PG_CP_FIND, &p, &r, err);
-    if (!rc && PQntuples(r) == 0) {
-        rc = pons_error_set(err, PONS_ENOTFOUND, "store", "thread %s has no checkpoint %s", thread,
-                            id);
-    } else if (!rc) {
-        *ret = pons__pg_col_int(r, 0, 0);
-    }
-    PQclear(r);
-    return rc;
-}
-
-int pons__pg_history(void *self, const char *thread, const char *ns, const char *before,
-                     int64_t limit, pons_checkpoint_fn fn, void *user, pons_error *err)
-{
-    int64_t below = INT64_MAX;
-    int rc = before && before[0] ? place_of(self, thread, ns, before, &below, err) : PONS_OK;
-    if (rc) {
-        return rc;
-    }
-    pg_params p = {0};
-    pons__pg_text(&p, thread);
-    pons__pg_text(&p, ns);
-    pons__pg_int(&p, below);
-    if (limit > 0) {
-        pons__pg_int(&p, limit);
-    } else {
-        pons__pg_null(&p);
-    }
-    pg_reading r;
-    pons__pg_read_begin(&r, self, PG_HISTORY, &p, err);
-    while (pons__pg_read_next(&r)) {
-        pons_checkpoint_row row;
-        column_checkpoint(&r, &row);
-        if (fn(user, &row)) {
-            break;
-        }
-    }
-    return pons__pg_read_finish(&r);
-}
-
-int pons__pg_records(void *self, const char *thread, const char *ns, const char *checkpoint,
-                     pons_record_fn fn, void *user, pons_error *err)
-{
-    pg_params p = {0};
-    pons__pg_text(&p, thread);
-    pons__pg_text(&p, ns);
-    pons__pg_id(&p, checkpoint);
-    pg_reading r;
-    pons__pg_read_begin(&r, self, PG_RECORDS, &p, err);
-    pons_record_row row = {0};
-    strncpy(row.checkpoint, checkpoint, sizeof row.checkpoint - 1);
-    while (pons__pg_read_next(&r)) {
-        memset(row.task, 0, sizeof row.task);
-        strncpy(row.task, pons__pg_col_text(r.r, 0, 0), sizeof row.task - 1);
-        row.idx = (int32_t)pons__pg_col_int(r.r, 0, 1);
-        row.data = pons__pg_col_bytes(r.r, 0, 2);
-        if (fn(user, &row)) {
-            break;
-        }
-    }
-    return pons__pg_read_finish(&r);
-}
-
-int pons__pg_namespaces(void *self, const char *thread, int (*fn)(void *user, const char *ns),
-                        void *user, pons_error *err)
-{
-    pg_params p = {0};
-    pons__pg_text(&p, thread);
-    pg_reading r;
-    pons__pg_read_begin(&r, self, PG_SPACES, &p, err);
-    while (pons__pg_read_next(&r)) {
-        if (fn(user, pons__pg_col_text(r.r, 0, 0))) {
-            break;
-        }
-    }
-    return pons__pg_read_finish(&r);
-}
-
-int pons__pg_inbox_read(void *self, const char *thread, const char *ns, int64_t after,
-                        pons_inbox_fn fn, void *user, pons_error *err)
-{
-    pg_params p = {0};
-    pons__pg_text(&p, thread);
-    pons__pg_int(&p, after);
-    pons__pg_text(&p, ns);
-    pg_reading r;
-    pons__pg_read_begin(&r, self, PG_INBOX, &p, err);
-    while (pons__pg_read_next(&r)) {
-        pons_inbox_row row = {
-            .seq = pons__pg_col_int(r.r, 0, 0),
-            .ns = pons__pg_col_text(r.r, 0, 1),
-            .kind = pons__pg_col_text(r.r, 0, 2),
-            .value = pons__pg_col_bytes(r.r, 0, 3),
-        };
-        if (fn(user, &row)) {
-            break;
-        }
-    }
-    return pons__pg_read_finish(&r);
-}
-
-int pons__pg_effect_get(void *self, const char *thread, const char *id, pons_effect_fn fn,
-                        void *user, pons_error *err)
-{
-    pg_params p = {0};
-    pons__pg_text(&p, thread);
-    pons__pg_id(&p, id);
-    pg_reading r;
-    pons__pg_read_begin(&r, self, PG_EFFECT, &p, err);
-    if (pons__pg_read_next(&r)) {
-        column_effect(&r, fn, user);
-    } else if (!r.status) {
-        r.status = pons_error_set(r.err, PONS_ENOTFOUND, "store", "thread %s has no effect %s",
-                                  thread, id);
-    }
-    return pons__pg_read_finish(&r);
-}
-
-int pons__pg_effects(void *self, const char *thread, uint32_t state_mask, pons_effect_fn fn,
-                     void *user, pons_error *err)
-{
-    pg_params p = {0};
-    pons__pg_text(&p, thread);
-    pons__pg_int(&p, state_mask);
-    pg_reading r;
-    pons__pg_read_begin(&r, self, PG_EFFECTS, &p, err);
-    while (pons__pg_read_next(&r)) {
-        if (column_effect(&r, fn, user)) {
-            break;
-        }
-    }
-    return pons__pg_read_finish(&r);
-}
-
-int pons__pg_events(void *self, const char *thread, int64_t after, int64_t limit, pons_event_fn fn,
-                    void *user, pons_error *err)
-{
-    pg_params p = {0};
-    pons__pg_text(&p, thread);
-    pons__pg_int(&p, after);
-    if (limit > 0) {
-        pons__pg_int(&p, limit);
-    } else {
-        pons__pg_null(&p);
-    }
-    pg_reading r;
-    pons__pg_read_begin(&r, self, PG_EVENTS, &p, err);
-    while (pons__pg_read_next(&r)) {
-        pons_event_row row = {
-            .seq = pons__pg_col_int(r.r, 0, 0),
-            .ns = pons__pg_col_text(r.r, 0, 1),
-            .ts_ms = pons__pg_col_int(r.r, 0, 2),
-            .type = pons__pg_col_text(r.r, 0, 3),
-            .payload = pons__pg_col_bytes(r.r, 0, 4),
-        };
-        if (fn(user, &row)) {
-            break;
-        }
-    }
-    return pons__pg_read_finish(&r);
-}
-
-int pons__pg_event_last(void *self, const char *thread, int64_t *ret_seq, pons_error *err)
-{
-    pg_params p = {0};
-    pons__pg_text(&p, thread);
-    pg_reading r;
-    pons__pg_read_begin(&r, self, PG_EVENT_LAST, &p, err);
-    if (pons__pg_read_next(&r)) {
-        *ret_seq = pons__pg_col_int(r.r, 0, 0);
-    }
-    return pons__pg_read_finish(&r);
-}
+// ---- threads ------------------------------------------------------------------------------------
 
 int pons__pg_threads(void *self, pons_thread_fn fn, void *user, pons_error *err)
 {
@@ -337,32 +175,32 @@ int pons__pg_thread_list(void *self, const char *thread, bool sizes, pons_thread
     if (rc) {
         return rc;
     }
-    pg_params p = {0};
-    pons__pg_text(&p, thread);
-    pg_reading r;
+    sql_cursor c;
     bool any = false;
-    pons__pg_read_begin(&r, self, sizes ? PG_THREADS : PG_THREAD_LIST, &p, err);
-    while (pons__pg_read_next(&r)) {
+    pons__cursor_init(&c, self, err);
+    open_at(&c, sizes ? PG_THREADS : PG_THREAD_LIST, ARGS(arg_text(thread)));
+    while (cursor_next(&c)) {
         pons_thread_info info = {
-            .thread = pons__pg_col_text(r.r, 0, 0),
-            .created_ms = pons__pg_col_int(r.r, 0, 1),
-            .updated_ms = pons__pg_col_int(r.r, 0, 2),
-            .checkpoints = pons__pg_col_int(r.r, 0, 3),
-            .events = pons__pg_col_int(r.r, 0, 4),
-            .bytes = pons__pg_col_int(r.r, 0, 5),
-            .holder_pid = pons__pg_col_int(r.r, 0, 6),
+            .thread = cursor_text(&c, 0),
+            .created_ms = cursor_number(&c, 1),
+            .updated_ms = cursor_number(&c, 2),
+            .checkpoints = cursor_number(&c, 3),
+            .events = cursor_number(&c, 4),
+            .bytes = cursor_number(&c, 5),
+            .holder_pid = cursor_number(&c, 6),
         };
-        info.holder_host = info.holder_pid ? pons__pg_col_text(r.r, 0, 7) : "";
-        if (!PQgetisnull(r.r, 0, 8)) {
-            info.note = pons__pg_col_bytes(r.r, 0, 8);
+        info.holder_host = info.holder_pid ? cursor_text(&c, 7) : "";
+        if (!PQgetisnull(c.row, 0, 8)) {
+            info.note = cursor_bytes(&c, 8);
         }
         any = true;
         if (fn(user, &info)) {
             break;
         }
     }
-    if (thread && !any && !r.status) {
-        r.status = pons_error_set(r.err, PONS_ENOTFOUND, "store", "there is no thread %s", thread);
+    if (thread && !any && !c.status) {
+        c.status = pons_error_set(c.err, PONS_ENOTFOUND, "store", "there is no thread %s", thread);
     }
-    return pons__pg_read_finish(&r);
+    cursor_close(&c);
+    return c.status;
 }

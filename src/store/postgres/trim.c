@@ -8,13 +8,10 @@
 static int trim_checkpoints(pg_conn *c, const pg_holding *h, const pons_trim *what, int32_t *left,
                             pons_trim_result *ret, pons_error *err)
 {
-    pg_params p = {0};
     PGresult *r = NULL;
-    pons__pg_int(&p, h->tid);
-    pons__pg_text(&p, what->ns);
-    pons__pg_id(&p, what->before);
-    pons__pg_int(&p, *left);
-    int rc = pons__pg_run(c, PG_TRIM_CP, &p, &r, err);
+    int rc = pons__pg_run(
+        c, PG_TRIM_CP,
+        ARGS(arg_int(h->tid), arg_text(what->ns), arg_id(what->before), arg_int(*left)), &r, err);
     if (!rc && pons__pg_col_int(r, 0, 0) == 0) {
         rc = pons__trim_lost(what, err);
     } else if (!rc) { // the last column counts as it was before, and no further than one more
@@ -30,13 +27,11 @@ static int thin_events(pg_conn *c, const pg_holding *h, pons_trim *what, int32_t
                        pons_trim_result *ret, pons_error *err)
 {
     static const pons_bytes pruned = {PONS__PRUNED_JSON, sizeof PONS__PRUNED_JSON - 1};
-    pg_params p = {0};
     PGresult *r = NULL;
-    pons__pg_int(&p, h->tid);
-    pons__pg_int(&p, what->thin_at);
-    pons__pg_int(&p, what->thin_before);
-    pons__pg_int(&p, (int64_t)*left + 1);
-    int rc = pons__pg_run(c, PG_THIN, &p, &r, err);
+    int rc = pons__pg_run(c, PG_THIN,
+                          ARGS(arg_int(h->tid), arg_int(what->thin_at), arg_int(what->thin_before),
+                               arg_int((int64_t)*left + 1)),
+                          &r, err);
     const int n = rc ? 0 : PQntuples(r);
     ret->more = ret->more || n > *left;
     for (int i = 0; !rc && i<n && * left> 0; i++, (*left)--) {
@@ -45,11 +40,9 @@ static int thin_events(pg_conn *c, const pg_holding *h, pons_trim *what, int32_t
             pons__pg_col_int(r, i, 2) <= (int64_t)pruned.len) {
             continue;
         }
-        pg_params one = {0};
-        pons__pg_int(&one, h->tid);
-        pons__pg_int(&one, what->thin_at);
-        pons__pg_bytes(&one, pruned);
-        rc = pons__pg_run(c, PG_THIN_EVENT, &one, NULL, err);
+        rc = pons__pg_run(c, PG_THIN_EVENT,
+                          ARGS(arg_int(h->tid), arg_int(what->thin_at), arg_bytes(pruned)), NULL,
+                          err);
         ret->thinned++;
     }
     PQclear(r);
@@ -57,11 +50,11 @@ static int thin_events(pg_conn *c, const pg_holding *h, pons_trim *what, int32_t
 }
 
 // A statement whose row says how many went and how many would.
-static int counts(pg_conn *c, pg_sql id, const pg_params *p, int64_t *ret_gone, int64_t *ret_all,
+static int counts(pg_conn *c, pg_sql id, sql_args args, int64_t *ret_gone, int64_t *ret_all,
                   pons_error *err)
 {
     PGresult *r = NULL;
-    const int rc = pons__pg_run(c, id, p, &r, err);
+    const int rc = pons__pg_run(c, id, args, &r, err);
     if (!rc) {
         *ret_gone = pons__pg_col_int(r, 0, 0);
         *ret_all = pons__pg_col_int(r, 0, 1);
@@ -73,12 +66,10 @@ static int counts(pg_conn *c, pg_sql id, const pg_params *p, int64_t *ret_gone, 
 static int trim_events(pg_conn *c, const pg_holding *h, const pons_trim *what, int32_t *left,
                        pons_trim_result *ret, pons_error *err)
 {
-    pg_params p = {0};
     int64_t all = 0;
-    pons__pg_int(&p, h->tid);
-    pons__pg_int(&p, what->events_before);
-    pons__pg_int(&p, *left);
-    const int rc = counts(c, PG_TRIM_EVENTS, &p, &ret->events, &all, err);
+    const int rc = counts(c, PG_TRIM_EVENTS,
+                          ARGS(arg_int(h->tid), arg_int(what->events_before), arg_int(*left)),
+                          &ret->events, &all, err);
     ret->more = ret->more || all > ret->events;
     *left -= (int32_t)ret->events;
     return rc;
@@ -87,13 +78,11 @@ static int trim_events(pg_conn *c, const pg_holding *h, const pons_trim *what, i
 static int trim_effects(pg_conn *c, const pg_holding *h, const pons_trim *what, int32_t *left,
                         pons_trim_result *ret, pons_error *err)
 {
-    pg_params p = {0};
     int64_t all = 0;
-    pons__pg_int(&p, h->tid);
-    pons__pg_int(&p, what->effects_before_ms);
-    pons__pg_int(&p, *left);
-    pons__pg_int(&p, what->effect_states);
-    const int rc = counts(c, PG_TRIM_EFFECTS, &p, &ret->effects, &all, err);
+    const int rc = counts(c, PG_TRIM_EFFECTS,
+                          ARGS(arg_int(h->tid), arg_int(what->effects_before_ms), arg_int(*left),
+                               arg_int(what->effect_states)),
+                          &ret->effects, &all, err);
     ret->more = ret->more || all > ret->effects;
     *left -= (int32_t)ret->effects;
     return rc;
@@ -103,10 +92,8 @@ static int trim_all(pg_conn *c, const pg_holding *h, pons_trim *what, pons_trim_
                     pons_error *err)
 {
     int32_t left = what->limit;
-    pg_params p = {0};
-    pons__pg_int(&p, h->tid);
-    pons__pg_int(&p, (int64_t)h->line.epoch);
-    int rc = pons__pg_run(c, PG_FENCE, &p, NULL, err);
+    int rc = pons__pg_run(c, PG_FENCE, ARGS(arg_int(h->tid), arg_int((int64_t)h->line.epoch)), NULL,
+                          err);
     rc = rc || !what->before ? rc : trim_checkpoints(c, h, what, &left, ret, err);
     rc = rc || !what->thin_before ? rc : thin_events(c, h, what, &left, ret, err);
     rc = rc || !what->events_before ? rc : trim_events(c, h, what, &left, ret, err);
@@ -142,7 +129,7 @@ int pons__pg_trim(void *self, pons_trim *what, pons_trim_result *ret, pons_error
         }
     }
     PGresult *r = NULL;
-    if (!rc && !done.more && !pons__pg_run(c, PG_BYTES, NULL, &r, err)) {
+    if (!rc && !done.more && !pons__pg_run(c, PG_BYTES, NO_ARGS, &r, err)) {
         done.bytes = pons__pg_col_int(r, 0, 0);
     }
     PQclear(r);

@@ -15,34 +15,21 @@
 
 int pons__sql_fence(sq *s, const holding *h, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_THREAD_EPOCH, err);
-    if (!st) {
-        return err->status;
+    int64_t epoch;
+    const int rc = pons__sql_number(&s->w, SQL_THREAD_EPOCH, ARGS(arg_int(h->tid)), &epoch, err);
+    if (rc || (uint64_t)epoch == h->line.epoch) {
+        return rc;
     }
-    sqlite3_bind_int64(st, 1, h->tid);
-    int code = pons__sql_step(&s->w, st, err);
-    uint64_t epoch = code == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(st, 0) : 0;
-    sqlite3_reset(st);
-    if (code != SQLITE_ROW && code != SQLITE_DONE) {
-        return err->status;
-    }
-    return epoch == h->line.epoch ? PONS_OK
-                                  : pons__store_stale(err, h->line.thread, h->line.epoch, epoch);
+    return pons__store_stale(err, h->line.thread, h->line.epoch, (uint64_t)epoch);
 }
 
 // 0 when there is none.
 static int last_seq(sq *s, sql_id statement, int64_t owner, int64_t *ret, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, statement, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_int64(st, 1, key_of(owner, 0));
-    sqlite3_bind_int64(st, 2, key_of(owner, KEY_SEQ_MAX));
-    int code = pons__sql_step(&s->w, st, err);
-    *ret = code == SQLITE_ROW ? key_seq(sqlite3_column_int64(st, 0)) : 0;
-    sqlite3_reset(st);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
+    const sql_args all = ARGS(arg_int(key_of(owner, 0)), arg_int(key_of(owner, KEY_SEQ_MAX)));
+    const int rc = pons__sql_number(&s->w, statement, all, ret, err);
+    *ret = key_seq(*ret);
+    return rc;
 }
 
 static int learn(sq *s, holding *h, pons_error *err)
@@ -91,33 +78,24 @@ static int space_get(sq *s, holding *h, const char *ns, space **ret, pons_error 
 
 static int space_learn(sq *s, space *sp, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_CP_LAST, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_int64(st, 1, key_of(sp->nid, 0));
-    sqlite3_bind_int64(st, 2, key_of(sp->nid, KEY_SEQ_MAX));
-    int code = pons__sql_step(&s->w, st, err);
+    sqlite3_stmt *st;
+    const sql_args all = ARGS(arg_int(key_of(sp->nid, 0)), arg_int(key_of(sp->nid, KEY_SEQ_MAX)));
+    int got = pons__sql_first(&s->w, SQL_CP_LAST, all, &st, err);
     sp->last[0] = '\0';
-    if (code == SQLITE_ROW) {
+    if (got > 0) {
         pons__id_column(st, 1, sp->last, sizeof sp->last);
     }
-    sp->next = code == SQLITE_ROW ? key_seq(sqlite3_column_int64(st, 0)) + 1 : 1;
+    sp->next = got > 0 ? key_seq(sqlite3_column_int64(st, 0)) + 1 : 1;
     sqlite3_reset(st);
-    if (code != SQLITE_ROW && code != SQLITE_DONE) {
-        return err->status;
+    if (got < 0) {
+        return got;
     }
-    st = pons__sql(&s->w, SQL_NS_TOP, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_int64(st, 1, sp->nid);
-    code = pons__sql_step(&s->w, st, err);
-    if (code == SQLITE_ROW) {
+    got = pons__sql_first(&s->w, SQL_NS_TOP, ARGS(arg_int(sp->nid)), &st, err);
+    if (got > 0) {
         pons__id_column(st, 0, sp->top, sizeof sp->top);
     }
     sqlite3_reset(st);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
+    return got < 0 ? got : PONS_OK;
 }
 
 // An id after all others is new; any other is looked for. Ids fall when the clock was set back: the
@@ -141,13 +119,7 @@ static int check_new(sq *s, holding *h, space *sp, const char *id, pons_error *e
         return PONS_OK; // kept already
     }
     memcpy(sp->top, sp->last, sizeof sp->top);
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_NS_TOP_SET, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_int64(st, 1, sp->nid);
-    pons__id_bind(st, 2, sp->top);
-    return pons__sql_run(&s->w, st, err);
+    return pons__sql_exec(&s->w, SQL_NS_TOP_SET, ARGS(arg_int(sp->nid), arg_id(sp->top)), err);
 }
 
 // A distance, which is short. A snapshot from afar (a fork) has the id, which stays true when what
@@ -256,21 +228,17 @@ static int put_effect(sq *s, holding *h, const pons_effect_row *row, pons_error 
     if (rc) {
         return rc;
     }
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_EFFECT_FIND, err);
-    if (!st) {
-        return err->status;
+    int64_t key;
+    rc = pons__sql_number(
+        &s->w, SQL_EFFECT_FIND,
+        ARGS(arg_id(row->id), arg_int(key_of(h->tid, 0)), arg_int(key_of(h->tid, KEY_SEQ_MAX))),
+        &key, err);
+    if (rc) {
+        return rc;
     }
-    pons__id_bind(st, 1, row->id);
-    sqlite3_bind_int64(st, 2, key_of(h->tid, 0));
-    sqlite3_bind_int64(st, 3, key_of(h->tid, KEY_SEQ_MAX));
-    int code = pons__sql_step(&s->w, st, err);
-    bool there = code == SQLITE_ROW;
-    int64_t key = there ? sqlite3_column_int64(st, 0) : key_of(h->tid, h->effect_next);
-    sqlite3_reset(st);
-    if (code != SQLITE_ROW && code != SQLITE_DONE) {
-        return err->status;
-    }
-    st = pons__sql(&s->w, there ? SQL_EFFECT_SET : SQL_EFFECT_ADD, err);
+    const bool there = key != 0;
+    key = there ? key : key_of(h->tid, h->effect_next);
+    sqlite3_stmt *st = pons__sql(&s->w, there ? SQL_EFFECT_SET : SQL_EFFECT_ADD, err);
     if (!st) {
         return err->status;
     }
@@ -350,12 +318,8 @@ int pons__sql_apply(sq *s, commit_request *r, pons_error *err)
         }
     }
     for (size_t i = 0; !rc && i < c->n_inbox_taken; i++) {
-        sqlite3_stmt *st = pons__sql(&s->w, SQL_INBOX_DEL, err);
-        if (!st) {
-            return err->status;
-        }
-        sqlite3_bind_int64(st, 1, key_of(h->tid, c->inbox_taken[i]));
-        rc = pons__sql_run(&s->w, st, err);
+        rc = pons__sql_exec(&s->w, SQL_INBOX_DEL, ARGS(arg_int(key_of(h->tid, c->inbox_taken[i]))),
+                            err);
     }
     if (!rc && c->n_posts) {
         rc = put_posts(s, h, c, err);
@@ -371,60 +335,25 @@ int pons__sql_apply(sq *s, commit_request *r, pons_error *err)
 
 int pons__thread_id(sq *s, const char *name, int64_t *ret, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_THREAD_GET, err);
-    if (!st) {
-        return err->status;
+    int rc = pons__sql_number(&s->w, SQL_THREAD_GET, ARGS(arg_text(name)), ret, err);
+    if (rc || *ret) {
+        return rc;
     }
-    sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
-    int code = pons__sql_step(&s->w, st, err);
-    if (code == SQLITE_ROW) {
-        *ret = sqlite3_column_int64(st, 0);
-    }
-    sqlite3_reset(st);
-    if (code == SQLITE_ROW) {
-        return PONS_OK;
-    }
-    if (code != SQLITE_DONE) {
-        return err->status;
-    }
-    st = pons__sql(&s->w, SQL_THREAD_ADD, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(st, 2, pons__store_wall_ms());
-    int rc = pons__sql_run(&s->w, st, err);
-    if (!rc) {
-        *ret = sqlite3_last_insert_rowid(s->w.db);
-    }
+    rc = pons__sql_exec(&s->w, SQL_THREAD_ADD, ARGS(arg_text(name), arg_int(pons__store_wall_ms())),
+                        err);
+    *ret = rc ? 0 : sqlite3_last_insert_rowid(s->w.db);
     return rc;
 }
 
 int pons__ns_id(sq *s, int64_t tid, const char *name, int64_t *ret, pons_error *err)
 {
-    for (sql_id id = SQL_NS_GET;; id = SQL_NS_ADD) {
-        sqlite3_stmt *st = pons__sql(&s->w, id, err);
-        if (!st) {
-            return err->status;
-        }
-        sqlite3_bind_int64(st, 1, tid);
-        sqlite3_bind_text(st, 2, name, -1, SQLITE_STATIC);
-        int code = pons__sql_step(&s->w, st, err);
-        if (code == SQLITE_ROW) {
-            *ret = sqlite3_column_int64(st, 0);
-        }
-        sqlite3_reset(st);
-        if (code == SQLITE_ROW) {
-            return PONS_OK;
-        }
-        if (code != SQLITE_DONE) {
-            return err->status;
-        }
-        if (id == SQL_NS_ADD) {
-            *ret = sqlite3_last_insert_rowid(s->w.db);
-            return PONS_OK;
-        }
+    const sql_args named = ARGS(arg_int(tid), arg_text(name));
+    int rc = pons__sql_number(&s->w, SQL_NS_GET, named, ret, err);
+    if (!rc && !*ret) {
+        rc = pons__sql_exec(&s->w, SQL_NS_ADD, named, err);
+        *ret = sqlite3_last_insert_rowid(s->w.db);
     }
+    return rc;
 }
 
 int pons__word_id(sq *s, const char *text, int64_t *ret, pons_error *err)
@@ -434,53 +363,31 @@ int pons__word_id(sq *s, const char *text, int64_t *ret, pons_error *err)
         *ret = slot->wid;
         return PONS_OK;
     }
-    int64_t wid = 0;
-    for (sql_id id = SQL_WORD_GET; !wid; id = SQL_WORD_ADD) {
-        sqlite3_stmt *st = pons__sql(&s->w, id, err);
-        if (!st) {
-            return err->status;
-        }
-        sqlite3_bind_text(st, 1, text, -1, SQLITE_STATIC);
-        int code = pons__sql_step(&s->w, st, err);
-        if (code == SQLITE_ROW) {
-            wid = sqlite3_column_int64(st, 0);
-        }
-        sqlite3_reset(st);
-        if (code != SQLITE_ROW && code != SQLITE_DONE) {
-            return err->status;
-        }
-        if (id == SQL_WORD_ADD) {
-            wid = sqlite3_last_insert_rowid(s->w.db);
-        }
+    int rc = pons__sql_number(&s->w, SQL_WORD_GET, ARGS(arg_text(text)), ret, err);
+    if (!rc && !*ret) {
+        rc = pons__sql_exec(&s->w, SQL_WORD_ADD, ARGS(arg_text(text)), err);
+        *ret = sqlite3_last_insert_rowid(s->w.db);
     }
-    *ret = wid;
-    if (strlen(text) < sizeof slot->text) {
+    if (!rc && strlen(text) < sizeof slot->text) {
         strcpy(slot->text, text);
-        slot->wid = wid;
+        slot->wid = *ret;
     }
-    return PONS_OK;
+    return rc;
 }
 
 // Messages are numbered by the thread's row, because any process may post and a number must not
 // come back when its message is gone.
 int pons__inbox_seq(sq *s, int64_t tid, int64_t n, int64_t *ret_first, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_THREAD_SEQ, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_int64(st, 1, tid);
-    sqlite3_bind_int64(st, 2, n);
-    sqlite3_bind_int64(st, 3, pons__store_wall_ms());
-    int code = pons__sql_step(&s->w, st, err);
-    if (code == SQLITE_ROW) {
-        *ret_first = sqlite3_column_int64(st, 0) - n + 1;
-    }
-    sqlite3_reset(st);
-    if (code == SQLITE_DONE) {
+    int64_t last;
+    const int rc = pons__sql_number(&s->w, SQL_THREAD_SEQ,
+                                    ARGS(arg_int(tid), arg_int(n), arg_int(pons__store_wall_ms())),
+                                    &last, err);
+    if (!rc && !last) {
         return pons_error_set(err, PONS_ECORRUPT, "store", "a thread's row is missing");
     }
-    return code == SQLITE_ROW ? PONS_OK : err->status;
+    *ret_first = last - n + 1;
+    return rc;
 }
 
 int pons__inbox_put(sq *s, int64_t tid, int64_t seq, int64_t nid, int64_t kind, pons_bytes value,
@@ -504,40 +411,24 @@ int pons__inbox_put(sq *s, int64_t tid, int64_t seq, int64_t nid, int64_t kind, 
 // every one; where the clock was set back, the order is broken, and a scan finds the rest.
 int pons__checkpoint_key(sql_conn *c, int64_t nid, const char *id, int64_t *ret, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(c, SQL_CP_LAST, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_int64(st, 1, key_of(nid, 0));
-    sqlite3_bind_int64(st, 2, key_of(nid, KEY_SEQ_MAX));
-    int code = pons__sql_step(c, st, err);
-    int64_t low = key_of(nid, 0), high = code == SQLITE_ROW ? sqlite3_column_int64(st, 0) : low - 1;
-    sqlite3_reset(st);
-    if (code != SQLITE_ROW && code != SQLITE_DONE) {
-        return err->status;
-    }
-    const int64_t last = high;
-
-    st = pons__sql(c, SQL_CP_FROM, err);
-    if (!st) {
-        return err->status;
-    }
-    while (low <= high) {
-        int64_t middle = low + (high - low) / 2;
-        sqlite3_bind_int64(st, 1, middle);
-        sqlite3_bind_int64(st, 2, high);
-        code = pons__sql_step(c, st, err);
+    const int64_t first = key_of(nid, 0);
+    int64_t last;
+    int rc = pons__sql_number(c, SQL_CP_LAST,
+                              ARGS(arg_int(first), arg_int(key_of(nid, KEY_SEQ_MAX))), &last, err);
+    for (int64_t low = first, high = last; !rc && low <= high;) {
+        const int64_t middle = low + (high - low) / 2;
+        sqlite3_stmt *st;
+        const int got =
+            pons__sql_first(c, SQL_CP_FROM, ARGS(arg_int(middle), arg_int(high)), &st, err);
         char there[32] = "";
         int64_t key = 0;
-        if (code == SQLITE_ROW) {
+        if (got > 0) {
             key = sqlite3_column_int64(st, 0);
             pons__id_column(st, 1, there, sizeof there);
         }
         sqlite3_reset(st);
-        if (code != SQLITE_ROW && code != SQLITE_DONE) {
-            return err->status;
-        }
-        int order = code == SQLITE_ROW ? strcmp(there, id) : 1;
+        rc = got < 0 ? got : PONS_OK;
+        const int order = got > 0 ? strcmp(there, id) : 1;
         if (order == 0) {
             *ret = key;
             return PONS_OK;
@@ -548,21 +439,8 @@ int pons__checkpoint_key(sql_conn *c, int64_t nid, const char *id, int64_t *ret,
             high = middle - 1;
         }
     }
-
-    st = pons__sql(c, SQL_CP_SCAN, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_int64(st, 1, key_of(nid, 0));
-    sqlite3_bind_int64(st, 2, last);
-    pons__id_bind(st, 3, id);
-    code = pons__sql_step(c, st, err);
-    if (code == SQLITE_ROW) {
-        *ret = sqlite3_column_int64(st, 0);
-    }
-    sqlite3_reset(st);
-    if (code == SQLITE_ROW) {
-        return PONS_OK;
-    }
-    return code == SQLITE_DONE ? PONS_ENOTFOUND : err->status;
+    rc = rc ? rc
+            : pons__sql_number(c, SQL_CP_SCAN, ARGS(arg_int(first), arg_int(last), arg_id(id)), ret,
+                               err);
+    return rc || *ret ? rc : PONS_ENOTFOUND;
 }

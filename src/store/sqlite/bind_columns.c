@@ -197,7 +197,6 @@ static int by_bytes(const void *a, const void *b)
 // of its words alone is that of all of them: so a full-text index is compared with its table.
 static void words_of(sqlite3_context *cx, int n, sqlite3_value **v)
 {
-    (void)n;
     const sqlite3_int64 row = sqlite3_value_int64(v[0]);
     const char *text = (const char *)sqlite3_value_text(v[1]);
     const size_t len = text ? strlen(text) : 0;

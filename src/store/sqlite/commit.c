@@ -231,7 +231,8 @@ int pons__transacted(sq *s, int rc, pons_error *err)
 
 // ---- public functions ---------------------------------------------------------------------------
 
-const commit_queue_ops pons__sq_queue_ops = {.write = write_batch, .aside = move_log};
+const commit_queue_ops pons__sq_queue_ops = {
+    .write = write_batch, .aside = move_log, .reads = &pons__sq_reads};
 
 int pons__sq_inbox_post(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
                         pons_error *err)
@@ -244,21 +245,8 @@ int pons__sq_inbox_post(void *self, const char *thread, const pons_inbox_row *ro
         return rc;
     }
     int64_t seq = 0;
-    pons__writer_enter(s);
-    rc = pons__sync_set(s, PONS_SYNC_NORMAL, err);
-    if (!rc) {
-        rc = pons__tx_begin(s, err);
-    }
-    if (!rc) {
-        rc = post(s, thread, row, &seq, err);
-        if (!rc) {
-            rc = pons__tx_commit(s, err);
-        }
-        if (rc) {
-            pons__tx_rollback(s);
-        }
-    }
-    pons__writer_leave(s);
+    rc = pons__transact(s, PONS_SYNC_NORMAL, err) ? post(s, thread, row, &seq, err) : err->status;
+    rc = pons__transacted(s, rc, err);
     if (!rc && ret_seq) {
         *ret_seq = seq;
     }

@@ -6,12 +6,11 @@
 //   apply.c         one commit inside a transaction
 //   commit.c        commits as transactions, alone and in groups; the log; posts, items, notes
 //   commit_queue.c  who writes when (shared with postgres)
-//   read.c          everything that only reads
+//   read.c          connections that read; cursors for sql_read.c (shared with postgres); chains, threads
 //   lease.c         leases in the database; the end of a thread
 //   items.c         items; notes of threads
-//   prune.c         copies of threads; pruning, and space given back
+//   prune.c         copies of threads; pruning and trimming, and space given back
 //   lanes.c         sessions in the lanes of their targets
-//   trim.c          a little of what is old, taken away in one small transaction
 //   damage_check.c         looking for damage
 //   wal_check.c           whether the log beside the file is whole
 //   repair.c        a sound file from a damaged one
@@ -20,11 +19,10 @@
 //   lock_file.c          lock files
 //
 // Inside, err is never NULL: each op brings one of its own when the caller gave none.
-#ifndef PONS_STORE_SQLITE_INTERNAL_H
-#define PONS_STORE_SQLITE_INTERNAL_H
+#pragma once
 
 #include "store/commit_queue.h"
-#include "store/store.h"
+#include "store/sql_read.h"
 
 #include <sqlite3.h>
 
@@ -41,6 +39,7 @@
 // and the newest is found from the end.
 #define KEY_SEQ_BITS 36
 #define KEY_SEQ_MAX  (((int64_t)1 << KEY_SEQ_BITS) - 1)
+#define SQL_SEQ_MAX  "68719476735" // the same
 
 static inline int64_t key_of(int64_t owner, int64_t seq)
 {
@@ -55,8 +54,8 @@ static inline int64_t key_seq(int64_t key)
 
 #define SQL_ITEM "ns,key,value,words,vectors,created_ms,updated_ms,ttl_ms,expires_ms"
 #define SQL_ITEM_WANTED                                                                            \
-    "(expires_ms=0 OR expires_ms>?1) AND (?2 IS NULL OR iid IN"                                    \
-    " (SELECT rowid FROM item_words WHERE item_words MATCH ?2))"
+    "(expires_ms=0 OR expires_ms>?2) AND (?3 IS NULL OR iid IN"                                    \
+    " (SELECT rowid FROM item_words WHERE item_words MATCH ?3))"
 
 #define SQL_SESSION "sid,id,lane,priority,order_ms,state,attempt,epoch,owner,due_ms,data,note"
 // The checksum of a session of which these columns change.
@@ -88,9 +87,10 @@ static inline int64_t key_seq(int64_t key)
     X(NS_FIND, "SELECT n.nid FROM thread t JOIN ns n ON n.tid=t.tid"                               \
                " WHERE t.name=?1 AND n.name=?2")                                                   \
     X(NS_ADD, "INSERT INTO ns(tid,name,sum) VALUES(?1,?2,pons_sum('ns',?1,?2,NULL))")              \
-    X(NS_LIST, "SELECT n.name FROM thread t JOIN ns n ON n.tid=t.tid WHERE t.name=?1 AND EXISTS("  \
-               "SELECT 1 FROM checkpoint c WHERE c.key BETWEEN n.nid<<36 AND (n.nid<<36)+?2)"      \
-               " ORDER BY n.name")                                                                 \
+    X(NS_LIST,                                                                                     \
+      "SELECT n.name FROM thread t JOIN ns n ON n.tid=t.tid WHERE t.name=?1 AND EXISTS("           \
+      "SELECT 1 FROM checkpoint c WHERE c.key BETWEEN n.nid<<36 AND (n.nid<<36)+" SQL_SEQ_MAX ")"  \
+      " ORDER BY n.name")                                                                          \
     X(NS_TOP, "SELECT top FROM ns WHERE nid=?1")                                                   \
     X(NS_TOP_SET, "UPDATE ns SET top=?2, sum=pons_sum('ns',tid,name,?2) WHERE nid=?1")             \
     X(WORD_GET, "SELECT wid FROM word WHERE text=?1")                                              \
@@ -102,28 +102,38 @@ static inline int64_t key_seq(int64_t key)
     X(CP_FROM, "SELECT key, id FROM checkpoint WHERE key BETWEEN ?1 AND ?2 ORDER BY key LIMIT 1")  \
     X(CP_SCAN, "SELECT key FROM checkpoint WHERE key BETWEEN ?1 AND ?2 AND id=?3")                 \
     X(CP_STEP, "SELECT id, parent, meta FROM checkpoint WHERE key=?1")                             \
-    X(CP_GET, "SELECT c.key, c.id, " SQL_PARENT ", c.meta, c.data FROM checkpoint c"               \
+    X(CP_GET, "SELECT " SQL_CHECKPOINT " FROM checkpoint c"                                        \
               " WHERE c.key=?1")                                                                   \
-    X(CP_HISTORY, "SELECT c.key, c.id, " SQL_PARENT ", c.meta, c.data FROM checkpoint c"           \
-                  " WHERE c.key BETWEEN ?1 AND ?2 ORDER BY c.key DESC LIMIT ?3")                   \
+    X(CP_HISTORY,                                                                                  \
+      "SELECT " SQL_CHECKPOINT " FROM thread t"                                                    \
+      " CROSS JOIN ns n ON n.tid=t.tid AND n.name=?2 CROSS JOIN checkpoint c ON c.key BETWEEN"     \
+      " n.nid<<36 AND min(?3-1,(n.nid<<36)+" SQL_SEQ_MAX ") WHERE t.name=?1"                       \
+      " ORDER BY c.key DESC LIMIT ?4")                                                             \
     X(RECORD_PUT, "INSERT OR REPLACE INTO record(nid,checkpoint,task,idx,data,sum)"                \
                   " VALUES(?1,?2,?3,?4,?5,?6)")                                                    \
-    X(RECORD_LIST, "SELECT task, idx, data FROM record WHERE nid=?1 AND checkpoint=?2"             \
-                   " ORDER BY task, idx")                                                          \
+    X(RECORD_LIST, "SELECT r.task, r.idx, r.data FROM thread t"                                    \
+                   " CROSS JOIN ns n ON n.tid=t.tid AND n.name=?2"                                 \
+                   " CROSS JOIN record r ON r.nid=n.nid AND r.checkpoint=?3 WHERE t.name=?1"       \
+                   " ORDER BY r.task, r.idx")                                                      \
     X(INBOX_ADD, "INSERT INTO inbox(key,nid,kind,value,sum)"                                       \
                  " VALUES(?1,?2,?3,?4,?5)")                                                        \
     X(INBOX_DEL, "DELETE FROM inbox WHERE key=?1")                                                 \
-    X(INBOX_LIST, "SELECT i.key, n.name, w.text, i.value FROM thread t CROSS JOIN inbox i"         \
-                  " ON i.key > (t.tid<<36)+?2 AND i.key <= (t.tid<<36)+?3"                         \
-                  " CROSS JOIN ns n ON n.nid=i.nid CROSS JOIN word w ON w.wid=i.kind"              \
-                  " WHERE t.name=?1 AND (?4 IS NULL OR n.name=?4) ORDER BY i.key")                 \
+    X(INBOX_LIST,                                                                                  \
+      "SELECT i.key&" SQL_SEQ_MAX ", n.name, w.text, i.value FROM thread t"                        \
+      " CROSS JOIN inbox i ON i.key > (t.tid<<36)+?2 AND i.key <= (t.tid<<36)+" SQL_SEQ_MAX        \
+      " CROSS JOIN ns n ON n.nid=i.nid CROSS JOIN word w ON w.wid=i.kind"                          \
+      " WHERE t.name=?1 AND (?3 IS NULL OR n.name=?3) ORDER BY i.key")                             \
     X(EVENT_ADD, "INSERT INTO event(key,nid,ts_ms,type,payload,sum)"                               \
                  " VALUES(?1,?2,?3,?4,?5,?6)")                                                     \
     X(EVENT_LAST, "SELECT key FROM event WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT 1")   \
-    X(EVENT_LIST, "SELECT e.key, n.name, e.ts_ms, w.text, e.payload FROM thread t"                 \
-                  " CROSS JOIN event e ON e.key > (t.tid<<36)+?2 AND e.key <= (t.tid<<36)+?3"      \
-                  " CROSS JOIN ns n ON n.nid=e.nid CROSS JOIN word w ON w.wid=e.type"              \
-                  " WHERE t.name=?1 ORDER BY e.key LIMIT ?4")                                      \
+    X(EVENT_NEWEST, "SELECT ifnull((SELECT key&" SQL_SEQ_MAX " FROM event WHERE key BETWEEN"       \
+                    " t.tid<<36 AND (t.tid<<36)+" SQL_SEQ_MAX " ORDER BY key DESC LIMIT 1),0)"     \
+                    " FROM thread t WHERE t.name=?1")                                              \
+    X(EVENT_LIST,                                                                                  \
+      "SELECT e.key&" SQL_SEQ_MAX ", n.name, e.ts_ms, w.text, e.payload FROM thread t"             \
+      " CROSS JOIN event e ON e.key > (t.tid<<36)+?2 AND e.key <= (t.tid<<36)+" SQL_SEQ_MAX        \
+      " CROSS JOIN ns n ON n.nid=e.nid CROSS JOIN word w ON w.wid=e.type"                          \
+      " WHERE t.name=?1 ORDER BY e.key LIMIT ?3")                                                  \
     X(EFFECT_FIND, "SELECT key FROM effect WHERE id=?1 AND key BETWEEN ?2 AND ?3")                 \
     X(EFFECT_LAST, "SELECT key FROM effect WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT 1") \
     X(EFFECT_ADD, "INSERT INTO effect(key,id,nid,state,created_ms,updated_ms,data,sum)"            \
@@ -133,25 +143,25 @@ static inline int64_t key_seq(int64_t key)
                   " WHERE key=?1 AND id=?2")                                                       \
     X(EFFECT_GET, "SELECT e.id, n.name, e.state, e.created_ms, e.updated_ms, e.data"               \
                   " FROM thread t CROSS JOIN effect e ON e.id=?2"                                  \
-                  " AND e.key BETWEEN t.tid<<36 AND (t.tid<<36)+?3"                                \
+                  " AND e.key BETWEEN t.tid<<36 AND (t.tid<<36)+" SQL_SEQ_MAX                      \
                   " CROSS JOIN ns n ON n.nid=e.nid WHERE t.name=?1")                               \
-    X(EFFECT_LIST, "SELECT e.id, n.name, e.state, e.created_ms, e.updated_ms, e.data"              \
-                   " FROM thread t CROSS JOIN effect e"                                            \
-                   " ON e.key BETWEEN t.tid<<36 AND (t.tid<<36)+?3"                                \
-                   " CROSS JOIN ns n ON n.nid=e.nid"                                               \
-                   " WHERE t.name=?1 AND (?2>>e.state)&1 ORDER BY e.key")                          \
+    X(EFFECT_LIST,                                                                                 \
+      "SELECT e.id, n.name, e.state, e.created_ms, e.updated_ms, e.data"                           \
+      " FROM thread t CROSS JOIN effect e"                                                         \
+      " ON e.key BETWEEN t.tid<<36 AND (t.tid<<36)+" SQL_SEQ_MAX " CROSS JOIN ns n ON n.nid=e.nid" \
+      " WHERE t.name=?1 AND (?2>>e.state)&1 ORDER BY e.key")                                       \
     X(THREAD_LIST, "SELECT tid, name, created_ms, touched_ms FROM thread ORDER BY tid")            \
     X(SIZE_CP, "SELECT count(*), ifnull(sum(length(c.data)),0) FROM ns n"                          \
-               " CROSS JOIN checkpoint c ON c.key BETWEEN n.nid<<36 AND (n.nid<<36)+?2"            \
+               " CROSS JOIN checkpoint c ON c.key BETWEEN n.nid<<36 AND (n.nid<<36)+" SQL_SEQ_MAX  \
                " WHERE n.tid=?1")                                                                  \
     X(SIZE_RECORD, "SELECT count(*), ifnull(sum(length(r.data)),0) FROM ns n"                      \
                    " CROSS JOIN record r ON r.nid=n.nid WHERE n.tid=?1")                           \
     X(SIZE_EVENT, "SELECT count(*), ifnull(sum(length(payload)),0), max(ts_ms) FROM event"         \
-                  " WHERE key BETWEEN ?1<<36 AND (?1<<36)+?2")                                     \
+                  " WHERE key BETWEEN ?1<<36 AND (?1<<36)+" SQL_SEQ_MAX)                           \
     X(SIZE_EFFECT, "SELECT count(*), ifnull(sum(length(data)),0), max(updated_ms) FROM effect"     \
-                   " WHERE key BETWEEN ?1<<36 AND (?1<<36)+?2")                                    \
+                   " WHERE key BETWEEN ?1<<36 AND (?1<<36)+" SQL_SEQ_MAX)                          \
     X(SIZE_INBOX, "SELECT count(*), ifnull(sum(length(value)),0) FROM inbox"                       \
-                  " WHERE key BETWEEN ?1<<36 AND (?1<<36)+?2")                                     \
+                  " WHERE key BETWEEN ?1<<36 AND (?1<<36)+" SQL_SEQ_MAX)                           \
     X(DEL_CP, "DELETE FROM checkpoint WHERE key BETWEEN ?1 AND ?2")                                \
     X(DEL_RECORD, "DELETE FROM record WHERE nid=?1")                                               \
     X(DEL_INBOX, "DELETE FROM inbox WHERE key BETWEEN ?1 AND ?2")                                  \
@@ -177,7 +187,7 @@ static inline int64_t key_seq(int64_t key)
                 " WHERE ns=?1 AND key=?2 AND (expires_ms=0 OR expires_ms>?3)")                     \
     X(ITEM_ALL,                                                                                    \
       "SELECT " SQL_ITEM " FROM item WHERE " SQL_ITEM_WANTED " ORDER BY updated_ms DESC, ns, key") \
-    X(ITEM_UNDER, "SELECT " SQL_ITEM " FROM item WHERE (ns=?3 OR (ns>=?3||'.' AND ns<?3||'/'))"    \
+    X(ITEM_UNDER, "SELECT " SQL_ITEM " FROM item WHERE (ns=?1 OR (ns>=?1||'.' AND ns<?1||'/'))"    \
                   " AND " SQL_ITEM_WANTED " ORDER BY updated_ms DESC, ns, key")                    \
     X(ITEM_SPACES, "SELECT DISTINCT ns FROM item WHERE expires_ms=0 OR expires_ms>?1 ORDER BY ns") \
     X(WORDS_ADD, "INSERT INTO item_words(rowid,words) VALUES(?1,?2)")                              \
@@ -239,7 +249,7 @@ static inline int64_t key_seq(int64_t key)
                " WHERE running<>0 AND owner NOT IN (SELECT name FROM runner) ORDER BY 1")          \
     X(THREAD_ONE, "SELECT tid, name, created_ms, touched_ms FROM thread WHERE name=?1")            \
     X(NS_OF, "SELECT nid FROM ns WHERE tid=?1")                                                    \
-    X(NS_NAMED, "SELECT nid, name FROM ns WHERE tid=?1 ORDER BY nid")                              \
+    X(NS_NAMED, "SELECT nid FROM ns WHERE tid=?1 AND (?2 IS NULL OR name=?2) ORDER BY nid")        \
     X(COPY_NS, "INSERT INTO ns(tid,name,top,sum)"                                                  \
                " SELECT ?2, name, top, pons_sum('ns',?2,name,top) FROM ns WHERE tid=?1")           \
     X(COPY_CP,                                                                                     \
@@ -247,7 +257,7 @@ static inline int64_t key_seq(int64_t key)
       " SELECT c.key-(a.nid<<36)+(b.nid<<36), c.id, c.parent, c.meta, c.data,"                     \
       " pons_sum('checkpoint',c.key-(a.nid<<36)+(b.nid<<36), c.id, c.parent, c.meta, c.data)"      \
       " FROM ns a CROSS JOIN ns b ON b.tid=?2 AND b.name=a.name"                                   \
-      " CROSS JOIN checkpoint c ON c.key BETWEEN a.nid<<36 AND (a.nid<<36)+?3"                     \
+      " CROSS JOIN checkpoint c ON c.key BETWEEN a.nid<<36 AND (a.nid<<36)+" SQL_SEQ_MAX           \
       " WHERE a.tid=?1")                                                                           \
     X(COPY_RECORD, "INSERT INTO record(nid,checkpoint,task,idx,data,sum)"                          \
                    " SELECT b.nid, r.checkpoint, r.task, r.idx, r.data,"                           \
@@ -259,7 +269,7 @@ static inline int64_t key_seq(int64_t key)
                   " pons_sum('event',e.key-(?1<<36)+(?2<<36), b.nid, e.ts_ms, e.type, e.payload)"  \
                   " FROM event e CROSS JOIN ns a ON a.nid=e.nid"                                   \
                   " CROSS JOIN ns b ON b.tid=?2 AND b.name=a.name"                                 \
-                  " WHERE e.key BETWEEN ?1<<36 AND (?1<<36)+?3")                                   \
+                  " WHERE e.key BETWEEN ?1<<36 AND (?1<<36)+" SQL_SEQ_MAX)                         \
     X(COPY_EFFECT, "INSERT INTO effect(key,id,nid,state,created_ms,updated_ms,data,sum)"           \
                    " SELECT e.key-(?1<<36)+(?2<<36), e.id, b.nid, e.state,"                        \
                    " e.created_ms, e.updated_ms, e.data,"                                          \
@@ -267,7 +277,7 @@ static inline int64_t key_seq(int64_t key)
                    " e.created_ms, e.updated_ms, e.data)"                                          \
                    " FROM effect e CROSS JOIN ns a ON a.nid=e.nid"                                 \
                    " CROSS JOIN ns b ON b.tid=?2 AND b.name=a.name"                                \
-                   " WHERE e.key BETWEEN ?1<<36 AND (?1<<36)+?3")                                  \
+                   " WHERE e.key BETWEEN ?1<<36 AND (?1<<36)+" SQL_SEQ_MAX)                        \
     X(PRUNE_LIST, "SELECT key, id, parent, meta FROM checkpoint WHERE key BETWEEN ?1 AND ?2"       \
                   " ORDER BY key")                                                                 \
     X(PRUNE_PARENT, "UPDATE checkpoint AS c SET parent=p.id, "                                     \
@@ -308,7 +318,8 @@ static inline int64_t key_seq(int64_t key)
                     " pons_sum('meta','effects.'||?2,value) FROM meta WHERE key='effects.'||?1")   \
     X(TRIM_EFFECT, "DELETE FROM effect WHERE key=?1")
 
-// A checkpoint's parent as an id: stored as a distance back, or as the id itself.
+// A checkpoint; its parent, stored as a distance back or as the id itself, as an id.
+#define SQL_CHECKPOINT "c.id, " SQL_PARENT ", c.meta>>1, c.meta&1, c.data"
 #define SQL_PARENT                                                                                 \
     "CASE typeof(c.parent) WHEN 'integer'"                                                         \
     " THEN (SELECT p.id FROM checkpoint p WHERE p.key=c.key-c.parent) ELSE c.parent END"
@@ -339,9 +350,21 @@ sqlite3_stmt *pons__sql(sql_conn *c, sql_id id, pons_error *err);
 int pons__sql_step(sql_conn *c, sqlite3_stmt *st, pons_error *err);
 // How long it waits for other processes: 0 for as long as is usual.
 void pons__sql_patience(sql_conn *c, int wait_ms);
+// The column that was read last, or one before it, was lost for want of memory.
+static inline bool pons__sql_lost(const sql_conn *c)
+{
+    return (sqlite3_errcode(c->db) & 0xff) == SQLITE_NOMEM;
+}
 // Runs a statement without rows and resets it.
 int pons__sql_run(sql_conn *c, sqlite3_stmt *st, pons_error *err);
 int pons__sql_do(sql_conn *c, sql_id id, pons_error *err); // one without parameters
+// A statement with its parameters bound; NULL with err filled.
+sqlite3_stmt *pons__sql_bound(sql_conn *c, sql_id id, sql_args args, pons_error *err);
+int pons__sql_exec(sql_conn *c, sql_id id, sql_args args, pons_error *err); // one without rows
+// The first row of one: 1, 0 when there is none, or the status. The caller resets *ret, which may be NULL.
+int pons__sql_first(sql_conn *c, sql_id id, sql_args args, sqlite3_stmt **ret, pons_error *err);
+// The number in the first column of that; 0: there is no row, or null.
+int pons__sql_number(sql_conn *c, sql_id id, sql_args args, int64_t *ret, pons_error *err);
 // Fills err from a result code of SQLite: status, file, cause. `what` reads "cannot …".
 int pons__sql_fail(sql_conn *c, int code, pons_error *err, const char *what);
 // Opens for reading: as usual where files may be made, else without making any. *ret: how, for
@@ -408,7 +431,7 @@ void pons__sum_end(row_sum *s, sqlite3_stmt *st, int at); // binds it
 #define PONS__WAL_TEND 2000 // pages of the log (4 MiB) at which it is moved to the file
 
 #define PONS__PARENT_NEAR                                                                          \
-    2 // places: a snapshot whose parent is further back has its id (apply.c, trim.c)
+    2 // places: a snapshot whose parent is further back has its id (apply.c, prune.c)
 
 #define SPACES_CACHED 32 // a power of two
 #define WORDS_CACHED  64 // a power of two
@@ -498,6 +521,7 @@ int pons__inbox_put(sq *s, int64_t tid, int64_t seq, int64_t nid, int64_t kind, 
 int pons__checkpoint_key(sql_conn *c, int64_t nid, const char *id, int64_t *ret, pons_error *err);
 
 // read.c
+extern const sql_reads pons__sq_reads;
 sql_conn *pons__reader_take(sq *s, pons_error *err);
 void pons__reader_give(sq *s, sql_conn *c); // NULL-safe
 void pons__readers_close(sq *s);
@@ -505,21 +529,6 @@ int pons__sq_head(void *self, const char *thread, const char *ns, pons_checkpoin
                   pons_error *err);
 int pons__sq_checkpoint(void *self, const char *thread, const char *ns, const char *id,
                         pons_checkpoint_fn fn, void *user, pons_error *err);
-int pons__sq_history(void *self, const char *thread, const char *ns, const char *before,
-                     int64_t limit, pons_checkpoint_fn fn, void *user, pons_error *err);
-int pons__sq_records(void *self, const char *thread, const char *ns, const char *checkpoint,
-                     pons_record_fn fn, void *user, pons_error *err);
-int pons__sq_namespaces(void *self, const char *thread, int (*fn)(void *user, const char *ns),
-                        void *user, pons_error *err);
-int pons__sq_inbox_read(void *self, const char *thread, const char *ns, int64_t after,
-                        pons_inbox_fn fn, void *user, pons_error *err);
-int pons__sq_effect_get(void *self, const char *thread, const char *id, pons_effect_fn fn,
-                        void *user, pons_error *err);
-int pons__sq_effects(void *self, const char *thread, uint32_t state_mask, pons_effect_fn fn,
-                     void *user, pons_error *err);
-int pons__sq_events(void *self, const char *thread, int64_t after, int64_t limit, pons_event_fn fn,
-                    void *user, pons_error *err);
-int pons__sq_event_last(void *self, const char *thread, int64_t *ret_seq, pons_error *err);
 int pons__sq_threads(void *self, pons_thread_fn fn, void *user, pons_error *err);
 int pons__sq_thread_list(void *self, const char *thread, bool sizes, pons_thread_fn fn, void *user,
                          pons_error *err);
@@ -530,8 +539,6 @@ void pons__sq_lease_release(void *self, pons_lease *lease);
 int pons__sq_lease_peek(void *self, const char *thread, pons_lease *ret, pons_error *err);
 int pons__sq_thread_delete(void *self, const char *thread, pons_error *err);
 int pons__thread_find(sq *s, const char *thread, int64_t *ret, pons_error *err); // [writing]
-int pons__del_range(sq *s, sql_id statement, int64_t owner, pons_error *err);    // [writing]
-int pons__del_one(sq *s, sql_id statement, int64_t id, pons_error *err);         // [writing]
 void pons__holding_destroy(holding *h);                                          // unlocks
 
 // items.c; what writes: [writing], inside a transaction
@@ -540,22 +547,11 @@ int pons__sql_items(sq *s, const pons_item_write *items, size_t n, pons_error *e
 int pons__sql_sweep(sq *s, int64_t now_ms, int64_t *removed, pons_error *err); // at most a batch
 int pons__sql_note(sq *s, const char *thread, pons_bytes note, const pons_bytes *was,
                    pons_error *err);
-static inline bool pons__sq_has_items(const sq *s) // and notes
-{
-    return s->schema >= 4;
-}
-int pons__sq_item_get(void *self, const char *ns, const char *key, int64_t now_ms, pons_item_fn fn,
-                      void *user, pons_error *err);
-int pons__sq_items(void *self, const pons_item_find *find, pons_item_fn fn, void *user,
-                   pons_error *err);
-int pons__sq_item_spaces(void *self, int64_t now_ms, int (*fn)(void *user, const char *ns),
-                         void *user, pons_error *err);
 
 // lanes.c
 void pons__sq_lanes(void *self, pons_lanes *ret);
 
 // prune.c
-int pons__sql_run2(sq *s, sql_id id, int64_t a, int64_t b, pons_error *err); // [writing]
 int pons__sq_thread_copy(void *self, const char *from, const char *to, pons_error *err);
 int pons__sq_prune(void *self, const char *thread, const pons_prune *what, pons_prune_result *ret,
                    pons_error *err);
@@ -563,7 +559,6 @@ int pons__sq_prune(void *self, const char *thread, const pons_prune *what, pons_
 // commit.c, for what is neither a commit nor a post
 bool pons__transact(sq *s, pons_sync sync, pons_error *err); // takes the right to write, begins
 int pons__transacted(sq *s, int rc, pons_error *err);        // commits or not; gives it back
-// trim.c
 int pons__sq_trim(void *self, pons_trim *what, pons_trim_result *ret, pons_error *err);
 
 // ---- lock files ---------------------------------------------------------------------------------
@@ -583,5 +578,3 @@ void pons__lock_drop(int fd);                       // forgets the holder, unloc
 void pons__lock_remove(const char *dir, const char *thread, int fd); // unlinks while held, drops
 // Who holds it: true and *ret, without taking anything.
 bool pons__lock_peek(const char *dir, const char *thread, lock_holder *ret);
-
-#endif

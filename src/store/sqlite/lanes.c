@@ -30,24 +30,6 @@ typedef struct place { // of a session
 
 // ---- rows; [writing], inside a transaction ------------------------------------------------------
 
-static void column_session(sqlite3_stmt *st, pons_session_row *ret)
-{
-    *ret = (pons_session_row){
-        .seq = sqlite3_column_int64(st, 0),
-        .id = pons__text_column(st, 1),
-        .lane = pons__text_column(st, 2),
-        .priority = sqlite3_column_int(st, 3),
-        .order_ms = sqlite3_column_int64(st, 4),
-        .state = sqlite3_column_int(st, 5),
-        .attempt = sqlite3_column_int(st, 6),
-        .epoch = (uint64_t)sqlite3_column_int64(st, 7),
-        .owner = pons__text_column(st, 8),
-        .due_ms = sqlite3_column_int64(st, 9),
-        .data = pons__bytes_column(st, 10),
-        .note = pons__bytes_column(st, 11),
-    };
-}
-
 static int no_memory(pons_error *err)
 {
     return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
@@ -57,22 +39,17 @@ static int no_memory(pons_error *err)
 // row.
 static int copy_row(sql_conn *c, int64_t sid, session_list *list, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(c, SQL_SESSION_OF, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_int64(st, 1, sid);
-    const int code = pons__sql_step(c, st, err);
-    int rc = code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
-    if (code == SQLITE_ROW) {
+    sqlite3_stmt *st;
+    int got = pons__sql_first(c, SQL_SESSION_OF, ARGS(arg_int(sid)), &st, err);
+    if (got > 0) {
         pons_session_row row;
-        column_session(st, &row);
-        if ((sqlite3_errcode(c->db) & 0xff) == SQLITE_NOMEM || !pons__session_push(list, &row)) {
-            rc = no_memory(err);
+        pons__cursor_session(&(sql_cursor){.reads = &pons__sq_reads, .row = st}, &row);
+        if (pons__sql_lost(c) || !pons__session_push(list, &row)) {
+            got = no_memory(err);
         }
     }
     sqlite3_reset(st);
-    return rc;
+    return got < 0 ? got : PONS_OK;
 }
 
 static void column_word(sqlite3_stmt *st, int at, char ret[PONS_NAME_MAX])
@@ -83,13 +60,9 @@ static void column_word(sqlite3_stmt *st, int at, char ret[PONS_NAME_MAX])
 
 static int lane_get(sq *s, const char *name, lane *ret, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_LANE_GET, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
-    const int code = pons__sql_step(&s->w, st, err);
-    if (code == SQLITE_ROW) {
+    sqlite3_stmt *st;
+    const int got = pons__sql_first(&s->w, SQL_LANE_GET, ARGS(arg_text(name)), &st, err);
+    if (got > 0) {
         *ret = (lane){.head = sqlite3_column_int64(st, 0),
                       .head_priority = sqlite3_column_int64(st, 1),
                       .head_order = sqlite3_column_int64(st, 2),
@@ -99,54 +72,38 @@ static int lane_get(sq *s, const char *name, lane *ret, pons_error *err)
         strncpy(ret->name, name, PONS_NAME_MAX - 1);
     }
     sqlite3_reset(st);
-    if (code == SQLITE_DONE) {
+    if (got == 0) {
         return pons_error_set(err, PONS_ECORRUPT, "store", "lane %s is lost", name);
     }
-    return code == SQLITE_ROW ? PONS_OK : err->status;
+    return got < 0 ? got : PONS_OK;
 }
 
 static int lane_make(sq *s, const char *name, lane *ret, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_LANE_ADD, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
-    int rc = pons__sql_run(&s->w, st, err);
+    const int rc = pons__sql_exec(&s->w, SQL_LANE_ADD, ARGS(arg_text(name)), err);
     return rc ? rc : lane_get(s, name, ret, err);
 }
 
 static int lane_set(sq *s, const lane *l, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_LANE_SET, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_text(st, 1, l->name, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(st, 2, l->head);
-    sqlite3_bind_int64(st, 3, l->head_priority);
-    sqlite3_bind_int64(st, 4, l->head_order);
-    sqlite3_bind_int64(st, 5, l->running);
-    sqlite3_bind_text(st, 6, l->owner, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(st, 7, l->epoch);
-    return pons__sql_run(&s->w, st, err);
+    return pons__sql_exec(&s->w, SQL_LANE_SET,
+                          ARGS(arg_text(l->name), arg_int(l->head), arg_int(l->head_priority),
+                               arg_int(l->head_order), arg_int(l->running), arg_text(l->owner),
+                               arg_int(l->epoch)),
+                          err);
 }
 
 // Its first session that waits.
 static int lane_head(sq *s, lane *l, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_SESSION_NEXT, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_text(st, 1, l->name, -1, SQLITE_STATIC);
-    const int code = pons__sql_step(&s->w, st, err);
-    const bool some = code == SQLITE_ROW;
+    sqlite3_stmt *st;
+    const int got = pons__sql_first(&s->w, SQL_SESSION_NEXT, ARGS(arg_text(l->name)), &st, err);
+    const bool some = got > 0;
     l->head = some ? sqlite3_column_int64(st, 0) : 0;
     l->head_priority = some ? sqlite3_column_int64(st, 1) : 0;
     l->head_order = some ? sqlite3_column_int64(st, 2) : 0;
     sqlite3_reset(st);
-    return some || code == SQLITE_DONE ? PONS_OK : err->status;
+    return got < 0 ? got : PONS_OK;
 }
 
 static int lane_mend(sq *s, const char *name, pons_error *err)
@@ -161,17 +118,11 @@ static int lane_mend(sq *s, const char *name, pons_error *err)
 static int lane_take(sq *s, lane *l, const char *runner, session_list *ret, pons_error *err)
 {
     const int64_t sid = l->head;
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_SESSION_CLAIM, err);
-    if (!st) {
-        return err->status;
-    }
     l->epoch++;
     l->running = sid;
     strncpy(l->owner, runner, sizeof l->owner - 1);
-    sqlite3_bind_int64(st, 1, sid);
-    sqlite3_bind_int64(st, 2, l->epoch);
-    sqlite3_bind_text(st, 3, runner, -1, SQLITE_STATIC);
-    int rc = pons__sql_run(&s->w, st, err);
+    int rc = pons__sql_exec(&s->w, SQL_SESSION_CLAIM,
+                            ARGS(arg_int(sid), arg_int(l->epoch), arg_text(runner)), err);
     rc = rc ? rc : copy_row(&s->w, sid, ret, err);
     if (!rc && ret->n == 0) {
         rc = pons_error_set(err, PONS_ECORRUPT, "store", "the first session of lane %s is lost",
@@ -183,22 +134,19 @@ static int lane_take(sq *s, lane *l, const char *runner, session_list *ret, pons
 
 static int find(sq *s, const char *id, place *ret, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_SESSION_PLACE, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_text(st, 1, id, -1, SQLITE_STATIC);
-    const int code = pons__sql_step(&s->w, st, err);
-    if (code == SQLITE_ROW) {
+    sqlite3_stmt *st;
+    const int got = pons__sql_first(&s->w, SQL_SESSION_PLACE, ARGS(arg_text(id)), &st, err);
+    if (got > 0) {
         ret->sid = sqlite3_column_int64(st, 0);
         ret->state = sqlite3_column_int(st, 1);
         ret->epoch = (uint64_t)sqlite3_column_int64(st, 2);
         column_word(st, 3, ret->lane);
     }
     sqlite3_reset(st);
-    return code == SQLITE_ROW    ? PONS_OK
-           : code == SQLITE_DONE ? pons__session_not_found(err, id)
-                                 : err->status;
+    if (got == 0) {
+        return pons__session_not_found(err, id);
+    }
+    return got < 0 ? got : PONS_OK;
 }
 
 static int find_own(sq *s, const char *id, uint64_t epoch, place *ret, pons_error *err)
@@ -217,15 +165,9 @@ static int find_waiting(sq *s, const char *id, place *ret, pons_error *err)
 static int set_end(sq *s, int64_t sid, int32_t state, int64_t due_ms, pons_bytes note,
                    pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_SESSION_END, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_int64(st, 1, sid);
-    sqlite3_bind_int(st, 2, state);
-    sqlite3_bind_int64(st, 3, due_ms);
-    pons__bytes_bind(st, 4, note);
-    return pons__sql_run(&s->w, st, err);
+    return pons__sql_exec(&s->w, SQL_SESSION_END,
+                          ARGS(arg_int(sid), arg_int(state), arg_int(due_ms), arg_bytes(note)),
+                          err);
 }
 
 // ---- what is waiting ----------------------------------------------------------------------------
@@ -292,16 +234,11 @@ static int move(sq *s, const pons_session_row *row, pons_error *err)
 {
     place was;
     int rc = find_waiting(s, row->id, &was, err);
-    sqlite3_stmt *st = rc ? NULL : pons__sql(&s->w, SQL_SESSION_MOVE, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_int64(st, 1, was.sid);
-    sqlite3_bind_text(st, 2, row->lane, -1, SQLITE_STATIC);
-    sqlite3_bind_int(st, 3, row->priority);
-    sqlite3_bind_int64(st, 4, row->order_ms);
-    pons__bytes_bind(st, 5, row->data);
-    rc = pons__sql_run(&s->w, st, err);
+    rc = rc ? rc
+            : pons__sql_exec(&s->w, SQL_SESSION_MOVE,
+                             ARGS(arg_int(was.sid), arg_text(row->lane), arg_int(row->priority),
+                                  arg_int(row->order_ms), arg_bytes(row->data)),
+                             err);
     rc = rc ? rc : lane_mend(s, row->lane, err);
     return rc || strcmp(was.lane, row->lane) == 0 ? rc : lane_mend(s, was.lane, err);
 }
@@ -335,47 +272,39 @@ static int sq_cancel(void *self, const char *id, pons_bytes note, pons_error *er
 static int wake_one(sq *s, int64_t now_ms, int64_t *ret_due_ms, bool *more, pons_error *err)
 {
     char name[PONS_NAME_MAX];
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_SESSION_DUE, err);
-    if (!st) {
-        return err->status;
+    sqlite3_stmt *st;
+    const int got = pons__sql_first(&s->w, SQL_SESSION_DUE, NO_ARGS, &st, err);
+    const int64_t sid = got > 0 ? sqlite3_column_int64(st, 0) : 0;
+    const int64_t due = got > 0 ? sqlite3_column_int64(st, 2) : 0;
+    *more = got > 0 && due <= now_ms;
+    *ret_due_ms = due;
+    if (*more) {
+        column_word(st, 1, name);
     }
-    const int code = pons__sql_step(&s->w, st, err);
-    const int64_t sid = code == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0;
-    const int64_t due = code == SQLITE_ROW ? sqlite3_column_int64(st, 2) : 0;
-    column_word(st, 1, name);
     sqlite3_reset(st);
-    *more = false;
-    *ret_due_ms = sid ? due : 0;
-    if (code != SQLITE_ROW || due > now_ms) {
-        return code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
+    if (!*more) {
+        return got < 0 ? got : PONS_OK;
     }
-    *more = true;
-    st = pons__sql(&s->w, SQL_SESSION_WAKE, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_int64(st, 1, sid);
-    const int rc = pons__sql_run(&s->w, st, err);
+    const int rc = pons__sql_exec(&s->w, SQL_SESSION_WAKE, ARGS(arg_int(sid)), err);
     return rc ? rc : lane_mend(s, name, err);
 }
 
 // Whether any is due, without the right to write.
 static int look_due(sq *s, int64_t *ret_due_ms, pons_error *err)
 {
+    sqlite3_stmt *st;
     sql_conn *c = pons__reader_take(s, err);
-    sqlite3_stmt *st = c ? pons__sql(c, SQL_SESSION_DUE, err) : NULL;
-    int rc = st ? PONS_OK : err->status;
-    if (st) {
-        const int code = pons__sql_step(c, st, err);
-        *ret_due_ms = code == SQLITE_ROW ? sqlite3_column_int64(st, 2) : 0;
-        rc = code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
-        if (!rc && code == SQLITE_ROW && *ret_due_ms == 0) {
-            *ret_due_ms = 1; // long ago, but there is one
-        }
-        sqlite3_reset(st);
+    if (!c) {
+        return err->status;
     }
+    const int got = pons__sql_first(c, SQL_SESSION_DUE, NO_ARGS, &st, err);
+    *ret_due_ms = got > 0 ? sqlite3_column_int64(st, 2) : 0;
+    if (got > 0 && *ret_due_ms == 0) {
+        *ret_due_ms = 1; // long ago, but there is one
+    }
+    sqlite3_reset(st);
     pons__reader_give(s, c);
-    return rc;
+    return got < 0 ? got : PONS_OK;
 }
 
 static int sq_wake(void *self, int64_t now_ms, int64_t *ret_due_ms, pons_error *err)
@@ -462,13 +391,10 @@ static int sq_note(void *self, const char *id, uint64_t epoch, pons_bytes note, 
     err = err ? err : &own;
     int rc =
         pons__transact(s, PONS_SYNC_NORMAL, err) ? find_own(s, id, epoch, &at, err) : err->status;
-    sqlite3_stmt *st = rc ? NULL : pons__sql(&s->w, SQL_SESSION_NOTE, err);
-    if (st) {
-        sqlite3_bind_int64(st, 1, at.sid);
-        pons__bytes_bind(st, 2, note);
-        rc = pons__sql_run(&s->w, st, err);
+    if (!rc) {
+        rc = pons__sql_exec(&s->w, SQL_SESSION_NOTE, ARGS(arg_int(at.sid), arg_bytes(note)), err);
     }
-    return pons__transacted(s, st ? rc : err->status, err);
+    return pons__transacted(s, rc, err);
 }
 
 static int finish(sq *s, const pons_session_end *end, session_list *got, pons_error *err)
@@ -504,16 +430,6 @@ static int sq_finish(void *self, const pons_session_end *end, pons_session_fn fn
 
 // ---- runners ------------------------------------------------------------------------------------
 
-static int run_named(sq *s, sql_id id, const char *name, pons_error *err)
-{
-    sqlite3_stmt *st = pons__sql(&s->w, id, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
-    return pons__sql_run(&s->w, st, err);
-}
-
 static int of_runner(sq *s, sql_id id, const char *runner, pons_error *err)
 {
     pons_error own;
@@ -522,7 +438,9 @@ static int of_runner(sq *s, sql_id id, const char *runner, pons_error *err)
     if (rc) {
         return rc;
     }
-    rc = pons__transact(s, PONS_SYNC_NORMAL, err) ? run_named(s, id, runner, err) : err->status;
+    rc = pons__transact(s, PONS_SYNC_NORMAL, err)
+             ? pons__sql_exec(&s->w, id, ARGS(arg_text(runner)), err)
+             : err->status;
     return pons__transacted(s, rc, err);
 }
 
@@ -542,30 +460,22 @@ static int reclaim_one(sq *s, const char *gone, const char *runner, session_list
 {
     char name[PONS_NAME_MAX];
     lane l;
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_LANE_OF, err);
-    if (!st) {
-        return err->status;
+    sqlite3_stmt *st;
+    const int had = pons__sql_first(&s->w, SQL_LANE_OF, ARGS(arg_text(gone)), &st, err);
+    *more = had > 0;
+    if (*more) {
+        column_word(st, 0, name);
     }
-    sqlite3_bind_text(st, 1, gone, -1, SQLITE_STATIC);
-    const int code = pons__sql_step(&s->w, st, err);
-    column_word(st, 0, name);
     sqlite3_reset(st);
-    *more = code == SQLITE_ROW;
-    if (code != SQLITE_ROW) {
-        return code == SQLITE_DONE ? PONS_OK : err->status;
-    }
-    int rc = lane_get(s, name, &l, err);
-    st = rc ? NULL : pons__sql(&s->w, SQL_SESSION_OWN, err);
-    if (!st) {
-        return err->status;
+    int rc = *more ? lane_get(s, name, &l, err) : had;
+    if (rc || !*more) {
+        return rc;
     }
     l.epoch++;
     strncpy(l.owner, runner, sizeof l.owner - 1);
     l.owner[sizeof l.owner - 1] = '\0';
-    sqlite3_bind_int64(st, 1, l.running);
-    sqlite3_bind_int64(st, 2, l.epoch);
-    sqlite3_bind_text(st, 3, runner, -1, SQLITE_STATIC);
-    rc = pons__sql_run(&s->w, st, err);
+    rc = pons__sql_exec(&s->w, SQL_SESSION_OWN,
+                        ARGS(arg_int(l.running), arg_int(l.epoch), arg_text(runner)), err);
     rc = rc ? rc : copy_row(&s->w, l.running, got, err);
     return rc ? rc : lane_set(s, &l, err);
 }
@@ -573,21 +483,15 @@ static int reclaim_one(sq *s, const char *gone, const char *runner, session_list
 static int reclaim(sq *s, const char *gone, int64_t beats, const char *runner, session_list *got,
                    pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_RUNNER_GET, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_text(st, 1, gone, -1, SQLITE_STATIC);
-    const int code = pons__sql_step(&s->w, st, err);
-    const int64_t now = code == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0;
-    sqlite3_reset(st);
-    if (code != SQLITE_ROW && code != SQLITE_DONE) {
-        return err->status;
+    int64_t now;
+    int rc = pons__sql_number(&s->w, SQL_RUNNER_GET, ARGS(arg_text(gone)), &now, err);
+    if (rc) {
+        return rc;
     }
     if (now != beats) {
         return pons__session_alive(err, gone);
     }
-    int rc = run_named(s, SQL_RUNNER_DEL, gone, err);
+    rc = pons__sql_exec(&s->w, SQL_RUNNER_DEL, ARGS(arg_text(gone)), err);
     for (bool more = true; !rc && more;) {
         rc = reclaim_one(s, gone, runner, got, &more, err);
     }
@@ -622,35 +526,32 @@ typedef struct old { // what a trim has looked at
 // Without the right to write: mostly there is nothing.
 static int look_old(sq *s, const pons_session_trim *what, old *ret, pons_error *err)
 {
-    int64_t cut = 0, cut_failed = 0;
+    int64_t last, cut = 0, cut_failed = 0;
     int32_t seen = 0;
     sql_conn *c = pons__reader_take(s, err);
-    sqlite3_stmt *st = c ? pons__sql(c, SQL_SESSION_LAST, err) : NULL;
-    int code = st ? pons__sql_step(c, st, err) : SQLITE_ERROR;
-    if (code == SQLITE_ROW) {
-        pons__session_cuts(what, sqlite3_column_int64(st, 0), &cut, &cut_failed);
-        sqlite3_reset(st);
-        st = pons__sql(c, SQL_SESSION_OLD, err);
-        code = st ? SQLITE_DONE : SQLITE_ERROR;
+    int rc = c ? pons__sql_number(c, SQL_SESSION_LAST, NO_ARGS, &last, err) : err->status;
+    if (rc) {
+        pons__reader_give(s, c);
+        return rc;
     }
-    if (code == SQLITE_DONE) {
-        sqlite3_bind_int64(st, 1, what->after);
-        sqlite3_bind_int64(st, 2, cut > cut_failed ? cut : cut_failed);
-        sqlite3_bind_int64(st, 3, (int64_t)what->limit + 1);
-        while ((code = pons__sql_step(c, st, err)) == SQLITE_ROW && seen++ < what->limit) {
-            const int state = sqlite3_column_int(st, 1);
-            const bool bad = state == PONS_SESSION_FAILED || state == PONS_SESSION_UNKNOWN;
-            ret->at = sqlite3_column_int64(st, 0);
-            if (state > PONS_SESSION_RUNNING && ret->at <= (bad ? cut_failed : cut)) {
-                ret->sid[ret->n++] = ret->at;
-                ret->failed += bad;
-            }
+    pons__session_cuts(what, last, &cut, &cut_failed);
+    sqlite3_stmt *st =
+        pons__sql_bound(c, SQL_SESSION_OLD,
+                        ARGS(arg_int(what->after), arg_int(cut > cut_failed ? cut : cut_failed),
+                             arg_int((int64_t)what->limit + 1)),
+                        err);
+    int code = st ? SQLITE_DONE : SQLITE_ERROR;
+    while (st && (code = pons__sql_step(c, st, err)) == SQLITE_ROW && seen++ < what->limit) {
+        const int state = sqlite3_column_int(st, 1);
+        const bool bad = state == PONS_SESSION_FAILED || state == PONS_SESSION_UNKNOWN;
+        ret->at = sqlite3_column_int64(st, 0);
+        if (state > PONS_SESSION_RUNNING && ret->at <= (bad ? cut_failed : cut)) {
+            ret->sid[ret->n++] = ret->at;
+            ret->failed += bad;
         }
-        ret->more = code == SQLITE_ROW;
     }
-    if (st) {
-        sqlite3_reset(st);
-    }
+    ret->more = code == SQLITE_ROW;
+    sqlite3_reset(st);
     pons__reader_give(s, c);
     return code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
 }
@@ -669,7 +570,7 @@ static int sq_trim(void *self, pons_session_trim *what, pons_session_trimmed *re
     if (!rc && o.n) {
         rc = pons__transact(s, PONS_SYNC_NORMAL, err) ? PONS_OK : err->status;
         for (size_t i = 0; i < o.n && !rc; i++) {
-            rc = pons__del_one(s, SQL_SESSION_DEL, o.sid[i], err);
+            rc = pons__sql_exec(&s->w, SQL_SESSION_DEL, ARGS(arg_int(o.sid[i])), err);
         }
         rc = pons__transacted(s, rc, err);
     }
@@ -679,133 +580,6 @@ static int sq_trim(void *self, pons_session_trim *what, pons_session_trimmed *re
         *ret = (pons_session_trimmed){(int64_t)(o.n - o.failed), (int64_t)o.failed, o.more};
     }
     return rc;
-}
-
-// ---- reading ------------------------------------------------------------------------------------
-
-static sqlite3_stmt *read_begin(sq *s, sql_id id, sql_conn **ret, pons_error *err)
-{
-    *ret = pons__reader_take(s, err);
-    sqlite3_stmt *st = *ret ? pons__sql(*ret, id, err) : NULL;
-    if (!st) {
-        pons__reader_give(s, *ret);
-    }
-    return st;
-}
-
-static int read_end(sq *s, sql_conn *c, sqlite3_stmt *st, int code, const pons_error *err)
-{
-    const int rc = code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
-    sqlite3_reset(st);
-    pons__reader_give(s, c);
-    return rc;
-}
-
-// A column that could not be read for lack of memory is not a session's.
-static bool lost(sql_conn *c)
-{
-    return (sqlite3_errcode(c->db) & 0xff) == SQLITE_NOMEM;
-}
-
-static int each(sq *s, sql_conn *c, sqlite3_stmt *st, pons_session_fn fn, void *user,
-                int64_t *ret_rows, pons_error *err)
-{
-    int code;
-    while ((code = pons__sql_step(c, st, err)) == SQLITE_ROW) {
-        pons_session_row row;
-        column_session(st, &row);
-        if (lost(c)) {
-            code = SQLITE_NOMEM;
-            no_memory(err);
-            break;
-        }
-        ++*ret_rows;
-        if (fn(user, &row)) {
-            break;
-        }
-    }
-    return read_end(s, c, st, code, err);
-}
-
-static bool has_lanes(const sq *s)
-{
-    return s->schema >= 5;
-}
-
-static int sq_get(void *self, const char *id, pons_session_fn fn, void *user, pons_error *err)
-{
-    sq *s = self;
-    pons_error own;
-    sql_conn *c;
-    int64_t rows = 0;
-    err = err ? err : &own;
-    if (has_lanes(s)) {
-        sqlite3_stmt *st = read_begin(s, SQL_SESSION_GET, &c, err);
-        if (!st) {
-            return err->status;
-        }
-        sqlite3_bind_text(st, 1, id, -1, SQLITE_STATIC);
-        const int rc = each(s, c, st, fn, user, &rows, err);
-        if (rc) {
-            return rc;
-        }
-    }
-    return rows ? PONS_OK : pons__session_not_found(err, id);
-}
-
-static int sq_list(void *self, const pons_session_find *find, pons_session_fn fn, void *user,
-                   pons_error *err)
-{
-    sq *s = self;
-    pons_error own;
-    sql_conn *c;
-    int64_t rows = 0;
-    const bool live = (find->states >> PONS_SESSION_SUCCEEDED) == 0;
-    err = err ? err : &own;
-    if (!has_lanes(s)) {
-        return PONS_OK;
-    }
-    sqlite3_stmt *st = read_begin(s, live ? SQL_SESSION_LIVE : SQL_SESSION_LIST, &c, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_int64(st, 1, find->after);
-    sqlite3_bind_int64(st, 2, find->states);
-    if (find->lane) {
-        sqlite3_bind_text(st, 3, find->lane, -1, SQLITE_STATIC);
-    } else {
-        sqlite3_bind_null(st, 3);
-    }
-    sqlite3_bind_int64(st, 4, find->limit > 0 ? find->limit : -1);
-    return each(s, c, st, fn, user, &rows, err);
-}
-
-static int sq_runners(void *self, pons_runner_fn fn, void *user, pons_error *err)
-{
-    sq *s = self;
-    pons_error own;
-    sql_conn *c;
-    int code;
-    err = err ? err : &own;
-    if (!has_lanes(s)) {
-        return PONS_OK;
-    }
-    sqlite3_stmt *st = read_begin(s, SQL_RUNNERS, &c, err);
-    if (!st) {
-        return err->status;
-    }
-    while ((code = pons__sql_step(c, st, err)) == SQLITE_ROW) {
-        const char *name = pons__text_column(st, 0);
-        if (lost(c)) {
-            code = SQLITE_NOMEM;
-            no_memory(err);
-            break;
-        }
-        if (fn(user, name, sqlite3_column_int64(st, 1))) {
-            break;
-        }
-    }
-    return read_end(s, c, st, code, err);
 }
 
 static const pons_lane_ops ops = {
@@ -818,10 +592,10 @@ static const pons_lane_ops ops = {
     .wake = sq_wake,
     .beat = sq_beat,
     .leave = sq_leave,
-    .runners = sq_runners,
+    .runners = pons__read_runners,
     .reclaim = sq_reclaim,
-    .get = sq_get,
-    .list = sq_list,
+    .get = pons__read_session,
+    .list = pons__read_sessions,
     .trim = sq_trim,
 };
 

@@ -17,114 +17,65 @@
 
 static int next_epoch(sq *s, uint64_t *ret, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_EPOCH_NEXT, err);
-    if (!st) {
-        return err->status;
-    }
-    int code = pons__sql_step(&s->w, st, err);
-    if (code == SQLITE_ROW) {
-        *ret = (uint64_t)sqlite3_column_int64(st, 0);
-    }
-    sqlite3_reset(st);
-    if (code == SQLITE_DONE) {
+    int64_t epoch;
+    const int rc = pons__sql_number(&s->w, SQL_EPOCH_NEXT, NO_ARGS, &epoch, err);
+    if (!rc && !epoch) {
         return pons_error_set(err, PONS_ECORRUPT, "store", "the store has lost its epoch");
     }
-    return code == SQLITE_ROW ? PONS_OK : err->status;
+    *ret = (uint64_t)epoch;
+    return rc;
 }
 
 // Normal sync is enough: the log is written in order, so an epoch that a synced commit was made
 // under is on the disk with it.
 static int take_epoch(sq *s, holding *h, pons_error *err)
 {
-    pons__writer_enter(s);
-    int rc = pons__sync_set(s, PONS_SYNC_NORMAL, err);
-    if (!rc) {
-        rc = pons__sql_do(&s->w, SQL_BEGIN_WRITE, err);
-    }
-    if (!rc) {
-        rc = pons__thread_id(s, h->line.thread, &h->tid, err);
-        if (!rc) {
-            rc = next_epoch(s, &h->line.epoch, err);
-        }
-        sqlite3_stmt *st = rc ? NULL : pons__sql(&s->w, SQL_THREAD_HOLD, err);
-        if (!rc && !st) {
-            rc = err->status;
-        }
-        if (!rc) {
-            sqlite3_bind_int64(st, 1, h->tid);
-            sqlite3_bind_int64(st, 2, (int64_t)h->line.epoch);
-            sqlite3_bind_int64(st, 3, pons__store_wall_ms());
-            rc = pons__sql_run(&s->w, st, err);
-        }
-        if (!rc) {
-            rc = pons__sql_do(&s->w, SQL_COMMIT, err);
-        }
-        pons_error ignored;
-        if (rc && !sqlite3_get_autocommit(s->w.db)) {
-            pons__sql_do(&s->w, SQL_ROLLBACK, &ignored);
-        }
-    }
+    int rc = pons__transact(s, PONS_SYNC_NORMAL, err)
+                 ? pons__thread_id(s, h->line.thread, &h->tid, err)
+                 : err->status;
+    rc = rc ? rc : next_epoch(s, &h->line.epoch, err);
+    rc = rc ? rc
+            : pons__sql_exec(&s->w, SQL_THREAD_HOLD,
+                             ARGS(arg_int(h->tid), arg_int((int64_t)h->line.epoch),
+                                  arg_int(pons__store_wall_ms())),
+                             err);
+    rc = pons__transacted(s, rc, err);
     pons__sq_note(s, rc);
-    pons__writer_leave(s);
     return rc;
+}
+
+static int delete_range(sq *s, sql_id id, int64_t owner, pons_error *err)
+{
+    const sql_args all = ARGS(arg_int(key_of(owner, 0)), arg_int(key_of(owner, KEY_SEQ_MAX)));
+    return pons__sql_exec(&s->w, id, all, err);
 }
 
 static int delete_rows(sq *s, const char *thread, pons_error *err)
 {
+    static const sql_id ranges[] = {SQL_DEL_INBOX, SQL_DEL_EVENT, SQL_DEL_EFFECT};
+    static const sql_id rest[] = {SQL_EFFECTS_FORGET, SQL_DEL_NS, SQL_NOTE_DEL, SQL_DEL_THREAD};
     int64_t tid;
-    int code, rc = pons__thread_find(s, thread, &tid, err);
-    if (rc) {
-        return rc;
-    }
-    sqlite3_stmt *list = pons__sql(&s->w, SQL_NS_OF, err);
+    int code = SQLITE_DONE, rc = pons__thread_find(s, thread, &tid, err);
+    sqlite3_stmt *list = rc ? NULL : pons__sql_bound(&s->w, SQL_NS_OF, ARGS(arg_int(tid)), err);
     if (!list) {
         return err->status;
     }
-    sqlite3_bind_int64(list, 1, tid);
     while (!rc && (code = pons__sql_step(&s->w, list, err)) == SQLITE_ROW) {
-        int64_t nid = sqlite3_column_int64(list, 0);
-        rc = pons__del_range(s, SQL_DEL_CP, nid, err);
-        if (!rc) {
-            rc = pons__del_one(s, SQL_DEL_RECORD, nid, err);
-        }
+        const int64_t nid = sqlite3_column_int64(list, 0);
+        rc = delete_range(s, SQL_DEL_CP, nid, err);
+        rc = rc ? rc : pons__sql_exec(&s->w, SQL_DEL_RECORD, ARGS(arg_int(nid)), err);
     }
     sqlite3_reset(list);
     if (!rc && code != SQLITE_DONE) {
         rc = err->status;
     }
-    static const sql_id ranges[] = {SQL_DEL_INBOX, SQL_DEL_EVENT, SQL_DEL_EFFECT};
     for (size_t i = 0; !rc && i < sizeof ranges / sizeof *ranges; i++) {
-        rc = pons__del_range(s, ranges[i], tid, err);
+        rc = delete_range(s, ranges[i], tid, err);
     }
-    if (!rc) {
-        rc = pons__del_one(s, SQL_EFFECTS_FORGET, tid, err);
+    for (size_t i = 0; !rc && i < sizeof rest / sizeof *rest; i++) {
+        rc = pons__sql_exec(&s->w, rest[i], ARGS(arg_int(tid)), err);
     }
-    if (!rc) {
-        rc = pons__del_one(s, SQL_DEL_NS, tid, err);
-    }
-    rc = rc ? rc : pons__del_one(s, SQL_NOTE_DEL, tid, err);
-    return rc ? rc : pons__del_one(s, SQL_DEL_THREAD, tid, err);
-}
-
-int pons__del_range(sq *s, sql_id statement, int64_t owner, pons_error *err)
-{
-    sqlite3_stmt *st = pons__sql(&s->w, statement, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_int64(st, 1, key_of(owner, 0));
-    sqlite3_bind_int64(st, 2, key_of(owner, KEY_SEQ_MAX));
-    return pons__sql_run(&s->w, st, err);
-}
-
-int pons__del_one(sq *s, sql_id statement, int64_t id, pons_error *err)
-{
-    sqlite3_stmt *st = pons__sql(&s->w, statement, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_int64(st, 1, id);
-    return pons__sql_run(&s->w, st, err);
+    return rc;
 }
 
 // ---- public functions ---------------------------------------------------------------------------
@@ -210,22 +161,8 @@ int pons__sq_thread_delete(void *self, const char *thread, pons_error *err)
     if (rc) {
         return rc;
     }
-    pons__writer_enter(s);
-    rc = pons__sync_set(s, PONS_SYNC_NORMAL, err);
-    if (!rc) {
-        rc = pons__sql_do(&s->w, SQL_BEGIN_WRITE, err);
-    }
-    if (!rc) {
-        rc = delete_rows(s, thread, err);
-        if (!rc) {
-            rc = pons__sql_do(&s->w, SQL_COMMIT, err);
-        }
-        pons_error ignored;
-        if (rc && !sqlite3_get_autocommit(s->w.db)) {
-            pons__sql_do(&s->w, SQL_ROLLBACK, &ignored);
-        }
-    }
-    pons__writer_leave(s);
+    rc = pons__transact(s, PONS_SYNC_NORMAL, err) ? delete_rows(s, thread, err) : err->status;
+    rc = pons__transacted(s, rc, err);
     if (rc && rc != PONS_ENOTFOUND) {
         pons__lock_drop(fd);
     } else {
@@ -236,20 +173,11 @@ int pons__sq_thread_delete(void *self, const char *thread, pons_error *err)
 
 int pons__thread_find(sq *s, const char *thread, int64_t *ret, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_THREAD_GET, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_text(st, 1, thread, -1, SQLITE_STATIC);
-    int code = pons__sql_step(&s->w, st, err);
-    if (code == SQLITE_ROW) {
-        *ret = sqlite3_column_int64(st, 0);
-    }
-    sqlite3_reset(st);
-    if (code == SQLITE_DONE) {
+    const int rc = pons__sql_number(&s->w, SQL_THREAD_GET, ARGS(arg_text(thread)), ret, err);
+    if (!rc && !*ret) {
         return pons_error_set(err, PONS_ENOTFOUND, "store", "there is no thread %s", thread);
     }
-    return code == SQLITE_ROW ? PONS_OK : err->status;
+    return rc;
 }
 
 void pons__holding_destroy(holding *h)

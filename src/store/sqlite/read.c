@@ -8,84 +8,105 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define READERS_IDLE 4 // connections kept
+#define READERS_IDLE 4  // connections kept
+#define ROW_OVERHEAD 40 // bytes that the file spends on a row, about
 
-// A read under way: its connection and statement. What may fail has filled err.
-typedef struct reading {
-    sq *s;
-    sql_conn *c;
-    sqlite3_stmt *st;
-    pons_error *err;
-    pons_error own; // when the caller gave none
-} reading;
+// Since which schema there are
+#define ITEMS_SCHEMA    4 // items and notes
+#define SESSIONS_SCHEMA 5
 
-// ---- helpers ------------------------------------------------------------------------------------
+// ---- the cursor ---------------------------------------------------------------------------------
 
-// Counts and lengths of one thread. `bytes` is the rows' own plus ROW_OVERHEAD each: about what the
-// file spends on them.
-#define ROW_OVERHEAD 40
-
-static int abandon(reading *r, int status)
+static bool open_at(sql_cursor *c, sql_id id, sql_args args)
 {
-    if (r->st) {
-        sqlite3_reset(r->st);
+    c->conn = pons__reader_take(c->store, c->err);
+    c->row = c->conn ? pons__sql_bound(c->conn, id, args, c->err) : NULL;
+    c->status = c->row ? PONS_OK : c->err->status;
+    return c->row;
+}
+
+static void cursor_open(sql_cursor *c, sql_query q, sql_args args)
+{
+    static const struct {
+        sql_id id;
+        int schema; // since when its tables are there
+    } of[QUERY_COUNT] = {
+        [QUERY_HISTORY] = {.id = SQL_CP_HISTORY},
+        [QUERY_RECORDS] = {.id = SQL_RECORD_LIST},
+        [QUERY_NAMESPACES] = {.id = SQL_NS_LIST},
+        [QUERY_INBOX] = {.id = SQL_INBOX_LIST},
+        [QUERY_EFFECT] = {.id = SQL_EFFECT_GET},
+        [QUERY_EFFECTS] = {.id = SQL_EFFECT_LIST},
+        [QUERY_EVENTS] = {.id = SQL_EVENT_LIST},
+        [QUERY_EVENT_LAST] = {.id = SQL_EVENT_NEWEST},
+        [QUERY_ITEM] = {SQL_ITEM_GET, ITEMS_SCHEMA},
+        [QUERY_ITEMS] = {SQL_ITEM_ALL, ITEMS_SCHEMA},
+        [QUERY_ITEMS_UNDER] = {SQL_ITEM_UNDER, ITEMS_SCHEMA},
+        [QUERY_ITEM_SPACES] = {SQL_ITEM_SPACES, ITEMS_SCHEMA},
+        [QUERY_SESSION] = {SQL_SESSION_GET, SESSIONS_SCHEMA},
+        [QUERY_SESSIONS] = {SQL_SESSION_LIST, SESSIONS_SCHEMA},
+        [QUERY_SESSIONS_LIVE] = {SQL_SESSION_LIVE, SESSIONS_SCHEMA},
+        [QUERY_RUNNERS] = {SQL_RUNNERS, SESSIONS_SCHEMA},
+    };
+    if (((const sq *)c->store)->schema >= of[q].schema) { // else it has none of them
+        open_at(c, of[q].id, args);
     }
-    pons__reader_give(r->s, r->c);
-    return status;
 }
 
-static int open_reading(reading *r, sq *s, sql_id statement, pons_error *err)
+static bool cursor_next(sql_cursor *c)
 {
-    *r = (reading){.s = s};
-    r->err = err ? err : &r->own;
-    r->c = pons__reader_take(s, r->err);
-    if (!r->c) {
-        return r->err->status;
+    const int code = c->row ? pons__sql_step(c->conn, c->row, c->err) : SQLITE_DONE;
+    if (code != SQLITE_ROW && code != SQLITE_DONE) {
+        c->status = c->err->status;
     }
-    r->st = pons__sql(r->c, statement, r->err);
-    return r->st ? PONS_OK : abandon(r, r->err->status);
+    return code == SQLITE_ROW;
 }
 
-static int next(reading *r)
+static void cursor_close(sql_cursor *c)
 {
-    return pons__sql_step(r->c, r->st, r->err);
+    sqlite3_reset(c->row);
+    pons__reader_give(c->store, c->conn);
 }
 
-// code: SQLITE_DONE, SQLITE_ROW when it was stopped early, else an error that r->err tells.
-static int finish(reading *r, int code)
+static int64_t cursor_number(const sql_cursor *c, int col)
 {
-    return abandon(r, code == SQLITE_DONE || code == SQLITE_ROW ? PONS_OK : r->err->status);
+    return sqlite3_column_int64(c->row, col);
+}
+
+static const char *cursor_text(const sql_cursor *c, int col)
+{
+    return pons__text_column(c->row, col);
+}
+
+static pons_bytes cursor_bytes(const sql_cursor *c, int col)
+{
+    return pons__bytes_column(c->row, col);
+}
+
+static void cursor_id(const sql_cursor *c, int col, char *ret, size_t cap)
+{
+    pons__id_column(c->row, col, ret, cap);
 }
 
 // A column may need memory to be given: without it, the row has a hole.
-static bool lost(reading *r, int *code)
+static bool cursor_whole(sql_cursor *c)
 {
-    if ((sqlite3_errcode(r->c->db) & 0xff) != SQLITE_NOMEM) {
-        return false;
+    if (pons__sql_lost(c->conn)) {
+        c->status = pons__sql_fail(c->conn, SQLITE_NOMEM, c->err, "cannot read the store");
     }
-    *code = SQLITE_NOMEM;
-    pons__sql_fail(r->c, SQLITE_NOMEM, r->err, "cannot read the store");
-    return true;
+    return !c->status;
 }
+
+// ---- helpers ------------------------------------------------------------------------------------
 
 // PONS_ENOTFOUND without touching err.
-static int find_ns(reading *r, const char *thread, const char *ns, int64_t *ret)
+static int find_ns(sql_conn *c, const char *thread, const char *ns, int64_t *ret, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(r->c, SQL_NS_FIND, r->err);
-    if (!st) {
-        return r->err->status;
-    }
-    sqlite3_bind_text(st, 1, thread, -1, SQLITE_STATIC);
-    sqlite3_bind_text(st, 2, ns, -1, SQLITE_STATIC);
-    int code = pons__sql_step(r->c, st, r->err);
-    if (code == SQLITE_ROW) {
-        *ret = sqlite3_column_int64(st, 0);
-    }
-    sqlite3_reset(st);
-    return code == SQLITE_ROW ? PONS_OK : code == SQLITE_DONE ? PONS_ENOTFOUND : r->err->status;
+    const int rc = pons__sql_number(c, SQL_NS_FIND, ARGS(arg_text(thread), arg_text(ns)), ret, err);
+    return rc || *ret ? rc : PONS_ENOTFOUND;
 }
 
-static int lost_parent(reading *r, int64_t key)
+static int lost_parent(sql_cursor *r, int64_t key)
 {
     return pons_error_set(r->err, PONS_ECORRUPT, "store",
                           "the parent of checkpoint %lld is not in the store",
@@ -93,17 +114,13 @@ static int lost_parent(reading *r, int64_t key)
 }
 
 // One link of the chain: the key of the parent, or 0 when the chain ends at `key`.
-static int parent_of(reading *r, int64_t key, int64_t *ret)
+static int parent_of(sql_cursor *r, int64_t key, int64_t *ret)
 {
-    sqlite3_stmt *st = pons__sql(r->c, SQL_CP_STEP, r->err);
-    if (!st) {
-        return r->err->status;
-    }
-    sqlite3_bind_int64(st, 1, key);
-    int code = pons__sql_step(r->c, st, r->err);
+    sqlite3_stmt *st;
+    const int got = pons__sql_first(r->conn, SQL_CP_STEP, ARGS(arg_int(key)), &st, r->err);
     char id[32] = "";
     *ret = 0;
-    if (code == SQLITE_ROW && !(sqlite3_column_int64(st, 2) & 1)) {
+    if (got > 0 && !(sqlite3_column_int64(st, 2) & 1)) {
         if (sqlite3_column_type(st, 1) == SQLITE_INTEGER) {
             *ret = key - sqlite3_column_int64(st, 1);
         } else {
@@ -111,19 +128,19 @@ static int parent_of(reading *r, int64_t key, int64_t *ret)
         }
     }
     sqlite3_reset(st);
-    if (code != SQLITE_ROW) {
-        return code == SQLITE_DONE ? lost_parent(r, key) : r->err->status;
+    if (got <= 0) {
+        return got < 0 ? got : lost_parent(r, key);
     }
     if (!id[0]) {
         return PONS_OK;
     }
-    int rc = pons__checkpoint_key(r->c, key >> KEY_SEQ_BITS, id, ret, r->err);
+    int rc = pons__checkpoint_key(r->conn, key >> KEY_SEQ_BITS, id, ret, r->err);
     return rc == PONS_ENOTFOUND ? lost_parent(r, key) : rc;
 }
 
 // The keys from a checkpoint back to the nearest snapshot, newest first. *ret_keys is freed by the
 // caller, also on failure.
-static int walk(reading *r, int64_t key, int64_t **ret_keys, size_t *ret_n)
+static int walk(sql_cursor *r, int64_t key, int64_t **ret_keys, size_t *ret_n)
 {
     size_t cap = 0;
     *ret_n = 0;
@@ -150,71 +167,36 @@ static int walk(reading *r, int64_t key, int64_t **ret_keys, size_t *ret_n)
     return PONS_OK;
 }
 
-static void column_checkpoint(reading *r, pons_checkpoint_row *ret)
+static int give_chain(sql_cursor *c, const int64_t *keys, size_t n, pons_checkpoint_fn fn,
+                      void *user)
 {
-    int64_t meta = sqlite3_column_int64(r->st, 3);
-    *ret = (pons_checkpoint_row){.step = meta >> 1, .snapshot = meta & 1};
-    pons__id_column(r->st, 1, ret->id, sizeof ret->id);
-    pons__id_column(r->st, 2, ret->parent, sizeof ret->parent);
-    ret->data = pons__bytes_column(r->st, 4);
-}
-
-static int give_chain(reading *r, const int64_t *keys, size_t n, pons_checkpoint_fn fn, void *user)
-{
-    r->st = pons__sql(r->c, SQL_CP_GET, r->err);
-    if (!r->st) {
-        return r->err->status;
-    }
     for (size_t i = n; i-- > 0;) {
-        sqlite3_bind_int64(r->st, 1, keys[i]);
-        int code = next(r);
-        if (code != SQLITE_ROW) {
-            return code == SQLITE_DONE ? lost_parent(r, keys[i]) : r->err->status;
+        c->row = pons__sql_bound(c->conn, SQL_CP_GET, ARGS(arg_int(keys[i])), c->err);
+        if (!c->row || !cursor_next(c)) {
+            return !c->row || c->status ? c->err->status : lost_parent(c, keys[i]);
         }
         pons_checkpoint_row row;
-        column_checkpoint(r, &row);
-        if (lost(r, &code)) {
-            return r->err->status;
-        }
-        int stop = fn(user, &row);
-        sqlite3_reset(r->st);
-        if (stop) {
+        pons__cursor_checkpoint(c, &row);
+        const bool over = !cursor_whole(c) || fn(user, &row);
+        sqlite3_reset(c->row);
+        if (over) {
             break;
         }
     }
-    return PONS_OK;
+    return c->status;
 }
 
-static int column_effect(reading *r, pons_effect_fn fn, void *user, int *code)
+// Counts and lengths of one thread. `bytes` is the rows' own plus ROW_OVERHEAD each: about what the
+// file spends on them.
+static int describe(sql_conn *c, pons_thread_info *info, int64_t tid, pons_error *err)
 {
-    pons_effect_row row = {
-        .ns = pons__text_column(r->st, 1),
-        .state = sqlite3_column_int(r->st, 2),
-        .created = sqlite3_column_int64(r->st, 3),
-        .updated = sqlite3_column_int64(r->st, 4),
-        .data = pons__bytes_column(r->st, 5),
-    };
-    pons__id_column(r->st, 0, row.id, sizeof row.id);
-    return lost(r, code) || fn(user, &row);
-}
-
-static int describe(sq *s, sql_conn *c, pons_thread_info *info, int64_t tid, pons_error *err)
-{
-    (void)s;
     static const sql_id sizes[] = {SQL_SIZE_CP, SQL_SIZE_RECORD, SQL_SIZE_EVENT, SQL_SIZE_EFFECT,
                                    SQL_SIZE_INBOX};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        sqlite3_stmt *st = pons__sql(c, sizes[i], err);
-        if (!st) {
-            return err->status;
-        }
-        sqlite3_bind_int64(st, 1, tid);
-        if (sizes[i] != SQL_SIZE_RECORD) {
-            sqlite3_bind_int64(st, 2, KEY_SEQ_MAX);
-        }
-        int code = pons__sql_step(c, st, err);
-        if (code != SQLITE_ROW) {
-            return code == SQLITE_DONE ? PONS_EIO : err->status;
+        sqlite3_stmt *st;
+        const int got = pons__sql_first(c, sizes[i], ARGS(arg_int(tid)), &st, err);
+        if (got <= 0) {
+            return got < 0 ? got : PONS_EIO;
         }
         int64_t rows = sqlite3_column_int64(st, 0);
         info->bytes += sqlite3_column_int64(st, 1) + rows * ROW_OVERHEAD;
@@ -238,21 +220,12 @@ static int describe(sq *s, sql_conn *c, pons_thread_info *info, int64_t tid, pon
 static int read_note(const sq *s, sql_conn *c, int64_t tid, pons_bytes *ret, sqlite3_stmt **ret_st,
                      pons_error *err)
 {
-    if (!pons__sq_has_items(s)) {
+    if (s->schema < ITEMS_SCHEMA) {
         return PONS_OK;
     }
-    sqlite3_stmt *st = pons__sql(c, SQL_NOTE_GET, err);
-    if (!st) {
-        return err->status;
-    }
-    sqlite3_bind_int64(st, 1, tid);
-    const int code = pons__sql_step(c, st, err);
-    if (code != SQLITE_ROW && code != SQLITE_DONE) {
-        return err->status;
-    }
-    *ret = code == SQLITE_ROW ? pons__bytes_column(st, 0) : (pons_bytes){0};
-    *ret_st = st;
-    return PONS_OK;
+    const int got = pons__sql_first(c, SQL_NOTE_GET, ARGS(arg_int(tid)), ret_st, err);
+    *ret = got > 0 ? pons__bytes_column(*ret_st, 0) : (pons_bytes){0};
+    return got < 0 ? got : PONS_OK;
 }
 
 // ---- public functions ---------------------------------------------------------------------------
@@ -329,259 +302,63 @@ int pons__sq_head(void *self, const char *thread, const char *ns, pons_checkpoin
 int pons__sq_checkpoint(void *self, const char *thread, const char *ns, const char *id,
                         pons_checkpoint_fn fn, void *user, pons_error *err)
 {
-    reading r;
-    int rc = open_reading(&r, self, SQL_CP_LAST, err);
-    if (rc) {
+    sql_cursor c;
+    pons__cursor_init(&c, self, err);
+    c.conn = pons__reader_take(self, c.err);
+    int rc = c.conn ? pons__sql_do(c.conn, SQL_BEGIN_READ, c.err) : c.err->status;
+    if (rc) { // one snapshot for all that follows
+        pons__reader_give(self, c.conn);
         return rc;
     }
     int64_t nid = 0, key = 0, *keys = NULL;
     size_t n = 0;
-    rc = pons__sql_do(r.c, SQL_BEGIN_READ, r.err); // one snapshot for all that follows
-    if (rc) {
-        return abandon(&r, rc);
-    }
-    rc = find_ns(&r, thread, ns, &nid);
+    rc = find_ns(c.conn, thread, ns, &nid, c.err);
     if (!rc && id) {
-        rc = pons__checkpoint_key(r.c, nid, id, &key, r.err);
+        rc = pons__checkpoint_key(c.conn, nid, id, &key, c.err);
     } else if (!rc) {
-        sqlite3_bind_int64(r.st, 1, key_of(nid, 0));
-        sqlite3_bind_int64(r.st, 2, key_of(nid, KEY_SEQ_MAX));
-        int code = next(&r);
-        key = code == SQLITE_ROW ? sqlite3_column_int64(r.st, 0) : 0;
-        sqlite3_reset(r.st);
-        rc = code == SQLITE_ROW ? PONS_OK : code == SQLITE_DONE ? PONS_ENOTFOUND : r.err->status;
+        const sql_args all = ARGS(arg_int(key_of(nid, 0)), arg_int(key_of(nid, KEY_SEQ_MAX)));
+        rc = pons__sql_number(c.conn, SQL_CP_LAST, all, &key, c.err);
+        rc = rc || key ? rc : PONS_ENOTFOUND;
     }
     if (!rc) {
-        rc = walk(&r, key, &keys, &n);
-    } else if (rc == PONS_ENOTFOUND && id) {
-        pons_error_set(r.err, rc, "store", "thread %s has no checkpoint %s", thread, id);
+        rc = walk(&c, key, &keys, &n);
+        rc = rc ? rc : give_chain(&c, keys, n, fn, user);
     } else if (rc == PONS_ENOTFOUND) {
-        pons_error_set(r.err, rc, "store", "thread %s has no checkpoint in '%s'", thread, ns);
-    }
-    if (!rc) {
-        rc = give_chain(&r, keys, n, fn, user);
+        pons__store_no_checkpoint(c.err, thread, ns, id);
     }
     free(keys);
     pons_error ignored;
-    pons__sql_do(r.c, SQL_COMMIT, &ignored);
-    return abandon(&r, rc);
-}
-
-int pons__sq_history(void *self, const char *thread, const char *ns, const char *before,
-                     int64_t limit, pons_checkpoint_fn fn, void *user, pons_error *err)
-{
-    reading r;
-    int rc = open_reading(&r, self, SQL_CP_HISTORY, err);
-    if (rc) {
-        return rc;
-    }
-    int64_t nid, key = 0;
-    rc = find_ns(&r, thread, ns, &nid);
-    const bool some = before && before[0];
-    if (!rc && some) {
-        rc = pons__checkpoint_key(r.c, nid, before, &key, r.err);
-    }
-    if (rc == PONS_ENOTFOUND && some) {
-        pons_error_set(r.err, rc, "store", "thread %s has no checkpoint %s", thread, before);
-    } else if (rc == PONS_ENOTFOUND) {
-        return abandon(&r, PONS_OK);
-    }
-    if (rc) {
-        return abandon(&r, rc);
-    }
-    sqlite3_bind_int64(r.st, 1, key_of(nid, 0));
-    sqlite3_bind_int64(r.st, 2, some ? key - 1 : key_of(nid, KEY_SEQ_MAX));
-    sqlite3_bind_int64(r.st, 3, limit > 0 ? limit : -1);
-    int code;
-    while ((code = next(&r)) == SQLITE_ROW) {
-        pons_checkpoint_row row;
-        column_checkpoint(&r, &row);
-        if (lost(&r, &code) || fn(user, &row)) {
-            break;
-        }
-    }
-    return finish(&r, code);
-}
-
-int pons__sq_records(void *self, const char *thread, const char *ns, const char *checkpoint,
-                     pons_record_fn fn, void *user, pons_error *err)
-{
-    reading r;
-    int rc = open_reading(&r, self, SQL_RECORD_LIST, err);
-    if (rc) {
-        return rc;
-    }
-    int64_t nid;
-    rc = find_ns(&r, thread, ns, &nid);
-    if (rc) {
-        return abandon(&r, rc == PONS_ENOTFOUND ? PONS_OK : rc);
-    }
-    sqlite3_bind_int64(r.st, 1, nid);
-    pons__id_bind(r.st, 2, checkpoint);
-    pons_record_row row = {0};
-    strncpy(row.checkpoint, checkpoint, sizeof row.checkpoint - 1);
-    int code;
-    while ((code = next(&r)) == SQLITE_ROW) {
-        memset(row.task, 0, sizeof row.task);
-        strncpy(row.task, pons__text_column(r.st, 0), sizeof row.task - 1);
-        row.idx = sqlite3_column_int(r.st, 1);
-        row.data = pons__bytes_column(r.st, 2);
-        if (lost(&r, &code) || fn(user, &row)) {
-            break;
-        }
-    }
-    return finish(&r, code);
-}
-
-int pons__sq_namespaces(void *self, const char *thread, int (*fn)(void *user, const char *ns),
-                        void *user, pons_error *err)
-{
-    reading r;
-    int rc = open_reading(&r, self, SQL_NS_LIST, err);
-    if (rc) {
-        return rc;
-    }
-    sqlite3_bind_text(r.st, 1, thread, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(r.st, 2, KEY_SEQ_MAX);
-    int code;
-    while ((code = next(&r)) == SQLITE_ROW) {
-        const char *name = pons__text_column(r.st, 0);
-        if (lost(&r, &code) || fn(user, name)) {
-            break;
-        }
-    }
-    return finish(&r, code);
-}
-
-// ---- inbox, effects, events ---------------------------------------------------------------------
-
-int pons__sq_inbox_read(void *self, const char *thread, const char *ns, int64_t after,
-                        pons_inbox_fn fn, void *user, pons_error *err)
-{
-    reading r;
-    int rc = open_reading(&r, self, SQL_INBOX_LIST, err);
-    if (rc) {
-        return rc;
-    }
-    sqlite3_bind_text(r.st, 1, thread, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(r.st, 2, after > 0 ? after : 0);
-    sqlite3_bind_int64(r.st, 3, KEY_SEQ_MAX);
-    sqlite3_bind_text(r.st, 4, ns, -1, SQLITE_STATIC); // NULL: all
-    int code;
-    while ((code = next(&r)) == SQLITE_ROW) {
-        pons_inbox_row row = {
-            .seq = key_seq(sqlite3_column_int64(r.st, 0)),
-            .ns = pons__text_column(r.st, 1),
-            .kind = pons__text_column(r.st, 2),
-            .value = pons__bytes_column(r.st, 3),
-        };
-        if (lost(&r, &code) || fn(user, &row)) {
-            break;
-        }
-    }
-    return finish(&r, code);
-}
-
-int pons__sq_effect_get(void *self, const char *thread, const char *id, pons_effect_fn fn,
-                        void *user, pons_error *err)
-{
-    reading r;
-    int rc = open_reading(&r, self, SQL_EFFECT_GET, err);
-    if (rc) {
-        return rc;
-    }
-    sqlite3_bind_text(r.st, 1, thread, -1, SQLITE_STATIC);
-    pons__id_bind(r.st, 2, id);
-    sqlite3_bind_int64(r.st, 3, KEY_SEQ_MAX);
-    int code = next(&r);
-    if (code == SQLITE_DONE) {
-        pons_error_set(r.err, PONS_ENOTFOUND, "store", "thread %s has no effect %s", thread, id);
-        return abandon(&r, PONS_ENOTFOUND);
-    }
-    if (code == SQLITE_ROW) {
-        column_effect(&r, fn, user, &code);
-    }
-    return finish(&r, code);
-}
-
-int pons__sq_effects(void *self, const char *thread, uint32_t state_mask, pons_effect_fn fn,
-                     void *user, pons_error *err)
-{
-    reading r;
-    int rc = open_reading(&r, self, SQL_EFFECT_LIST, err);
-    if (rc) {
-        return rc;
-    }
-    sqlite3_bind_text(r.st, 1, thread, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(r.st, 2, state_mask);
-    sqlite3_bind_int64(r.st, 3, KEY_SEQ_MAX);
-    int code;
-    while ((code = next(&r)) == SQLITE_ROW) {
-        if (column_effect(&r, fn, user, &code)) {
-            break;
-        }
-    }
-    return finish(&r, code);
-}
-
-int pons__sq_events(void *self, const char *thread, int64_t after, int64_t limit, pons_event_fn fn,
-                    void *user, pons_error *err)
-{
-    reading r;
-    int rc = open_reading(&r, self, SQL_EVENT_LIST, err);
-    if (rc) {
-        return rc;
-    }
-    sqlite3_bind_text(r.st, 1, thread, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(r.st, 2, after > 0 ? after : 0);
-    sqlite3_bind_int64(r.st, 3, KEY_SEQ_MAX);
-    sqlite3_bind_int64(r.st, 4, limit > 0 ? limit : -1);
-    int code;
-    while ((code = next(&r)) == SQLITE_ROW) {
-        pons_event_row row = {
-            .seq = key_seq(sqlite3_column_int64(r.st, 0)),
-            .ns = pons__text_column(r.st, 1),
-            .ts_ms = sqlite3_column_int64(r.st, 2),
-            .type = pons__text_column(r.st, 3),
-            .payload = pons__bytes_column(r.st, 4),
-        };
-        if (lost(&r, &code) || fn(user, &row)) {
-            break;
-        }
-    }
-    return finish(&r, code);
-}
-
-int pons__sq_event_last(void *self, const char *thread, int64_t *ret_seq, pons_error *err)
-{
-    reading r;
-    int rc = open_reading(&r, self, SQL_THREAD_GET, err);
-    if (rc) {
-        return rc;
-    }
-    sqlite3_bind_text(r.st, 1, thread, -1, SQLITE_STATIC);
-    int code = next(&r);
-    int64_t tid = code == SQLITE_ROW ? sqlite3_column_int64(r.st, 0) : 0;
-    sqlite3_reset(r.st);
-    int64_t seq = 0;
-    if (code == SQLITE_ROW) {
-        r.st = pons__sql(r.c, SQL_EVENT_LAST, r.err);
-        if (!r.st) {
-            return abandon(&r, r.err->status);
-        }
-        sqlite3_bind_int64(r.st, 1, key_of(tid, 0));
-        sqlite3_bind_int64(r.st, 2, key_of(tid, KEY_SEQ_MAX));
-        code = next(&r);
-        if (code == SQLITE_ROW) {
-            seq = key_seq(sqlite3_column_int64(r.st, 0));
-        }
-    }
-    rc = finish(&r, code);
-    if (!rc) {
-        *ret_seq = seq;
-    }
+    sqlite3_reset(c.row);
+    pons__sql_do(c.conn, SQL_COMMIT, &ignored);
+    pons__reader_give(self, c.conn);
     return rc;
 }
+
+static int place_of(void *self, const char *thread, const char *ns, const char *id, int64_t *ret,
+                    pons_error *err)
+{
+    int64_t nid = 0;
+    sql_conn *c = pons__reader_take(self, err);
+    int rc = c ? find_ns(c, thread, ns, &nid, err) : err->status;
+    rc = rc ? rc : pons__checkpoint_key(c, nid, id, ret, err);
+    pons__reader_give(self, c);
+    return rc;
+}
+
+const sql_reads pons__sq_reads = {
+    .open = cursor_open,
+    .next = cursor_next,
+    .close = cursor_close,
+    .number = cursor_number,
+    .text = cursor_text,
+    .bytes = cursor_bytes,
+    .id = cursor_id,
+    .whole = cursor_whole,
+    .place = place_of,
+    .quote = '"',
+    .joint = " OR ",
+    .never = "\"",
+};
 
 // ---- threads ------------------------------------------------------------------------------------
 
@@ -593,23 +370,22 @@ int pons__sq_threads(void *self, pons_thread_fn fn, void *user, pons_error *err)
 int pons__sq_thread_list(void *self, const char *thread, bool sizes, pons_thread_fn fn, void *user,
                          pons_error *err)
 {
-    sq *s = self;
-    reading r;
-    int rc = thread ? pons__store_check_thread(thread, err) : PONS_OK;
-    rc = rc ? rc : open_reading(&r, s, thread ? SQL_THREAD_ONE : SQL_THREAD_LIST, err);
+    const sq *s = self;
+    sql_cursor c;
+    pons__cursor_init(&c, self, err);
+    int rc = thread ? pons__store_check_thread(thread, c.err) : PONS_OK;
     if (rc) {
         return rc;
     }
-    if (thread) {
-        sqlite3_bind_text(r.st, 1, thread, -1, SQLITE_STATIC);
-    }
-    int code;
     bool any = false;
-    while ((code = next(&r)) == SQLITE_ROW) {
+    open_at(&c, thread ? SQL_THREAD_ONE : SQL_THREAD_LIST,
+            (sql_args){&(sql_arg){.type = ARG_TEXT, .text = thread}, thread != NULL});
+    while (!c.status && cursor_next(&c)) {
+        const int64_t tid = cursor_number(&c, 0);
         pons_thread_info info = {
-            .thread = pons__text_column(r.st, 1),
-            .created_ms = sqlite3_column_int64(r.st, 2),
-            .updated_ms = sqlite3_column_int64(r.st, 3),
+            .thread = cursor_text(&c, 1),
+            .created_ms = cursor_number(&c, 2),
+            .updated_ms = cursor_number(&c, 3),
         };
         lock_holder holder = {0};
         any = true;
@@ -618,22 +394,17 @@ int pons__sq_thread_list(void *self, const char *thread, bool sizes, pons_thread
         }
         info.holder_host = holder.host;
         sqlite3_stmt *note = NULL;
-        rc = sizes ? describe(s, r.c, &info, sqlite3_column_int64(r.st, 0), r.err) : PONS_OK;
-        rc = rc ? rc : read_note(s, r.c, sqlite3_column_int64(r.st, 0), &info.note, &note, r.err);
-        if (rc) {
-            return abandon(&r, rc);
-        }
-        const bool over = lost(&r, &code) || fn(user, &info);
-        if (note) {
-            sqlite3_reset(note);
-        }
+        c.status = sizes ? describe(c.conn, &info, tid, c.err) : PONS_OK;
+        c.status = c.status ? c.status : read_note(s, c.conn, tid, &info.note, &note, c.err);
+        const bool over = c.status || !cursor_whole(&c) || fn(user, &info);
+        sqlite3_reset(note);
         if (over) {
             break;
         }
     }
-    if (thread && !any && code == SQLITE_DONE) {
-        return abandon(
-            &r, pons_error_set(r.err, PONS_ENOTFOUND, "store", "there is no thread %s", thread));
+    if (thread && !any && !c.status) {
+        c.status = pons_error_set(c.err, PONS_ENOTFOUND, "store", "there is no thread %s", thread);
     }
-    return finish(&r, code);
+    cursor_close(&c);
+    return c.status;
 }

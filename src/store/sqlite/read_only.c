@@ -14,7 +14,6 @@
 // is, and only its index is made.
 //
 // A brain that is at work has both beside its store, so its reader sees what it commits.
-#include "pons/store.h"
 #include "store/sqlite/internal.h"
 
 #include <errno.h>

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -127,7 +126,6 @@ static const char *const sql_text[SQL_COUNT] = {
 // keep the wait fair and short. Gives up after WAIT_MAX_MS: somebody is stopped in the middle.
 static int wait_for_lock(void *user, int tries)
 {
-    (void)user;
     if ((int64_t)tries * WAIT_STEP_US > (int64_t)WAIT_MAX_MS * 1000) {
         return 0;
     }
@@ -362,10 +360,53 @@ int pons__sql_run(sql_conn *c, sqlite3_stmt *st, pons_error *err)
     return PONS_OK;
 }
 
-int pons__sql_do(sql_conn *c, sql_id id, pons_error *err)
+sqlite3_stmt *pons__sql_bound(sql_conn *c, sql_id id, sql_args args, pons_error *err)
 {
     sqlite3_stmt *st = pons__sql(c, id, err);
+    for (size_t i = 0; st && i < args.n; i++) {
+        const sql_arg *a = &args.at[i];
+        const int at = (int)i + 1;
+        if (a->type == ARG_INT) {
+            sqlite3_bind_int64(st, at, a->number);
+        } else if (a->type == ARG_TEXT) {
+            sqlite3_bind_text(st, at, a->text, -1, SQLITE_STATIC); // NULL: null
+        } else if (a->type == ARG_ID) {
+            pons__id_bind(st, at, a->text);
+        } else {
+            pons__bytes_bind(st, at, a->bytes);
+        }
+    }
+    return st;
+}
+
+int pons__sql_exec(sql_conn *c, sql_id id, sql_args args, pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql_bound(c, id, args, err);
     return st ? pons__sql_run(c, st, err) : err->status;
+}
+
+int pons__sql_first(sql_conn *c, sql_id id, sql_args args, sqlite3_stmt **ret, pons_error *err)
+{
+    *ret = pons__sql_bound(c, id, args, err);
+    const int code = *ret ? pons__sql_step(c, *ret, err) : SQLITE_ERROR;
+    if (code == SQLITE_ROW || code == SQLITE_DONE) {
+        return code == SQLITE_ROW;
+    }
+    return err->status;
+}
+
+int pons__sql_do(sql_conn *c, sql_id id, pons_error *err)
+{
+    return pons__sql_exec(c, id, NO_ARGS, err);
+}
+
+int pons__sql_number(sql_conn *c, sql_id id, sql_args args, int64_t *ret, pons_error *err)
+{
+    sqlite3_stmt *st;
+    const int got = pons__sql_first(c, id, args, &st, err);
+    *ret = got > 0 ? sqlite3_column_int64(st, 0) : 0;
+    sqlite3_reset(st);
+    return got < 0 ? got : PONS_OK;
 }
 
 // Why a file could not be read, written or made larger. Of a write to the log its file knows: errno itself has seen

@@ -70,8 +70,6 @@ static void sq_close(void *self)
 // Called by SQLite after each commit, with the length of the log.
 static int note_wal(void *user, sqlite3 *db, const char *schema, int pages)
 {
-    (void)db;
-    (void)schema;
     sq *s = user;
     s->wal_pages = pages;
     if (pages < PONS__WAL_TEND) { // started anew
@@ -93,24 +91,24 @@ static const pons_store_ops sqlite_ops = {
     .away = pons__sq_away,
     .head = pons__sq_head,
     .checkpoint = pons__sq_checkpoint,
-    .history = pons__sq_history,
-    .records = pons__sq_records,
-    .namespaces = pons__sq_namespaces,
+    .history = pons__read_history,
+    .records = pons__read_records,
+    .namespaces = pons__read_namespaces,
     .inbox_post = pons__sq_inbox_post,
-    .inbox_read = pons__sq_inbox_read,
-    .effect_get = pons__sq_effect_get,
-    .effects = pons__sq_effects,
-    .events = pons__sq_events,
-    .event_last = pons__sq_event_last,
+    .inbox_read = pons__read_inbox,
+    .effect_get = pons__read_effect,
+    .effects = pons__read_effects,
+    .events = pons__read_events,
+    .event_last = pons__read_event_last,
     .threads = pons__sq_threads,
     .thread_delete = pons__sq_thread_delete,
     .thread_copy = pons__sq_thread_copy,
     .prune = pons__sq_prune,
     .trim = pons__sq_trim,
     .items_write = pons__sq_items_write,
-    .item_get = pons__sq_item_get,
-    .items = pons__sq_items,
-    .item_spaces = pons__sq_item_spaces,
+    .item_get = pons__read_item,
+    .items = pons__read_items,
+    .item_spaces = pons__read_item_spaces,
     .items_sweep = pons__sq_items_sweep,
     .lanes = pons__sq_lanes,
     .thread_note = pons__sq_thread_note,

@@ -29,7 +29,6 @@
 #include "store/sqlite/internal.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>

@@ -21,8 +21,6 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -30,7 +28,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 static const char *const why_texts[] = PONS_TOOL_WHY_TEXTS;
 
@@ -192,8 +189,7 @@ static void look_for_ruin(reading *r, const char *const *words, size_t n)
     if (AMONG(program, ruins)) {
         block(r, "%s is never run", program);
     }
-    json_array_foreach(pons__conf_value(r->core, "terminal", "deny"), i, entry)
-    {
+    json_array_foreach(pons__conf_value(r->core, "terminal", "deny"), i, entry) {
         if (matches(json_string_value(entry), words, n)) {
             block(r, "the configuration denies: %s", json_string_value(entry));
         }

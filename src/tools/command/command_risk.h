@@ -1,6 +1,5 @@
 // command_risk.h - what a call of a tool may do, judged before it runs.
-#ifndef PONS_TOOLS_COMMAND_COMMAND_RISK_H
-#define PONS_TOOLS_COMMAND_COMMAND_RISK_H
+#pragma once
 
 #include "pons/ext/tool.h"
 #include "tools/command/safe_commands.h"
@@ -9,5 +8,3 @@
 pons_tool_risk pons__command_risk(const pons__core *c, const char *command, const char *cwd,
                                   pons__command *ret_cmd, char *reason, size_t cap);
 pons_tool_risk pons__url_risk(const pons__core *c, const char *url, char *reason, size_t cap);
-
-#endif

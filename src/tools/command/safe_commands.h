@@ -1,7 +1,6 @@
 // safe_commands.h - the commands that run unasked: one program of the table with options in full, and
 // words that mean nothing but themselves. They are run as they were read, without a shell.
-#ifndef PONS_TOOLS_COMMAND_SAFE_COMMANDS_H
-#define PONS_TOOLS_COMMAND_SAFE_COMMANDS_H
+#pragma once
 
 #include "tools/core/core.h"
 #include "tools/sandbox/sandbox.h"
@@ -19,5 +18,3 @@ int pons__grammar_read(const pons__core *c, const char *command, const char *cwd
                        pons__command *ret, pons_error *err);
 void pons__command_fini(pons__command *cmd);
 bool pons__invisible(const char *text); // has a control or an invisible character, or bad UTF-8
-
-#endif

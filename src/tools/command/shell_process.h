@@ -1,6 +1,5 @@
 // shell_process.h - a shell command with everything that it starts, ended as one.
-#ifndef PONS_TOOLS_COMMAND_SHELL_PROCESS_H
-#define PONS_TOOLS_COMMAND_SHELL_PROCESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -25,5 +24,3 @@ void pons__shell_terminate(const pons__shell *s);
 
 // Kills what is left, waits for it, and returns the shell's wait status.
 int pons__shell_end(pons__shell *s);
-
-#endif

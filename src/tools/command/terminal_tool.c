@@ -15,7 +15,6 @@
 
 #include "pons/buf.h"
 #include "pons/ext/tool.h"
-#include "pons/random.h"
 #include "tools/command/command_risk.h"
 #include "tools/command/safe_commands.h"
 #include "tools/command/shell_process.h"
@@ -37,7 +36,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -375,8 +373,7 @@ static void env_make(environment *e, const pons__core *c)
     }
     size_t i;
     json_t *name;
-    json_array_foreach(pons__conf_value(c, "terminal", "pass_env"), i, name)
-    {
+    json_array_foreach(pons__conf_value(c, "terminal", "pass_env"), i, name) {
         env_add(e, json_string_value(name), getenv(json_string_value(name)));
     }
 }

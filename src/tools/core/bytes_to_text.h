@@ -1,6 +1,5 @@
 // bytes_to_text.h - bytes of files, programs and pages as text that a model may read.
-#ifndef PONS_TOOLS_CORE_BYTES_TO_TEXT_H
-#define PONS_TOOLS_CORE_BYTES_TO_TEXT_H
+#pragma once
 
 #include "pons/buf.h"
 
@@ -12,5 +11,3 @@ int pons__text_append(pons_buf *b, const char *bytes, size_t n, size_t *ret_bad)
 size_t pons__text_cut(const char *s, size_t n); // ≤ n, not inside a UTF-8 sequence
 // A web page as text: no tags, scripts or styles; blocks on lines of their own.
 int pons__html_text(pons_buf *b, const char *html, size_t n);
-
-#endif

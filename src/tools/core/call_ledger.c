@@ -281,10 +281,7 @@ int pons__call_ledger_begin(pons__call_ledger *l, const char *key, const pons_va
 static pons_value *without_keys(const pons_value *result)
 {
     pons_value *kept = json_copy((json_t *)(uintptr_t)result);
-    const char *name;
-    json_t *member;
-    json_object_foreach((json_t *)(uintptr_t)result, name, member)
-    {
+    pons_each_member(name, member, result) {
         char *clean = json_is_string(member) ? pons_redacted(json_string_value(member)) : NULL;
         if (clean) {
             json_object_set_new(kept, name, json_string(clean));

@@ -1,6 +1,5 @@
 // call_ledger.h - what became of each key of a call that reaches the world (run/tools.ledger).
-#ifndef PONS_TOOLS_CORE_CALL_LEDGER_H
-#define PONS_TOOLS_CORE_CALL_LEDGER_H
+#pragma once
 
 #include "tools/core/core.h"
 
@@ -14,5 +13,3 @@ pons__fate pons__call_ledger_look(pons__call_ledger *l, const char *key, pons_va
 int pons__call_ledger_begin(pons__call_ledger *l, const char *key, const pons_value *what,
                             pons_error *err);
 void pons__call_ledger_end(pons__call_ledger *l, const char *key, const pons_value *result);
-
-#endif

@@ -1,6 +1,5 @@
 // config.h - a number, a word or a list of a section of the checked configuration.
-#ifndef PONS_TOOLS_CORE_CONFIG_H
-#define PONS_TOOLS_CORE_CONFIG_H
+#pragma once
 
 #include "tools/core/core.h"
 
@@ -9,5 +8,3 @@ extern const char pons__tools_schema[];
 int64_t pons__conf(const pons__core *c, const char *section, const char *key, int64_t fallback);
 const pons_value *pons__conf_value(const pons__core *c, const char *section, const char *key);
 size_t pons__conf_output(const pons__core *c); // bytes of one call's output
-
-#endif

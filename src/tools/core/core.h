@@ -1,6 +1,5 @@
 // core.h - the provider of the core tools as its workers see it, and a call at work.
-#ifndef PONS_TOOLS_CORE_CORE_H
-#define PONS_TOOLS_CORE_CORE_H
+#pragma once
 
 #include "pons/buf.h"
 #include "pons/clock.h"
@@ -69,5 +68,3 @@ static inline int pons__stopped_error(pons_error *err)
 {
     return pons_error_set(err, PONS_ECANCELED, PONS__TOOLS, "cancelled");
 }
-
-#endif

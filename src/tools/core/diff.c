@@ -6,7 +6,6 @@
 #include "tools/core/diff.h"
 
 #include "pons/printable.h"
-#include "pons/value.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 // diff.h - what a change of a text is, as people read it.
-#ifndef PONS_TOOLS_CORE_DIFF_H
-#define PONS_TOOLS_CORE_DIFF_H
+#pragma once
 
 #include "pons/buf.h"
 
@@ -11,5 +10,3 @@ void pons__diff(pons_buf *b, const char *path, const char *old, size_t n_old, bo
 // Appends n bytes; what pons_plain_hides, and bytes that are not UTF-8, as \x1b or \u{202e}. lines: \n
 // and \t stay.
 void pons__escape(pons_buf *b, const char *text, size_t n, bool lines);
-
-#endif

@@ -1,6 +1,5 @@
 // path.h - paths that stay inside the workspace.
-#ifndef PONS_TOOLS_CORE_PATH_H
-#define PONS_TOOLS_CORE_PATH_H
+#pragma once
 
 #include "tools/core/core.h"
 
@@ -20,5 +19,3 @@ int pons__path_look(const pons__core *c, const char *normal, pons_error *err);
 bool pons__path_hidden(const pons__core *c, const char *normal, const struct stat *st);
 bool pons__path_protected(const pons__core *c, const char *normal);
 const char *pons__mode_name(mode_t mode); // "a FIFO"
-
-#endif

@@ -61,11 +61,8 @@ static int add_pattern(pons__core *c, const char *prefix, const char *name, pons
 // An entry of a list with no slash that begins with a dot (".cache") means that name anywhere.
 static int add_list(pons__core *c, const char *key, pons_guard guard)
 {
-    size_t i;
-    json_t *entry;
     int rc = PONS_OK;
-    json_array_foreach(pons__conf_value(c, NULL, key), i, entry)
-    {
+    pons_each(entry, pons__conf_value(c, NULL, key)) {
         const char *name = json_string_value(entry);
         name += strncmp(name, "./", 2) == 0 ? 2 : 0;
         const bool anywhere = name[0] == '.' && !strchr(name, '/');

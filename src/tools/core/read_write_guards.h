@@ -1,6 +1,5 @@
 // read_write_guards.h - what of the workspace may not be read or written, by name and by identity.
-#ifndef PONS_TOOLS_CORE_READ_WRITE_GUARDS_H
-#define PONS_TOOLS_CORE_READ_WRITE_GUARDS_H
+#pragma once
 
 #include "pons/protected_files.h"
 #include "tools/core/core.h"
@@ -44,5 +43,3 @@ typedef struct pons__masks {
 } pons__masks;
 int pons__guards_walk(const pons__core *c, pons__masks *ret, pons_error *err);
 void pons__masks_fini(pons__masks *m);
-
-#endif

@@ -1,6 +1,5 @@
 // whole_file.h - whole files of the workspace: read, and put in another's place.
-#ifndef PONS_TOOLS_CORE_WHOLE_FILE_H
-#define PONS_TOOLS_CORE_WHOLE_FILE_H
+#pragma once
 
 #include "tools/core/core.h"
 
@@ -18,5 +17,3 @@ int pons__place_put(int dir, const char *path, const void *bytes, size_t n, cons
 int pons__place_read(int dir, const char *path, size_t most, pons_buf *ret, struct stat *ret_st,
                      pons_error *err);
 void pons__place_hash(const void *bytes, size_t n, char ret[65]);
-
-#endif

@@ -16,7 +16,6 @@
 #include <linux/seccomp.h>
 #include <linux/securebits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>

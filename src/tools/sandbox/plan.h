@@ -1,6 +1,5 @@
 // plan.h - what the files of the wall share: the plan of one command, made before its process is.
-#ifndef PONS_TOOLS_SANDBOX_PLAN_H
-#define PONS_TOOLS_SANDBOX_PLAN_H
+#pragma once
 
 #include "tools/sandbox/sandbox.h"
 
@@ -54,5 +53,3 @@ void pons__wall_filter(pons__plan *p); // the last: system calls
 
 // bwrap.c. The same by /usr/bin/bwrap.
 int pons__wall_bwrap(pons__plan *p, pid_t *ret_pid, pons_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 // sandbox.h - where a command runs that nobody was asked about.
-#ifndef PONS_TOOLS_SANDBOX_SANDBOX_H
-#define PONS_TOOLS_SANDBOX_SANDBOX_H
+#pragma once
 
 #include "tools/core/core.h"
 #include "tools/core/read_write_guards.h"
@@ -28,5 +27,3 @@ int pons__wall_start(const pons__core *c, const pons__run *run, pid_t *ret_pid, 
 // For tests only, which are linked with it: what the next walls may use. There is no other way.
 enum { PONS__WALL_OWN = 1, PONS__WALL_BWRAP = 2 };
 void pons__wall_permit(unsigned ways);
-
-#endif

@@ -1,6 +1,5 @@
 // http_get.h - one page, asked for over HTTP by fetch_url.
-#ifndef PONS_TOOLS_HTTP_GET_H
-#define PONS_TOOLS_HTTP_GET_H
+#pragma once
 
 #include "pons/buf.h"
 
@@ -26,5 +25,3 @@ typedef struct pons__fetch_reply {
 
 // Blocks. The caller frees ret->body, also after a failure.
 int pons__fetch(const pons__fetch_request *request, pons__fetch_reply *ret, pons_error *err);
-
-#endif

@@ -58,8 +58,6 @@ void pons__wish_cancel(pons_ws_live *l, const char *task, size_t len)
 void pons__wishes_say(pons_ws_live *l)
 {
     pons_error err = PONS_ERROR_INIT;
-    size_t i;
-    const json_t *task;
     for (size_t k = 0; k < l->n_wishes; k++) {
         wish *w = &l->wishes[k];
         if (w->said || !l->opened) {
@@ -70,8 +68,7 @@ void pons__wishes_say(pons_ws_live *l)
             l->o.notice(l->o.user, pons_ws_file_name(w->file), err.message);
         }
     }
-    json_array_foreach(l->cancels, i, task)
-    {
+    pons_each(task, l->cancels) {
         if (l->opened && l->o.cancel) {
             l->o.cancel(l->o.user, json_string_value(task), &err);
         }

@@ -8,7 +8,6 @@
 // A row that could not be written (a file that is half written, too many writes) stays dirty and is tried again.
 #include "workspace/beside_run/run_files.h"
 
-#include "pons/buf.h"
 #include "pons/critic.h"
 #include "pons/out_of_memory.h"
 #include "pons/workspace_critic.h"
@@ -25,13 +24,6 @@
 #define CONTEXT_MAX 8   // lessons that a planner is reminded of
 
 // ---- rows ---------------------------------------------------------------------------------------
-
-static void stamp(char ret[32])
-{
-    const time_t t = time(NULL);
-    struct tm tm;
-    strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
-}
 
 static row *row_of(pons_ws_live *l, pons_ws_file file, const char *of)
 {
@@ -152,7 +144,7 @@ static row *new_action(pons_ws_live *l, const char *goal, const char *skill, con
         pons_value *params = NULL;
         const char *type = NULL;
         pons__ws_action_of(skill, args, &type, &params);
-        stamp(when);
+        pons_utc_text((int64_t)time(NULL) * 1000, when);
         snprintf(id, sizeof id, "act_%.12s", goal);
         r = row_add(l, PONS_WS_ACTION, goal, id,
                     pons_object("action_id", json_string(id), "action_type", json_string(type),
@@ -186,7 +178,7 @@ static void on_effect(pons_ws_live *l, const pons_value *e)
     put(r, "status", json_string(status));
     r->ended = strcmp(status, "pending") != 0 && strcmp(status, "running") != 0;
     if (r->ended) {
-        stamp(when);
+        pons_utc_text((int64_t)time(NULL) * 1000, when);
         put(r, "completed_at", json_string(when));
         l->observed_ms = 0; // what is true now is worth a look
     }
@@ -337,7 +329,7 @@ static void on_task_done(pons_ws_live *l, const pons_value *e)
         if (w->file == PONS_WS_ACTION && strcmp(w->task, id) == 0) {
             if (r) {
                 char when[32];
-                stamp(when);
+                pons_utc_text((int64_t)time(NULL) * 1000, when);
                 row *a = row_add(l, PONS_WS_ACTION, w->id, w->id, json_copy(r->value));
                 put(a, "status", json_string(strcmp(word, "done") == 0 ? "completed" : word));
                 put(a, "completed_at", json_string(when));
@@ -378,10 +370,7 @@ void pons_ws_live_judge(pons_ws_live *l, const char *skill, const pons_value *ar
     if (!j.ok && asked) {
         pons_ws_learn(l->place, &what, &j, &err);
     }
-    size_t i;
-    json_t *rule;
-    json_array_foreach(j.rules, i, rule)
-    {
+    pons_each(rule, j.rules) {
         pons_value *told = json_copy(rule);
         json_object_set_new(told, "skill", json_string(skill));
         json_object_set_new(told, "lasts", json_true()); // a robot that stands elsewhere asks anew

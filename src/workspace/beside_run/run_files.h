@@ -1,7 +1,6 @@
 // run_files.h - what the files of a workspace beside a run are to those who write them (run_files.c) and to those who hear what
 // people ask for in them (file_requests.c).
-#ifndef PONS_WORKSPACE_BESIDE_RUN_RUN_FILES_H
-#define PONS_WORKSPACE_BESIDE_RUN_RUN_FILES_H
+#pragma once
 
 #include "pons/workspace_live.h"
 
@@ -52,5 +51,3 @@ wish *pons__wish_of_words(pons_ws_live *l, const char *words); // that is no tas
 void pons__wish_drop(pons_ws_live *l, wish *w);
 void pons__wish_cancel(pons_ws_live *l, const char *task,
                        size_t len); // the task, with the next saying
-
-#endif

@@ -411,13 +411,11 @@ static int write_list(const writer *w, size_t list, const pons_ws_change *change
         const char *key;
         pons_value *v;
         size_t i;
-        json_array_foreach(more, i, v)
-        {
+        json_array_foreach(more, i, v) {
             add_piece(&ps, (piece){.value = pons_value_ref(v)});
         }
         if (l->map) {
-            json_object_foreach(more, key, v)
-            {
+            json_object_foreach(more, key, v) {
                 add_piece(&ps, (piece){.key = pons_need_text(key), .value = pons_value_ref(v)});
             }
         }
@@ -432,8 +430,6 @@ static int write_members(const writer *w, size_t entry, const pons_ws_change *c)
 {
     const ws_entry *e = &w->d->entries[entry];
     pieces ps;
-    const char *key;
-    pons_value *v;
     pons_value *after = pons_value_ref(c->value);
     if (e->kind == WS_SCENE && c->value) { // the format's name is the dialect's
         after = json_deep_copy(c->value);
@@ -457,8 +453,7 @@ static int write_members(const writer *w, size_t entry, const pons_ws_change *c)
             ps.at[i].value = is ? pons_value_ref(is) : NULL;
         }
     }
-    json_object_foreach(raw, key, v)
-    {
+    pons_each_member(key, v, raw) {
         if (!pons_get(e->raw, key) && !pons_tree_member(&w->d->tree, e->node, key)) {
             add_piece(&ps, (piece){.key = pons_need_text(key), .value = pons_value_ref(v)});
         }

@@ -2,7 +2,6 @@
 //
 // Of data, the body is written anew and what is around it stays; of a page, the tables and sections
 // are. What the dialect forbids is kept in a comment behind the body, which the reader puts back.
-#include "pons/out_of_memory.h"
 #include "workspace/formats/parsed_file.h"
 
 #include <stdio.h>
@@ -66,8 +65,7 @@ static void keep_aside(const pons_ws_doc *d, ws_kind kind, const char *prefix, p
     const char *key;
     pons_value *v;
     void *next;
-    json_object_foreach_safe(raw, next, key, v)
-    {
+    json_object_foreach_safe(raw, next, key, v) {
         snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "." : "", key);
         if (is_allowed(d, kind, path)) {
             continue;

@@ -8,7 +8,6 @@
 #include "workspace/formats/parsed_file.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define WHERE       "workspace"

@@ -5,8 +5,6 @@
 // are Markdown's code: `move_to` says move_to, `a` / `b` says a / b.
 #include "workspace/formats/label_words.h"
 
-#include "pons/out_of_memory.h"
-
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>

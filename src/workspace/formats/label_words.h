@@ -1,6 +1,5 @@
 // label_words.h - the words of a page: labels of columns and bullets, and what stands behind them.
-#ifndef WORKSPACE_DIALECT_LABELS_H
-#define WORKSPACE_DIALECT_LABELS_H
+#pragma once
 
 #include "workspace/model/record_kinds.h"
 
@@ -18,5 +17,3 @@ pons_value *pons__ws_said(const ws_field *f, const char *text, size_t len);
 void pons__ws_say(pons_buf *out, const ws_field *f, const pons_value *v, bool cell, bool icons);
 // "0.855 m", "~1.5 m³", "3000 g", "85 cm from base" as a number in the unit that the field's name ends with.
 bool pons__ws_quantity(const char *field, const char *text, size_t len, double *ret);
-
-#endif

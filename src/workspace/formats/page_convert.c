@@ -7,7 +7,6 @@
 //
 // EMBODIED is the same in all. What a table has no column for gets one; what no label can say stands as
 // JSON under the label "+".
-#include "pons/out_of_memory.h"
 #include "workspace/formats/label_words.h"
 #include "workspace/formats/parsed_file.h"
 
@@ -35,10 +34,7 @@ static pons_value *extra_of(ws_kind kind, const pons_value *value)
 {
     const ws_kind_info *k = pons__ws_kind_of(kind);
     pons_value *extra = NULL;
-    const char *key;
-    const pons_value *v;
-    json_object_foreach((json_t *)value, key, v)
-    {
+    pons_each_member(key, v, value) {
         if (!is_field(k, key) && !own_label(kind, key)) {
             extra = extra ? extra : json_object();
             json_object_set(extra, key, (json_t *)v);
@@ -73,15 +69,12 @@ static void put_table(pons_buf *out, ws_kind kind, pons_ws_dialect to,
 {
     const ws_kind_info *k = pons__ws_kind_of(kind);
     pons_autovalue more = json_object(); // columns that nobody knows
-    const char *key;
-    const pons_value *v;
     bool extra = false;
     for (size_t i = 0; i < n; i++) {
         if (entries[i].kind != kind) {
             continue;
         }
-        json_object_foreach((json_t *)records[i].value, key, v)
-        {
+        pons_each_member(key, v, records[i].value) {
             if (!is_field(k, key) && own_label(kind, key)) {
                 json_object_set_new(more, key, json_true());
             }
@@ -93,8 +86,7 @@ static void put_table(pons_buf *out, ws_kind kind, pons_ws_dialect to,
     for (size_t f = 0; f < k->n_fields; f++) {
         pons_buf_printf(out, " %s |", pons__ws_label(&k->fields[f], to));
     }
-    json_object_foreach(more, key, v)
-    {
+    pons_each_member(key, v, more) {
         pons_buf_printf(out, " %s |", key);
     }
     pons_buf_str(out, extra ? " " WS_EXTRA " |\n|" : "\n|");
@@ -111,8 +103,7 @@ static void put_table(pons_buf *out, ws_kind kind, pons_ws_dialect to,
             put_cell(out, &k->fields[f], pons_get(records[i].value, k->fields[f].name),
                      to == PONS_WS_SEED);
         }
-        json_object_foreach(more, key, v)
-        {
+        pons_each_member(key, v, more) {
             put_cell(out, NULL, pons_get(records[i].value, key), false);
         }
         pons_autovalue rest = extra_of(kind, records[i].value);
@@ -148,8 +139,7 @@ static void put_bullets(pons_buf *out, ws_kind kind, pons_ws_dialect to, const p
             put_bullet(out, pons__ws_label(&k->fields[f], to), &k->fields[f], v);
         }
     }
-    json_object_foreach((json_t *)value, key, v)
-    {
+    json_object_foreach((json_t *)value, key, v) {
         if (!is_field(k, key) && own_label(kind, key)) {
             put_bullet(out, key, NULL, v);
         }

@@ -11,7 +11,6 @@
 #include "workspace/formats/parsed_file.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

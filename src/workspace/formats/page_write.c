@@ -1,5 +1,4 @@
 // page_write.c - changed records of a page: rows, bullets and sections in their places.
-#include "pons/out_of_memory.h"
 #include "workspace/formats/label_words.h"
 #include "workspace/formats/parsed_file.h"
 
@@ -50,11 +49,8 @@ static bool has_room(const pons_ws_doc *d, const ws_table *t, const pons_value *
 {
     ws_cell heads[WS_COLUMNS_MAX];
     const ws_kind_info *k = pons__ws_kind_of(t->kind);
-    const char *key;
-    const pons_value *v;
     const size_t n = pons__ws_page_cells(d->text, line_at(d, t->header), heads, WS_COLUMNS_MAX);
-    json_object_foreach((json_t *)value, key, v)
-    {
+    pons_each_member(key, v, value) {
         bool room =
             t->kind == WS_ACTION_TYPE && strcmp(key, WS_TARGET_KEY) == 0; // its place says that
         for (size_t c = 0; c < n && c < t->n_columns && !room; c++) {
@@ -135,8 +131,6 @@ static void write_bullets(const pons_ws_doc *d, size_t at, const pons_value *aft
     const ws_entry *e = &d->entries[at];
     const ws_kind_info *k = pons__ws_kind_of(e->kind);
     const pons_value *before = d->records[at].value;
-    const char *key;
-    const pons_value *v;
     pons_autovalue written = json_object();
     for (size_t i = e->first + 1; i <= e->last; i++) {
         const ws_line *l = line_at(d, i);
@@ -169,8 +163,7 @@ static void write_bullets(const pons_ws_doc *d, size_t at, const pons_value *aft
         }
     }
     pons_autobuf more = PONS_BUF_INIT;
-    json_object_foreach((json_t *)after, key, v)
-    {
+    pons_each_member(key, v, after) {
         const int field = pons__ws_label_field(e->kind, key, strlen(key));
         if (!pons_get(written, key) && strcmp(key, "text") != 0 && !pons_get(before, key)) {
             const ws_field *f = field < 0 ? NULL : &k->fields[field];

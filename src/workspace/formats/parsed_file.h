@@ -1,6 +1,5 @@
 // parsed_file.h - a file that was read: what the readers fill and the writers use.
-#ifndef WORKSPACE_DIALECT_DOC_H
-#define WORKSPACE_DIALECT_DOC_H
+#pragma once
 
 #include "pons/yaml_tree.h"
 #include "workspace/model/record_text.h"
@@ -105,5 +104,3 @@ void pons__ws_page_heading(pons_buf *out, ws_kind kind, pons_ws_dialect to);
 // An edit whose line ends are the text's.
 void pons__ws_doc_edit(const pons_ws_doc *d, ws_edits *e, size_t start, size_t end,
                        const pons_buf *by);
-
-#endif

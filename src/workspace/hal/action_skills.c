@@ -43,12 +43,10 @@ static bool has_text(const pons_value *names,
     size_t i;
     json_t *one;
     bool has = json_is_string(names) && strcasecmp(json_string_value(names), name) == 0;
-    json_array_foreach(names, i, one)
-    {
+    json_array_foreach(names, i, one) {
         has = has || has_text(one, name);
     }
-    json_object_foreach((json_t *)names, key, one)
-    {
+    json_object_foreach((json_t *)names, key, one) {
         has = has || has_text(one, name);
     }
     return has;
@@ -59,8 +57,7 @@ static const pons_value *named(const pons_value *list, const char *name)
 {
     size_t i;
     const pons_value *v, *called = NULL;
-    json_array_foreach((json_t *)list, i, v)
-    {
+    json_array_foreach((json_t *)list, i, v) {
         if (strcmp(pons_get_str(v, "id", ""), name) == 0) {
             return v;
         }

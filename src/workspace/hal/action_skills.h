@@ -1,6 +1,5 @@
 // action_skills.h - what an action of ACTION.md asks of a body.
-#ifndef WORKSPACE_HAL_ACTIONS_H
-#define WORKSPACE_HAL_ACTIONS_H
+#pragma once
 
 #include "pons/workspace.h"
 
@@ -28,5 +27,3 @@ bool pons__ws_heading(const pons_value *action, const pons_value *robot, const p
                       const pons_ws_doc *environment, double *ret_off_deg, double *ret_most_deg);
 // The same action always has the same key, in every life of a watchdog.
 void pons__ws_call_key(const pons_value *action, char ret[64]);
-
-#endif

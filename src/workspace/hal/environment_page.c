@@ -9,6 +9,7 @@
 // object's place that the body measures (`seen`) is the body's.
 #include "workspace/hal/environment_page.h"
 
+#include "pons/clock.h"
 #include "pons/out_of_memory.h"
 
 #include <math.h>
@@ -110,19 +111,6 @@ static void put_relation(changes *c, const pons_ws_doc *d, const char *from, con
     }
 }
 
-static bool is_near(const pons_value *thing, const char *id)
-{
-    size_t i;
-    json_t *other;
-    json_array_foreach((json_t *)pons_get(thing, "near"), i, other)
-    {
-        if (strcmp(json_string_value(other), id) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // What is seen is in, on and near what it is seen in, on and near; what the file says otherwise goes.
 static void put_seen_edges(changes *c, const pons_ws_doc *d, const pons_value *thing,
                            const char *id)
@@ -140,7 +128,7 @@ static void put_seen_edges(changes *c, const pons_ws_doc *d, const pons_value *t
         }
         const bool place = strcmp(relation, "in") == 0 || strcmp(relation, "on") == 0;
         const bool still = strcmp(relation, "near") == 0
-                               ? is_near(thing, to)
+                               ? pons_list_has(pons_get(thing, "near"), to)
                                : strcmp(relation, how) == 0 && strcmp(to, on) == 0;
         if ((place || strcmp(relation, "near") == 0) && !still) {
             c->all = pons_need_more(c->all, (c->n + 1) * sizeof *c->all);
@@ -150,8 +138,7 @@ static void put_seen_edges(changes *c, const pons_ws_doc *d, const pons_value *t
     if (*on) {
         put_relation(c, d, id, how, on);
     }
-    json_array_foreach((json_t *)pons_get(thing, "near"), i, other)
-    {
+    json_array_foreach((json_t *)pons_get(thing, "near"), i, other) {
         put_relation(c, d, id, "near", json_string_value(other));
     }
 }
@@ -177,14 +164,10 @@ static void put_edge(changes *c, const pons_ws_doc *d, const pons_value *thing)
 
 static void put_world(changes *c, const pons_ws_doc *d, const pons_value *world)
 {
-    size_t i;
-    const json_t *thing;
-    json_array_foreach((json_t *)pons_get(world, "zones"), i, thing)
-    {
+    pons_each(thing, pons_get(world, "zones")) {
         put_thing(c, d, "node", "zone", thing);
     }
-    json_array_foreach((json_t *)pons_get(world, "objects"), i, thing)
-    {
+    pons_each(thing, pons_get(world, "objects")) {
         put_edge(c, d, thing);
         put_thing(c, d, "object", "", thing);
         put_thing(c, d, "node", "object", thing);
@@ -205,8 +188,7 @@ static void put_arm(pons_value *state, const pons_value *robot)
         json_decref(now);
         return;
     }
-    json_array_foreach((json_t *)joints, i, q)
-    {
+    json_array_foreach((json_t *)joints, i, q) {
         snprintf(name, sizeof name, "joint_%zu", i + 1);
         const double is = json_number_value(q);
         differs = differs || fabs(is - pons_get_num(was, name, INFINITY)) > TURNED_RAD;
@@ -250,13 +232,6 @@ static pons_value *robot_of(const pons_value *robot, const char *id, const pons_
     return state;
 }
 
-static void stamp(char ret[32])
-{
-    const time_t t = time(NULL);
-    struct tm tm;
-    strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
-}
-
 int pons__ws_observe(pons_ws_place *place, const char *robot_id, const pons_value *status,
                      pons_error *err)
 {
@@ -277,7 +252,7 @@ int pons__ws_observe(pons_ws_place *place, const char *robot_id, const pons_valu
     const bool maps = bounds && !pons_get(scene ? scene->value : NULL, "map");
     if (c.n || maps) {
         char when[32];
-        stamp(when);
+        pons_utc_text((int64_t)time(NULL) * 1000, when);
         pons_value *head = scene ? json_copy(scene->value) : json_object();
         json_object_set_new(head, "updated_at", json_string(when));
         if (maps) {
@@ -303,10 +278,7 @@ int pons__ws_observe_pictures(pons_ws_place *place, const pons_value *pictures, 
     pons_autovalue cameras = json_object();
     const pons_value *first = NULL;
     char when[32];
-    size_t i;
-    const pons_value *p;
-    json_array_foreach((json_t *)pictures, i, p)
-    {
+    pons_each(p, pictures) {
         if (pons_get(p, "rgb")) {
             first = first ? first : p;
             json_object_set_new(cameras, pons_get_str(p, "name", ""),
@@ -317,7 +289,7 @@ int pons__ws_observe_pictures(pons_ws_place *place, const pons_value *pictures, 
     if (!first) {
         return PONS_ENOTFOUND;
     }
-    stamp(when);
+    pons_utc_text((int64_t)time(NULL) * 1000, when);
     json_object_set(perception, "camera_rgb", (json_t *)pons_get(first, "rgb"));
     if (pons_get(first, "depth")) {
         json_object_set(perception, "depth", (json_t *)pons_get(first, "depth"));

@@ -1,6 +1,5 @@
 // environment_page.h - what a body says of itself and its world, in ENVIRONMENT.md.
-#ifndef WORKSPACE_HAL_OBSERVE_H
-#define WORKSPACE_HAL_OBSERVE_H
+#pragma once
 
 #include "pons/workspace.h"
 
@@ -12,5 +11,3 @@ int pons__ws_observe(pons_ws_place *place, const char *robot_id, const pons_valu
 
 // Pictures of its cameras ([{name, rgb, depth?}]) into perception. PONS_ENOTFOUND: there is none among them.
 int pons__ws_observe_pictures(pons_ws_place *place, const pons_value *pictures, pons_error *err);
-
-#endif

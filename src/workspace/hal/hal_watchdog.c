@@ -56,13 +56,6 @@ static int64_t now(const pons_hal *h)
     return pons_now_ms(&h->o.clock);
 }
 
-static void stamp(char ret[32])
-{
-    const time_t t = time(NULL);
-    struct tm tm;
-    strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
-}
-
 static const pons_ws_doc *doc(const pons_hal *h, pons_ws_file file)
 {
     return pons_ws_place_doc(h->o.place, file);
@@ -82,7 +75,7 @@ static bool write_action(pons_hal *h, const char *id, const char *status, pons_v
     if (!r) {
         return true; // somebody took it away
     }
-    stamp(when);
+    pons_utc_text((int64_t)time(NULL) * 1000, when);
     pons_autovalue value = json_copy(r->value);
     json_object_set_new(value, "status", json_string(status));
     if (strcmp(status, "running") != 0) {
@@ -326,10 +319,7 @@ static const pons_tools *who_does(const pons_hal *h, const pons__ws_call *c)
 static bool says_only(const pons_value *rules, const char *rule)
 {
     bool only = true;
-    size_t i;
-    const json_t *r;
-    json_array_foreach((json_t *)rules, i, r)
-    {
+    pons_each(r, rules) {
         const char *name = pons_get_str(r, "rule", "");
         only = only && (strcmp(name, rule) == 0 || strcmp(name, "lesson") == 0);
     }
@@ -457,7 +447,7 @@ static void give_name(pons_hal *h, const pons_ws_record *r)
     char id[48], when[32];
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue value = json_copy(r->value);
-    stamp(when);
+    pons_utc_text((int64_t)time(NULL) * 1000, when);
     snprintf(id, sizeof id, "act_%llx", (unsigned long long)pons_wall_ms(&h->o.clock));
     json_object_set_new(value, "action_id", json_string(id));
     if (!pons_get(value, "created_at")) {

@@ -112,8 +112,7 @@ static pons_value *params_of(const trees *t, pons_bt_call *c)
         pons_get(pons_get(pons_find(tools, "name", c->name), "parameters"), "properties");
     const char *name;
     const pons_value *schema;
-    json_object_foreach((json_t *)(uintptr_t)own, name, schema)
-    {
+    json_object_foreach((json_t *)(uintptr_t)own, name, schema) {
         take_input(c, name, strcmp(pons_get_str(schema, "type", ""), "string") == 0, params);
     }
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -365,8 +364,7 @@ static int know(trees *t, pons_error *err)
         pons_bt_register(t->leaves, &leaf, &none);
     }
     t->o.robot.ops->list(t->o.robot.self, &tools, &none);
-    json_array_foreach((json_t *)tools, i, v)
-    {
+    json_array_foreach((json_t *)tools, i, v) {
         const pons_bt_leaf leaf = {.name = pons_get_str(v, "name", ""), .fn = on_leaf, .user = t};
         pons_bt_register(t->leaves, &leaf, &none); // some are types already
     }

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WHERE       "workspace"
 #define PLACEHOLDER '\1'
 
 typedef struct merger {
@@ -40,11 +39,8 @@ static const pons_value *value_in(const pons_ws_doc *d, const char *kind, const 
 static pons_value *merge_value(const pons_value *base, const pons_value *ours,
                                const pons_value *theirs, bool no_deletions, size_t *clashes)
 {
-    const char *key;
-    const pons_value *v;
     pons_value *out = json_copy((json_t *)ours);
-    json_object_foreach((json_t *)theirs, key, v)
-    {
+    pons_each_member(key, v, theirs) {
         const pons_value *was = pons_get(base, key), *is = pons_get(ours, key);
         if (same(v, was) || same(v, is)) {
             continue;
@@ -57,8 +53,7 @@ static pons_value *merge_value(const pons_value *base, const pons_value *ours,
             ++*clashes;
         }
     }
-    json_object_foreach((json_t *)base, key, v)
-    {
+    pons_each_member(key, v, base) {
         if (!no_deletions && !pons_get(theirs, key) && same(pons_get(ours, key), v)) {
             json_object_del(out, key);
         }
@@ -98,11 +93,8 @@ static pons_value *goes_on_from(const pons_value *base, const pons_value *made,
 {
     pons_value *from = base ? json_copy((json_t *)(uintptr_t)base) : json_object();
     const pons_value *const both[] = {made, theirs};
-    const char *key;
-    const pons_value *ignored;
     for (size_t k = 0; k < 2; k++) {
-        json_object_foreach((json_t *)(uintptr_t)both[k], key, ignored)
-        {
+        pons_each_member(key, ignored, both[k]) {
             const pons_value *was = pons_get(base, key), *is = pons_get(made, key);
             if (same(pons_get(theirs, key), was) || same(is, was)) {
                 continue;

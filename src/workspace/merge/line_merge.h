@@ -1,6 +1,5 @@
 // line_merge.h - three texts of lines made one.
-#ifndef WORKSPACE_MERGE_LINES_H
-#define WORKSPACE_MERGE_LINES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -23,5 +22,3 @@ void pons__ws_lines_merge(const ws_lines *base, const ws_lines *ours, const ws_l
 
 // The lines that both have, in order: as base, it makes what either has beyond it an addition.
 void pons__ws_lines_common(const ws_lines *a, const ws_lines *b, ws_lines *ret);
-
-#endif

@@ -3,8 +3,7 @@
 // A field has the seed's name, and one for each of the other dialects; "retry.max_attempts" is a
 // member of a member. Everything that reads, checks, writes, converts, merges or documents a record
 // does it by these tables: nowhere else does a key of a file stand.
-#ifndef WORKSPACE_MODEL_KINDS_H
-#define WORKSPACE_MODEL_KINDS_H
+#pragma once
 
 #include "pons/workspace.h"
 
@@ -99,5 +98,3 @@ bool pons__ws_kind_by_name(const char *name, ws_kind *ret);
 const ws_file_info *pons__ws_file_of(pons_ws_file file);
 // A field's name in a dialect.
 const char *pons__ws_field_name(const ws_field *f, pons_ws_dialect d);
-
-#endif

@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SCHEME "://"
@@ -179,8 +178,6 @@ static pons_value *client_string(const pons_value *v)
 
 static bool fits(const ws_field *f, const pons_value *v)
 {
-    size_t i;
-    const pons_value *item;
     switch (f->type) {
     case WS_ANY:
     case WS_POSE:
@@ -208,8 +205,7 @@ static bool fits(const ws_field *f, const pons_value *v)
             return json_is_number(pons_get(v, "x")) && json_is_number(pons_get(v, "y")) &&
                    (!z || json_is_number(z));
         }
-        json_array_foreach((json_t *)v, i, item)
-        {
+        pons_each(item, v) {
             if (!json_is_number(item)) {
                 return false;
             }
@@ -236,11 +232,8 @@ static pons_value *words_of(const ws_field *f, const pons_value *list, pons_ws_d
                             bool write)
 {
     char word[40];
-    size_t i;
-    const pons_value *v;
     pons_value *out = json_array();
-    json_array_foreach((json_t *)(uintptr_t)list, i, v)
-    {
+    pons_each(v, list) {
         const char *s = json_string_value(v);
         json_array_append_new(out, s && find_word(f->words, s, d, write, word) ? json_string(word)
                                                                                : json_deep_copy(v));
@@ -265,10 +258,7 @@ static pons_value *client_read(const pons_value *v)
 static pons_value *client_write(const pons_value *v)
 {
     pons_value *policy = json_object();
-    const char *key;
-    const pons_value *member;
-    json_object_foreach((json_t *)(uintptr_t)v, key, member)
-    {
+    pons_each_member(key, member, v) {
         const char *name = strcmp(key, "type") == 0 ? "policy_client" : key;
         json_object_set_new(policy, name, json_deep_copy(member));
     }
@@ -403,10 +393,7 @@ static pons_value *field_write(const ws_field *f, pons_ws_dialect d, const pons_
 
 void pons__ws_record_fill(pons_value *into, const pons_value *from)
 {
-    const char *key;
-    const pons_value *v;
-    json_object_foreach((json_t *)from, key, v)
-    {
+    pons_each_member(key, v, from) {
         pons_value *have = json_object_get(into, key);
         if (!have) {
             json_object_set_new(into, key, json_deep_copy(v));
@@ -448,8 +435,7 @@ static pons_value *untaken(const pons_value *raw, const pons_buf *taken, char at
 {
     pons_value *rest = NULL, *v;
     const char *key;
-    json_object_foreach((json_t *)(uintptr_t)raw, key, v)
-    {
+    json_object_foreach((json_t *)(uintptr_t)raw, key, v) {
         const size_t len = strlen(key), end = n + len;
         bool whole = false, part = false;
         if (end < 63 && !strchr(key, '.')) { // else it is nobody's name
@@ -591,16 +577,12 @@ pons_value *pons__ws_record_write(ws_kind kind, pons_ws_dialect d, const pons_va
 // What of `after` is not as in `before` is put into raw; both without fields.
 static void patch_rest(pons_value *raw, const pons_value *before, const pons_value *after)
 {
-    const char *key;
-    const pons_value *v;
-    json_object_foreach((json_t *)before, key, v)
-    {
+    pons_each_member(key, v, before) {
         if (!pons_get(after, key)) {
             json_object_del(raw, key);
         }
     }
-    json_object_foreach((json_t *)after, key, v)
-    {
+    pons_each_member(key, v, after) {
         const pons_value *was = pons_get(before, key);
         pons_value *inner = json_object_get(raw, key);
         if (was && json_equal(was, v)) {

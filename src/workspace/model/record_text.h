@@ -1,6 +1,5 @@
 // record_text.h - a record as a file has it, and as the model has it.
-#ifndef WORKSPACE_MODEL_RECORD_H
-#define WORKSPACE_MODEL_RECORD_H
+#pragma once
 
 #include "workspace/model/record_kinds.h"
 
@@ -36,5 +35,3 @@ void pons__ws_path_set(pons_value *v, const char *path,
                        pons_value *take); // makes what lies between
 // Without it, and without what it leaves empty.
 void pons__ws_path_remove(pons_value *v, const char *path);
-
-#endif

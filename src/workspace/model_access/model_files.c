@@ -24,7 +24,6 @@
 #define WRITE_TRY_MS  10000 // for a file that others keep writing
 #define UNSERVED_MS   5000  // after which nobody is expected to do it any more
 #define PARAMS_MAX    16384 // bytes
-#define TYPE_MAX      64
 #define ROBOT_DEFAULT "robot_001"
 
 static const char LIST[] =
@@ -96,11 +95,9 @@ static const pons_ws_record *record_of(const desk *d, const char *id)
 
 static int write_proposal(desk *d, const proposal *p, pons_error *err)
 {
-    char when[32];
-    const time_t t = time(NULL);
-    struct tm tm;
+    char when[PONS_UTC_TEXT];
     const pons_value *params = pons_get(p->args, "params");
-    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
+    pons_utc_text((int64_t)time(NULL) * 1000, when);
     pons_autovalue v =
         pons_object("action_id", json_string(p->id), "action_type",
                     pons_value_ref(pons_get(p->args, "action_type")), "params",

@@ -4,8 +4,7 @@
 //   request_check.c    what is asked for held against the files and the body
 //   record_lines.c  records of a file for a model
 //   desk_common.c    what they share: events, the open folder, who is there
-#ifndef PONS_WORKSPACE_MODEL_ACCESS_MODEL_FILES_H
-#define PONS_WORKSPACE_MODEL_ACCESS_MODEL_FILES_H
+#pragma once
 
 #include "pons/workspace_desk.h"
 #include "workspace/hal/action_skills.h"
@@ -56,5 +55,3 @@ int pons__desk_judge_proposal(desk *d, const pons_value *args, pons_verdict *v, 
 // ---- record_lines.c -----------------------------------------------------------------------------
 
 int pons__desk_read(desk *d, uint64_t call, const pons_value *args, pons_error *err);
-
-#endif

@@ -1,5 +1,4 @@
 // request_check.c - what a model asks for, held against the files and the body, when it asks and again when it is written.
-#include "pons/out_of_memory.h"
 #include "pons/workspace_critic.h"
 #include "workspace/model_access/model_files.h"
 
@@ -30,14 +29,11 @@ static void judge_by_files(desk *d, const char *type, const pons_value *params,
                                  .params = params,
                                  .robot_id = d->robot_id,
                                  .robot = json_object_size(robot) ? robot : NULL};
-    size_t i;
-    json_t *rule;
     pons_ws_judge(d->place, &asked, &j);
     if (!j.ok) {
         pons_ws_learn(d->place, &asked, &j, &err); // what cannot be written holds all the same
     }
-    json_array_foreach(j.rules, i, rule)
-    {
+    pons_each(rule, j.rules) {
         pons_verdict_refuse(v, "workspace", pons_get_str(rule, "rule", ""),
                             pons_get_str(rule, "message", ""));
     }

@@ -6,7 +6,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -142,8 +141,6 @@ void pons__ws_body_read(const pons_ws_doc *d, const char *robot, ws_body *ret)
     ret->reach_m = ret->payload_kg = ret->volume_m3 = ret->speed_mps = NAN;
     for (size_t i = 0; i < n; i++) {
         const pons_value *v = all[i].value;
-        const char *key;
-        const pons_value *member;
         const char *of = pons_get_str(v, "target", "");
         if (*of && strcmp(of, target) != 0) {
             continue;
@@ -169,8 +166,7 @@ void pons__ws_body_read(const pons_ws_doc *d, const char *robot, ws_body *ret)
         } else if (strcmp(all[i].kind, "identity") == 0) {
             ret->name = pons_get_str(v, "model", ret->name);
         }
-        json_object_foreach((json_t *)v, key, member)
-        {
+        pons_each_member(key, member, v) {
             if (strcasecmp(key, "Workspace Bounds") == 0 && json_is_string(member)) {
                 read_bounds(json_string_value(member), ret);
             }
@@ -193,14 +189,9 @@ void pons__ws_body_clear(ws_body *b)
 bool pons__ws_drives(const ws_body *b, const char *type)
 {
     // An arm's move_to is the tool's; a robot that has no arm, or wheels too, goes there itself.
-    bool wheels = isnan(b->reach_m) || (!isnan(b->speed_mps) && b->speed_mps > 0);
-    size_t i;
-    json_t *name;
-    json_array_foreach(b->actions, i, name)
-    {
-        wheels = wheels || strcmp(json_string_value(name), "target_navigation") == 0 ||
-                 strcmp(json_string_value(name), "navigate_to_pose") == 0;
-    }
+    const bool wheels = isnan(b->reach_m) || (!isnan(b->speed_mps) && b->speed_mps > 0) ||
+                        pons_list_has(b->actions, "target_navigation") ||
+                        pons_list_has(b->actions, "navigate_to_pose");
     return strcmp(type, "target_navigation") == 0 || strcmp(type, "navigate_to_pose") == 0 ||
            (strcmp(type, "move_to") == 0 && wheels);
 }

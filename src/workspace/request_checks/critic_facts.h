@@ -1,6 +1,5 @@
 // critic_facts.h - what EMBODIED.md and ENVIRONMENT.md say, as the critic wants it.
-#ifndef WORKSPACE_JUDGE_FACTS_H
-#define WORKSPACE_JUDGE_FACTS_H
+#pragma once
 
 #include "pons/workspace_critic.h"
 
@@ -56,5 +55,3 @@ void pons__ws_copy_text(char *ret, size_t cap, const char *text, size_t len);
 
 // lesson_entry.c: "pick_up apple_01", as the seed's lessons have it.
 void pons__ws_action_says(const pons_ws_asked *asked, char *ret, size_t cap);
-
-#endif

@@ -1,6 +1,5 @@
 // lesson_entry.h - the lessons that a judgement is held against, and becomes.
-#ifndef WORKSPACE_JUDGE_LESSON_H
-#define WORKSPACE_JUDGE_LESSON_H
+#pragma once
 
 #include "workspace/request_checks/critic_facts.h"
 
@@ -8,5 +7,3 @@
 // no anyway, so a lesson that has no conditions, as a person writes them, is the one.
 bool pons__ws_lesson_find(const pons_ws_doc *lessons, pons_ws_judgement *j, const ws_target *target,
                           bool refused);
-
-#endif

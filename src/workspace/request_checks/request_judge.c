@@ -265,8 +265,7 @@ static void put_why(pons_ws_judgement *j)
     pons_autobuf b = PONS_BUF_INIT;
     size_t i;
     const json_t *rule;
-    json_array_foreach(j->rules, i, rule)
-    {
+    json_array_foreach(j->rules, i, rule) {
         pons_buf_printf(&b, "%s%s: %s", i ? "; " : "", pons_get_str(rule, "rule", ""),
                         pons_get_str(rule, "message", ""));
     }
@@ -286,14 +285,11 @@ static const char *listed(const ws_body *b, const char *type)
                                            {"follow_joints", "move_to", "move_to"},
                                            {"look", "localize", "localize"}};
     const char *best = type;
-    size_t i;
-    const json_t *name;
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
         if (strcmp(names[k][0], type) != 0) {
             continue;
         }
-        json_array_foreach(b->actions, i, name)
-        {
+        pons_each(name, b->actions) {
             for (size_t n = 0; n < 3; n++) {
                 best = strcmp(json_string_value(name), names[k][n]) == 0 ? names[k][n] : best;
             }

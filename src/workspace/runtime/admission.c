@@ -21,19 +21,6 @@ static const rt_adapter adapters[] = {
 };
 static const rt_kind *const kinds[] = {&pons__rt_builtin, &pons__rt_vla, &pons__rt_rekep};
 
-static bool lists(const pons_value *list, const char *word)
-{
-    size_t i;
-    const pons_value *v;
-    json_array_foreach((json_t *)list, i, v)
-    {
-        if (strcmp(json_string_value(v) ? json_string_value(v) : "", word) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // ---- the target and the skill -------------------------------------------------------------------
 
 static const char *type_of(const pons_value *target)
@@ -46,10 +33,10 @@ static void check_supported(const rt_contract *c, rt_refusal *why)
     const char *skill = pons_get_str(c->session, "skill_ref", "");
     const pons_value *supported = pons_get(c->target, "supported_skills");
     const pons_value *types = pons_get(c->skill, "supported_target_types");
-    if (supported && !lists(supported, skill)) {
+    if (supported && !pons_list_has(supported, skill)) {
         pons__rt_refuse(why, "SKILL_NOT_SUPPORTED_BY_TARGET",
                         "%.60s is not among the target's supported_skills", skill);
-    } else if (types && !lists(types, type_of(c->target))) {
+    } else if (types && !pons_list_has(types, type_of(c->target))) {
         pons__rt_refuse(why, "SKILL_NOT_SUPPORTED_BY_TARGET",
                         "%.60s is not for targets of type %.20s", skill, type_of(c->target));
     }
@@ -96,11 +83,8 @@ static const rt_kind *kind_of(const rt_contract *c, rt_refusal *why)
 // A simulated camera is drawn with its depth; a real one has what its entry says.
 static bool has_camera(const pons_value *target, bool depth)
 {
-    size_t i;
-    const pons_value *camera;
     const bool sim = strcmp(type_of(target), "sim") == 0;
-    json_array_foreach(json_object_get(pons_get(target, "perception"), "cameras"), i, camera)
-    {
+    pons_each(camera, json_object_get(pons_get(target, "perception"), "cameras")) {
         const char *name = pons_get_str(camera, "name", "");
         if (!depth || sim || pons_get_bool(camera, "depth", false) || strstr(name, "depth")) {
             return true;
@@ -158,21 +142,17 @@ static void check_required(const rt_contract *c, rt_refusal *why)
     const pons_value *
         requires
     = pons_get(c->skill, "requires");
-    size_t i;
-    const pons_value *v;
     if (!pons_get_bool(requires, "strict_environment_contract", false)) {
         return;
     }
-    json_array_foreach(json_object_get(requires, "sensors"), i, v)
-    {
+    pons_each(v, json_object_get(requires, "sensors")) {
         const char *word = json_string_value(v);
         if (word && !has_sensor(c, word)) {
             pons__rt_refuse(why, "REQUIRED_SENSOR_MISSING", "the target has no %.60s", word);
             return;
         }
     }
-    json_array_foreach(json_object_get(requires, "environment_outputs"), i, v)
-    {
+    pons_each(v, json_object_get(requires, "environment_outputs")) {
         const char *word = json_string_value(v);
         if (word && !has_output(c->environment, word)) {
             pons__rt_refuse(why, "ENVIRONMENT_OUTPUT_MISSING", "ENVIRONMENT.md has no %.60s", word);

@@ -1,6 +1,5 @@
 // policy_client.h - who answers a skill's questions: a server over HTTP, or a program of the user's.
-#ifndef PONS_WORKSPACE_RUNTIME_POLICY_CLIENT_H
-#define PONS_WORKSPACE_RUNTIME_POLICY_CLIENT_H
+#pragma once
 
 #include "pons/error.h"
 #include "pons/value.h"
@@ -22,5 +21,3 @@ void pons__policy_close(policy *p); // NULL-safe; ends the program
 void pons__policy_ask(policy *p, const pons_value *question, int64_t now_ms, int64_t timeout_ms);
 bool pons__policy_answer(policy *p, int64_t now_ms, policy_answer *ret); // false: not yet
 int pons__policy_fd(const policy *p); // readable when there may be an answer; -1: none
-
-#endif

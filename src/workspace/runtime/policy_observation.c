@@ -68,10 +68,7 @@ pons_value *pons__rt_images(const char *dir, const pons_value *pictures)
 {
     pons_value *images = json_object();
     char path[PATH_MAX];
-    size_t i;
-    const pons_value *p;
-    json_array_foreach((json_t *)pictures, i, p)
-    {
+    pons_each(p, pictures) {
         const char *rgb = pons_get_str(p, "rgb", NULL);
         snprintf(path, sizeof path, "%s/%s", dir, rgb ? rgb : "");
         pons_value *data = rgb ? file_as_text(path) : NULL;
@@ -103,10 +100,7 @@ static pons_value *environment_of(const pons_ws_doc *d, const pons_value *wanted
 {
     const pons_ws_record *scene = d ? pons_ws_find(d, "scene", "scene") : NULL;
     pons_value *all = json_object();
-    size_t i;
-    const pons_value *v;
-    json_array_foreach((json_t *)wanted, i, v)
-    {
+    pons_each(v, wanted) {
         const char *word = json_string_value(v) ? json_string_value(v) : "";
         const char *key = strcmp(word, "perception_data") == 0 ? "perception" : word;
         if (!d) {

@@ -10,8 +10,7 @@
 //   policy_client.c      clients of policies
 //   ended_sessions.c         sessions that ended long ago go from the lanes
 //   runtime_common.c       what they share of bodies, time and rows
-#ifndef PONS_WORKSPACE_RUNTIME_RUNTIME_COMMON_H
-#define PONS_WORKSPACE_RUNTIME_RUNTIME_COMMON_H
+#pragma once
 
 #include "pons/runtime.h"
 #include "workspace/runtime/policy_client.h"
@@ -162,5 +161,3 @@ void pons__rt_file_flush(pons_runtime *r); // in one write, as soon as the file 
 typedef enum rt_depends { RT_READY, RT_WAITS, RT_NEVER } rt_depends; // RT_NEVER: why is filled
 rt_depends pons__rt_depends(pons_runtime *r, const char *id, const pons_value *session,
                             rt_refusal *why);
-
-#endif

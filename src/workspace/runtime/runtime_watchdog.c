@@ -91,10 +91,7 @@ static bool claim_one(pons_runtime *r)
     const size_t n = json_object_size(set);
     const char **lanes = pons_need_zeroed(n + 1, sizeof *lanes);
     size_t i = 0;
-    const char *key;
-    json_t *ignored;
-    json_object_foreach(set, key, ignored)
-    {
+    pons_each_member(key, ignored, set) {
         lanes[i++] = key;
     }
     const pons_session_claim how = {.runner = r->runner, .lanes = lanes, .n_lanes = n};

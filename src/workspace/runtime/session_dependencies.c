@@ -54,15 +54,12 @@ static bool in_circle(pons_runtime *r, const char *id, int depth)
 {
     const pons_value *record = record_of(r, id);
     const int64_t known = pons_get_int(r->circles, id, -1);
-    size_t i;
-    const pons_value *v;
     if (known >= 0 || depth > DEPTH_MAX || strcmp(pons_get_str(record, "status", ""), "pending")) {
         return known == VISITING || known == CIRCLE || depth > DEPTH_MAX;
     }
     bool circle = false;
     json_object_set_new(r->circles, id, json_integer(VISITING));
-    json_array_foreach(json_object_get(record, "depends_on"), i, v)
-    {
+    pons_each(v, json_object_get(record, "depends_on")) {
         circle =
             (json_is_string(v) && in_circle(r, id_of(json_string_value(v)), depth + 1)) || circle;
     }
@@ -108,10 +105,7 @@ rt_depends pons__rt_depends(pons_runtime *r, const char *id, const pons_value *s
 {
     rt_depends all = RT_READY;
     r->circles = r->circles ? r->circles : json_object();
-    size_t i;
-    const pons_value *v;
-    json_array_foreach(json_object_get(session, "depends_on"), i, v)
-    {
+    pons_each(v, json_object_get(session, "depends_on")) {
         const char *on = json_string_value(v);
         if (!on) {
             pons__rt_refuse(why, "DEPENDENCY_UNKNOWN", "depends_on has what is no session's id");

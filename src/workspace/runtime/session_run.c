@@ -11,14 +11,12 @@
 //
 // Another attempt follows a failure of a session that never moved anything, or whose skill says that it is
 // idempotent; so long as there are attempts, after a pause.
-#include "pons/buf.h"
 #include "pons/out_of_memory.h"
 #include "pons/random.h"
 #include "pons/workspace_critic.h"
 #include "workspace/hal/action_skills.h"
 #include "workspace/runtime/runtime_common.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
@@ -479,10 +477,7 @@ static void ask(rt_run *s)
 
 static bool wants_picture(const rt_run *s)
 {
-    size_t i;
-    const pons_value *v;
-    json_array_foreach(json_object_get(pons_get(s->skill, "requires"), "sensors"), i, v)
-    {
+    pons_each(v, json_object_get(pons_get(s->skill, "requires"), "sensors")) {
         const char *word = json_string_value(v) ? json_string_value(v) : "";
         if (strcmp(word, "rgb_camera") == 0 || strcmp(word, "depth_camera") == 0) {
             return true;
@@ -523,10 +518,7 @@ static void taken(rt_run *s)
     snprintf(dir, sizeof dir, "%s", pons_get_str(pons_get(e.value, "data"), "dir", s->r->o.dir));
     pons_value_unref(s->images);
     s->images = pons__rt_images(dir, all);
-    size_t i;
-    const pons_value *p;
-    json_array_foreach((json_t *)all, i, p)
-    {
+    pons_each(p, all) {
         if (!pons_get(s->images, pons_get_str(p, "name", ""))) {
             over(s, PONS_SESSION_FAILED, "REQUIRED_SENSOR_MISSING", "camera %.60s: %.200s",
                  pons_get_str(p, "name", ""), pons_get_str(p, "error", "no picture"));
@@ -716,13 +708,6 @@ static pons_value *error_of(const rt_run *s)
                        : NULL;
 }
 
-static void stamp(char ret[32], int64_t wall_ms)
-{
-    const time_t t = (time_t)(wall_ms / 1000);
-    struct tm tm;
-    strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
-}
-
 static const char *end_word(int32_t end)
 {
     return end == PONS_SESSION_SUCCEEDED ? "succeeded"
@@ -737,8 +722,8 @@ static void write_episode(const rt_run *s, int32_t end)
     char path[PATH_MAX], temp[PATH_MAX + 8], from[32], to[32];
     const char *const parts[] = {"artifacts", "artifacts/sessions"};
     pons_value *error = error_of(s);
-    stamp(from, s->wall_ms);
-    stamp(to, pons_wall_ms(&s->r->o.clock));
+    pons_utc_text(s->wall_ms, from);
+    pons_utc_text(pons_wall_ms(&s->r->o.clock), to);
     pons_autovalue v = pons_object(
         "session_id", json_string(s->id), "target_ref", json_string(s->target), "skill_ref",
         pons_optional(pons_get(s->session, "skill_ref")), "runtime",

@@ -42,13 +42,10 @@ const rt_kind pons__rt_builtin = {"BuiltinRuntime", false, plan_builtin};
 // A list of finite numbers, so many; false: it is none.
 static bool numbers(const pons_value *list, size_t least, size_t most)
 {
-    size_t i;
-    const pons_value *v;
     if (!json_is_array(list) || json_array_size(list) < least || json_array_size(list) > most) {
         return false;
     }
-    json_array_foreach((json_t *)list, i, v)
-    {
+    pons_each(v, list) {
         if (!json_is_number(v) || !isfinite(json_number_value(v))) {
             return false;
         }
@@ -101,8 +98,7 @@ static void plan_vla(const pons_value *session, const pons_value *skill, const p
                         RT_CHUNK_MAX);
         return;
     }
-    json_array_foreach((json_t *)actions, i, a)
-    {
+    json_array_foreach((json_t *)actions, i, a) {
         if (!numbers(a, least, most)) {
             pons__rt_refuse(why, "POLICY_BAD_ANSWER", "action %zu is not %zu finite numbers", i,
                             least);
@@ -191,8 +187,7 @@ static void plan_stage(const pons_value *session, const pons_value *stage, size_
     const size_t before = json_array_size(ret->calls);
     size_t i;
     const pons_value *p;
-    json_array_foreach((json_t *)path, i, p)
-    {
+    json_array_foreach((json_t *)path, i, p) {
         if (!go(ret, tools, p)) {
             pons__rt_refuse(why, "POLICY_BAD_ANSWER", "stage %zu: path[%zu] is no pose", at, i);
             return;
@@ -224,8 +219,7 @@ static void plan_rekep(const pons_value *session, const pons_value *skill, const
                         STAGES_MAX);
         return;
     }
-    json_array_foreach((json_t *)stages, i, stage)
-    {
+    json_array_foreach((json_t *)stages, i, stage) {
         plan_stage(session, stage, i, tools, ret, why);
         if (why->code || json_array_size(ret->calls) > (size_t)STAGES_MAX * 4) {
             return;

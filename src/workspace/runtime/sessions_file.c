@@ -22,7 +22,6 @@
 #define KEPT    200  // sessions that have ended
 #define SHOWN   1000 // sessions that came another way
 #define LOOK_MS 1000
-#define WHERE   "runtime"
 #define LIVE    (1u << PONS_SESSION_PENDING | 1u << PONS_SESSION_WAITING | 1u << PONS_SESSION_RUNNING)
 
 static const char *const own_keys[] = {"status",     "claimed_by", "claim_token",
@@ -101,13 +100,6 @@ static pons_value *parsed(pons_bytes b)
     pons_value *v = NULL;
     pons_error ignored = PONS_ERROR_INIT;
     return b.len && pons_value_parse(b.data, b.len, &v, &ignored) == PONS_OK ? v : json_object();
-}
-
-static void stamp(char ret[32], int64_t wall_ms)
-{
-    const time_t t = (time_t)(wall_ms / 1000);
-    struct tm tm;
-    strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
 }
 
 static const char *status_of(int32_t state)
@@ -250,7 +242,7 @@ void pons__rt_file_show(pons_runtime *r, const pons_session_row *row)
         return;
     }
     char when[32];
-    stamp(when, pons_wall_ms(&r->o.clock));
+    pons_utc_text(pons_wall_ms(&r->o.clock), when);
     json_object_set_new(v, "updated_at", json_string(when));
     json_array_append_new(r->shows,
                           pons_object("id", json_string(row->id), "value", pons_value_ref(v),
@@ -260,10 +252,7 @@ void pons__rt_file_show(pons_runtime *r, const pons_session_row *row)
 static void log_ends(pons_runtime *r)
 {
     const pons_ws_doc *d = pons_ws_place_doc(r->o.place, PONS_WS_SESSIONS);
-    size_t i;
-    const json_t *s;
-    json_array_foreach(r->shows, i, s)
-    {
+    pons_each(s, r->shows) {
         const char *id = pons_get_str(s, "id", "");
         const pons_value *v = pons_get(s, "value");
         const pons_ws_record *have = d ? pons_ws_find(d, "session", id) : NULL;
@@ -287,15 +276,13 @@ void pons__rt_file_flush(pons_runtime *r)
     pons_autovalue newest = json_object();
     size_t i, k = 0;
     const json_t *s;
-    json_array_foreach(r->shows, i, s)
-    {
+    json_array_foreach(r->shows, i, s) {
         json_object_set(newest, pons_get_str(s, "id", ""), json_object_get(s, "value"));
     }
     pons_ws_change *list = pons_need_zeroed(n, sizeof *list);
     const char *id;
     json_t *v;
-    json_object_foreach(newest, id, v)
-    {
+    json_object_foreach(newest, id, v) {
         list[k++] = (pons_ws_change){"session", id, v};
     }
     const int rc = pons_ws_place_change(r->o.place, PONS_WS_SESSIONS, list, k, &err);
@@ -303,8 +290,7 @@ void pons__rt_file_flush(pons_runtime *r)
     if (rc == PONS_EAGAIN) {
         return; // an editor has it: soon
     }
-    json_array_foreach(r->shows, i, s)
-    {
+    json_array_foreach(r->shows, i, s) {
         r->unlooked = r->unlooked || pons_get_bool(s, "seen", false);
         if (rc >= 0) {
             json_object_del(r->logged, pons_get_str(s, "id", ""));
@@ -562,20 +548,4 @@ void pons__rt_file_sync(pons_runtime *r, bool now)
     trim(r);
     r->file_at_ms = at;
     strcpy(r->generation, hash);
-}
-
-void pons_runtime_session_id(const pons_ws_doc *doc, const char *skill, char ret[128])
-{
-    size_t n = 0;
-    long last = 0;
-    char begins[120];
-    snprintf(begins, sizeof begins, "sess_%.100s_", skill);
-    const pons_ws_record *all = doc ? pons_ws_records(doc, &n) : NULL;
-    for (size_t i = 0; i < n; i++) {
-        if (strncmp(all[i].id, begins, strlen(begins)) == 0) {
-            const long k = strtol(all[i].id + strlen(begins), NULL, 10);
-            last = k > last ? k : last;
-        }
-    }
-    snprintf(ret, 128, "%s%03ld", begins, last + 1);
 }

@@ -9,7 +9,6 @@
 #include "workspace/shared_files/whole_file.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>

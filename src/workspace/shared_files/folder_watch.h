@@ -1,6 +1,5 @@
 // folder_watch.h - which files of a folder have changed, and are quiet.
-#ifndef WORKSPACE_FILES_WATCH_H
-#define WORKSPACE_FILES_WATCH_H
+#pragma once
 
 #include "pons/workspace.h"
 
@@ -19,5 +18,3 @@ void pons__ws_watch_again(pons__ws_watch *w, pons_ws_file file, int64_t now_ms);
 int pons__ws_watch_poll(pons__ws_watch *w, int64_t now_ms, bool due[PONS_WS_FILES],
                         bool whole[PONS_WS_FILES], void (*stranger)(void *user, const char *name),
                         void *user);
-
-#endif

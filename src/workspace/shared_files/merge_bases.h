@@ -1,6 +1,5 @@
 // merge_bases.h - the last texts of a file: what an edit is held against.
-#ifndef WORKSPACE_FILES_BASES_H
-#define WORKSPACE_FILES_BASES_H
+#pragma once
 
 #include "workspace/shared_files/whole_file.h"
 
@@ -29,5 +28,3 @@ int pons__ws_base_load(const char *dir, const char *name, uint64_t generation, p
 bool pons__ws_base_whole(const char *dir, const char *name, uint64_t generation, const char *hash);
 // Whether one of them is this text.
 bool pons__ws_base_known(const char *dir, const char *name, const char *text, size_t len);
-
-#endif

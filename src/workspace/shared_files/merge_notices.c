@@ -1,5 +1,6 @@
 // merge_notices.c - what the user of a place is told: commands of a merge, once it is there, and notices, which are in
 // LOG.md as well.
+#include "pons/clock.h"
 #include "pons/out_of_memory.h"
 #include "workspace/shared_files/shared_folder.h"
 
@@ -15,10 +16,8 @@
 static void log_line(const pons_ws_place *p, const char *file, const char *text)
 {
     pons_autobuf line = PONS_BUF_INIT;
-    char path[PATH_MAX], when[32];
-    const time_t now = time(NULL);
-    struct tm tm;
-    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
+    char path[PATH_MAX], when[PONS_UTC_TEXT];
+    pons_utc_text((int64_t)time(NULL) * 1000, when);
     pons_buf_printf(&line, "- %s %s: %s", when, file, text);
     for (size_t i = 0; i < line.len; i++) { // whoever's words it has, it is one line
         const unsigned char c = (unsigned char)line.data[i];

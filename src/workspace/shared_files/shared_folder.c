@@ -20,7 +20,6 @@
 #include "pons/out_of_memory.h"
 #include "workspace/shared_files/taken_edits.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>

@@ -3,8 +3,7 @@
 //   shared_folder.c   essay; one file settled; opening, closing, the poll
 //   late_writes.c    what came out of a file instead of what was expected, or was written into it late
 //   merge_notices.c    commands and notices: what its user is told
-#ifndef WORKSPACE_FILES_PLACE_H
-#define WORKSPACE_FILES_PLACE_H
+#pragma once
 
 #include "workspace/shared_files/folder_watch.h"
 #include "workspace/shared_files/merge_bases.h"
@@ -77,5 +76,3 @@ void pons__ws_notice(pons_ws_place *p, const char *file, const char *fmt, ...)
 void pons__ws_on_command(void *user, const pons_ws_command *c); // of a merge; user is the place
 // What the merge has said; not when nothing came of it: then it is merged again.
 void pons__ws_tell(pons_ws_place *p, pons_ws_file file, bool really);
-
-#endif

@@ -10,15 +10,12 @@
 #include "workspace/shared_files/taken_edits.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #define FOLDER PONS__WS_FOLDER "/base"
 #define TOOK   ".took."

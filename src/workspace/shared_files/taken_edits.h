@@ -1,6 +1,5 @@
 // taken_edits.h - edits that were taken in already.
-#ifndef WORKSPACE_FILES_TAKES_H
-#define WORKSPACE_FILES_TAKES_H
+#pragma once
 
 #include "workspace/shared_files/merge_bases.h"
 
@@ -17,5 +16,3 @@ void pons__ws_takes_prune(pons_value *list, uint64_t generation, int64_t since);
 pons_value *pons__ws_takes_since(const pons_value *list, uint64_t stamp);
 // Whether this very text has been taken in.
 bool pons__ws_takes_has(const pons_value *list, uint64_t stamp, const pons_buf *text);
-
-#endif

@@ -10,13 +10,11 @@
 #include "workspace/shared_files/whole_file.h"
 
 #include "pons/file.h"
-#include "pons/out_of_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>

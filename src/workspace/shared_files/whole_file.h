@@ -1,6 +1,5 @@
 // whole_file.h - a file read whole, and replaced whole.
-#ifndef WORKSPACE_FILES_DISK_H
-#define WORKSPACE_FILES_DISK_H
+#pragma once
 
 #include "pons/workspace.h"
 
@@ -23,5 +22,3 @@ int pons__ws_exchange(const char *path, const char *other, bool fresh);
 // nothing has changed. *ret_kept false: what came out could not be read or kept; it is where the new text was.
 int pons__ws_swap(const char *dir, const char *name, const char *text, size_t len, bool fresh_name,
                   const char *keep, pons_buf *came, bool *ret_kept, pons_error *err);
-
-#endif

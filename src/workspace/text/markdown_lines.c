@@ -24,7 +24,6 @@ typedef struct scan {
     bool in_fence, in_comment;
     char mark; // of the fence that is open
     size_t marks;
-    bool kept_open;
 } scan;
 
 static bool begins(const char *text, size_t len, size_t at, const char *word)

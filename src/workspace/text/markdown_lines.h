@@ -1,6 +1,5 @@
 // markdown_lines.h - a Markdown text as lines and fences, each with its bytes.
-#ifndef WORKSPACE_TEXT_PAGE_H
-#define WORKSPACE_TEXT_PAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ typedef struct ws_cell {
 } ws_cell;
 size_t pons__ws_page_cells(const char *text, const ws_line *line, ws_cell *ret, size_t max);
 bool pons__ws_page_is_rule(const char *text, const ws_line *line); // |---|:-:|
-
-#endif

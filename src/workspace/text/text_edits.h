@@ -1,6 +1,5 @@
 // text_edits.h - pieces of a text replaced: collected in any order, applied at once.
-#ifndef WORKSPACE_TEXT_EDITS_H
-#define WORKSPACE_TEXT_EDITS_H
+#pragma once
 
 #include "pons/buf.h"
 
@@ -22,5 +21,3 @@ void pons__ws_edits_add(ws_edits *e, size_t start, size_t end, const char *by, s
 // false: two of them overlap.
 bool pons__ws_edits_apply(ws_edits *e, const char *text, size_t len, pons_buf *out);
 void pons__ws_edits_fini(ws_edits *e);
-
-#endif

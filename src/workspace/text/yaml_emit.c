@@ -1,8 +1,6 @@
 // yaml_emit.c - writes values as a person would: short lists and maps on one line, the rest in lines.
 #include "workspace/text/yaml_emit.h"
 
-#include "pons/out_of_memory.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,18 +26,13 @@ static bool is_empty(const pons_value *v)
 
 static bool has_containers(const pons_value *v)
 {
-    const char *key;
-    const pons_value *child;
-    size_t i;
-    json_array_foreach((json_t *)v, i, child)
-    {
+    pons_each(child, v) {
         if (is_container(child) && !is_empty(child)) {
             return true;
         }
     }
     if (json_is_object(v)) {
-        json_object_foreach((json_t *)v, key, child)
-        {
+        pons_each_member(key, child, v) {
             if (is_container(child) && !is_empty(child)) {
                 return true;
             }
@@ -102,16 +95,14 @@ void pons__ws_emit_scalar(pons_buf *out, const pons_value *v, bool yaml)
         pons_buf_str(out, json_string_value(v));
     } else if (json_is_array(v)) {
         pons_buf_byte(out, '[');
-        json_array_foreach((json_t *)v, i, child)
-        {
+        json_array_foreach((json_t *)v, i, child) {
             pons_buf_str(out, i ? ", " : "");
             pons__ws_emit_scalar(out, child, yaml);
         }
         pons_buf_byte(out, ']');
     } else if (json_is_object(v)) {
         pons_buf_byte(out, '{');
-        json_object_foreach((json_t *)v, key, child)
-        {
+        json_object_foreach((json_t *)v, key, child) {
             pons_buf_str(out, n++ ? ", " : "");
             pons__ws_emit_key(out, key, yaml);
             pons_buf_str(out, ": ");
@@ -150,15 +141,13 @@ void pons__ws_emit_json(pons_buf *out, const pons_value *v, size_t indent)
     }
     const bool map = json_is_object(v);
     pons_buf_byte(out, map ? '{' : '[');
-    json_array_foreach((json_t *)v, i, child)
-    {
+    json_array_foreach((json_t *)v, i, child) {
         pons_buf_str(out, i ? ",\n" : "\n");
         spaces(out, indent + 2);
         pons__ws_emit_json(out, child, indent + 2);
     }
     if (map) {
-        json_object_foreach((json_t *)v, key, child)
-        {
+        json_object_foreach((json_t *)v, key, child) {
             pons_buf_str(out, n++ ? ",\n" : "\n");
             spaces(out, indent + 2);
             pons__ws_emit_text(out, key);
@@ -212,22 +201,17 @@ void pons__ws_emit_yaml_item(pons_buf *out, const pons_value *v, size_t indent)
 
 void pons__ws_emit_yaml(pons_buf *out, const pons_value *v, size_t indent)
 {
-    const char *key;
-    const pons_value *child;
-    size_t i;
     if (!is_container(v) || is_empty(v)) {
         spaces(out, indent);
         pons__ws_emit_scalar(out, v, true);
         pons_buf_byte(out, '\n');
         return;
     }
-    json_array_foreach((json_t *)v, i, child)
-    {
+    pons_each(child, v) {
         pons__ws_emit_yaml_item(out, child, indent);
     }
     if (json_is_object(v)) {
-        json_object_foreach((json_t *)v, key, child)
-        {
+        pons_each_member(key, child, v) {
             pons__ws_emit_yaml_member(out, key, child, indent);
         }
     }

@@ -1,6 +1,5 @@
 // yaml_emit.h - values as people read them: JSON in lines, YAML in blocks.
-#ifndef WORKSPACE_TEXT_EMIT_H
-#define WORKSPACE_TEXT_EMIT_H
+#pragma once
 
 #include "pons/buf.h"
 #include "pons/value.h"
@@ -19,5 +18,3 @@ void pons__ws_emit_text(pons_buf *out, const char *s); // a JSON string
 void pons__ws_emit_scalar(pons_buf *out, const pons_value *v,
                           bool yaml); // on one line, nested ones in brackets
 void pons__ws_emit_key(pons_buf *out, const char *key, bool yaml);
-
-#endif

@@ -205,8 +205,7 @@ static pruning prunings(const bench *b)
     pruning p = {.by_size = true};
     size_t i;
     json_t *ev;
-    json_array_foreach(b->events, i, ev)
-    {
+    json_array_foreach(b->events, i, ev) {
         const pons_value *said = pons_get(ev, "payload");
         if (strcmp(pons_get_str(ev, "type", ""), "store.pruned") == 0) {
             p.n++;

@@ -37,8 +37,7 @@ static const json_t *position_of(const json_t *seen, const char *id)
 {
     size_t i;
     json_t *o;
-    json_array_foreach(json_object_get(json_object_get(seen, "environment"), "objects"), i, o)
-    {
+    json_array_foreach(json_object_get(json_object_get(seen, "environment"), "objects"), i, o) {
         const char *name = json_string_value(json_object_get(o, "id"));
         if (name && strcmp(name, id) == 0) {
             return json_object_get(o, "position");
@@ -52,8 +51,7 @@ static bool sees(const json_t *seen)
     const char *name;
     json_t *image;
     bool all = json_object_size(json_object_get(seen, "images")) > 0;
-    json_object_foreach(json_object_get(seen, "images"), name, image)
-    {
+    json_object_foreach(json_object_get(seen, "images"), name, image) {
         const char *data = json_string_value(json_object_get(image, "data"));
         all = all && data && strncmp(data, "/9j/", 4) == 0; // FF D8 FF
     }

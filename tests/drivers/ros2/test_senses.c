@@ -476,8 +476,7 @@ static void test_a_map_of_another_place(void **state)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         memset(cells, 0, sizeof cells);
         size_t k;
-        json_array_foreach(boxes, k, box)
-        {
+        json_array_foreach(boxes, k, box) {
             const pons_box2 at = {pons_get_num(box, "x", 0), pons_get_num(box, "y", 0),
                                   pons_get_num(box, "yaw", 0), pons_get_num(box, "sx", 0),
                                   pons_get_num(box, "sy", 0)};

@@ -219,8 +219,7 @@ static void test_every_kind_comes_back(void **state)
     assert_true(json_equal(sent, got));
     json_t *item;
     const char *key;
-    json_object_foreach(v, key, item)
-    {
+    json_object_foreach(v, key, item) {
         if (!json_is_object(item) && strcmp(key, "two") != 0 && strcmp(key, "many") != 0) {
             assert_true(json_equal(item, pons_get(got, key)));
         }

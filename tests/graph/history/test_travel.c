@@ -13,12 +13,10 @@ static void assert_history(bed *b, const char *ns, const char *want)
     char have[1024] = "";
     size_t i, k, n = 0;
     assert_ok(pons_state_history(b->store, "t1", ns, 0, false, &list, &b->err));
-    json_array_foreach(list, i, row)
-    {
+    json_array_foreach(list, i, row) {
         n += (size_t)snprintf(have + n, sizeof have - n, "%s%s %d>", i ? " " : "",
                               pons_get_str(row, "source", ""), (int)pons_get_int(row, "step", 0));
-        json_array_foreach(pons_get(row, "next"), k, name)
-        {
+        json_array_foreach(pons_get(row, "next"), k, name) {
             n += (size_t)snprintf(have + n, sizeof have - n, "%s%s", k ? "," : "",
                                   json_string_value(name));
         }

@@ -135,8 +135,7 @@ static int follow(pons_cx *cx, void *user, pons_error *err)
     pons_value *op;
     size_t i;
     int st = PONS_OK;
-    json_array_foreach(ops, i, op)
-    {
+    json_array_foreach(ops, i, op) {
         const char *what = word(op, 0);
         if (strcmp(what, "put") == 0) {
             st = pons_cx_put(cx, word(op, 1), pons_value_ref(json_array_get(op, 2)));
@@ -312,20 +311,16 @@ static const pons_graph *build(const pons_value *spec)
     const char *name;
     pons_value *v;
     size_t i;
-    json_object_foreach(part(spec, "channels"), name, v)
-    {
+    json_object_foreach(part(spec, "channels"), name, v) {
         add_channel(b, name, json_string_value(v));
     }
-    json_object_foreach(part(spec, "nodes"), name, v)
-    {
+    json_object_foreach(part(spec, "nodes"), name, v) {
         add_node(b, name, v);
     }
-    json_array_foreach(part(spec, "start"), i, v)
-    {
+    json_array_foreach(part(spec, "start"), i, v) {
         pons_graph_edge(b, PONS_START, json_string_value(v));
     }
-    json_array_foreach(part(spec, "joins"), i, v)
-    {
+    json_array_foreach(part(spec, "joins"), i, v) {
         names from = names_of(json_array_get(v, 0));
         pons_graph_join(b, from.v, json_array_size(json_array_get(v, 0)), word(v, 1));
     }
@@ -384,8 +379,7 @@ static pons_value *questions(const pons_run *r)
     pons_value *list = json_array(), *p;
     pons_autovalue pending = r ? pons_run_pending(r) : json_array();
     size_t i;
-    json_array_foreach(pending, i, p)
-    {
+    json_array_foreach(pending, i, p) {
         json_array_append_new(list, pons_value_ref(pons_get(p, "request")));
     }
     return list;
@@ -398,13 +392,11 @@ static int answer(scene *s, bool all)
     const char *first = NULL;
     size_t i;
     pons_value *p;
-    json_array_foreach(pending, i, p)
-    {
+    json_array_foreach(pending, i, p) {
         const char *q = json_string_value(pons_get(p, "request"));
         first = !first || strcmp(q, first) < 0 ? q : first;
     }
-    json_array_foreach(pending, i, p)
-    {
+    json_array_foreach(pending, i, p) {
         const char *q = json_string_value(pons_get(p, "request"));
         if (all || strcmp(q, first) == 0) {
             json_object_set_new(map, pons_get_str(p, "id", ""), json_sprintf("A:%s", q));
@@ -471,8 +463,7 @@ static pons_value *outcome(scene *s, int st)
     pons_value *own = json_object(), *name;
     size_t i;
     s->store.ops->namespaces(s->store.self, "t", add_own, places, NULL);
-    json_array_foreach(places, i, name)
-    {
+    json_array_foreach(places, i, name) {
         pons_value *v = NULL;
         pons_state_read(s->store, "t", json_string_value(name), &v, NULL);
         json_object_set_new(own, json_string_value(name), v);
@@ -506,8 +497,7 @@ static pons_value *play(const pons_value *scenario)
     pons_thread_options o = {.clock = clock, .seed = 1, .on_event = on_event, .user = &s};
     names some = names_of(pons_get(scenario, "nodes"));
     s.o.stream_nodes = some.v[0] ? some.v : NULL;
-    json_array_foreach(part(scenario, "stream"), i, op)
-    {
+    json_array_foreach(part(scenario, "stream"), i, op) {
         s.o.stream |= pons_stream_mode(json_string_value(op));
         s.o.stream_subgraphs = true;
     }
@@ -517,8 +507,7 @@ static pons_value *play(const pons_value *scenario)
         fprintf(stderr, "no thread: %s\n", s.err.message);
         exit(1);
     }
-    json_array_foreach(part(scenario, "do"), i, op)
-    {
+    json_array_foreach(part(scenario, "do"), i, op) {
         s.err = (pons_error)PONS_ERROR_INIT;
         s.events = json_array();
         made.at = pons_get(op, "cancel");

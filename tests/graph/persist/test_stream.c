@@ -47,8 +47,7 @@ static void assert_shown(bed *b, uint32_t modes, bool subgraphs, const char *wan
     pons_autovalue list = json_array();
     pons_value *e;
     size_t i;
-    json_array_foreach(b->events, i, e)
-    {
+    json_array_foreach(b->events, i, e) {
         pons_event ev = {.ns = pons_get_str(e, "ns", ""),
                          .type = pons_get_str(e, "type", ""),
                          .payload = pons_get(e, "payload")};
@@ -133,8 +132,7 @@ static void tasks_checkpoints_and_debug(void **state)
     size_t i, n = 0;
     pons_value *e, *list = NULL;
     assert_ok(pons_state_history(b.store, "t1", "", 1, false, &list, &b.err));
-    json_array_foreach(b.events, i, e)
-    {
+    json_array_foreach(b.events, i, e) {
         const pons_value *p = pons_get(e, "payload");
         const char *type = pons_get_str(e, "type", "") + strlen("stream.");
         const char *inner = pons_get_str(p, "type", "");

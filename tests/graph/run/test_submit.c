@@ -66,8 +66,7 @@ static void sources(bed *b, char *have, size_t cap)
     size_t i, n = 0;
     have[0] = '\0';
     assert_ok(pons_state_history(b->store, "t1", "", 0, false, &list, &b->err));
-    json_array_foreach(list, i, row)
-    {
+    json_array_foreach(list, i, row) {
         n += (size_t)snprintf(have + n, cap - n, "%s%s %d", i ? " " : "",
                               pons_get_str(row, "source", ""), (int)pons_get_int(row, "step", 0));
     }

@@ -22,8 +22,7 @@ static int node_script(pons_cx *cx, void *user, pons_error *err)
     pons_autovalue list = json(text);
     size_t i;
     pons_value *v;
-    json_array_foreach(list, i, v)
-    {
+    json_array_foreach(list, i, v) {
         int st = pons_cx_put(cx, "x", pons_value_ref(v));
         if (st != PONS_OK) {
             return st;

@@ -51,8 +51,7 @@ static void tell_kept(bed *b)
     size_t i;
     pons_value *task;
     assert_ok(pons_state_snapshot(b->store, pons_thread_id(b->t), "", NULL, &found, &b->err));
-    json_array_foreach(json_object_get(found, "tasks"), i, task)
-    {
+    json_array_foreach(json_object_get(found, "tasks"), i, task) {
         if (json_is_object(json_object_get(task, "result"))) {
             const size_t n = strlen(told);
             snprintf(told + n, sizeof told - n, "[%s] ",
