@@ -98,8 +98,8 @@ void cli_tell(const pons_error *err);
 
 int cli_config_check(cli *c,
                      pons_error *err); // all files of it; the first that is not sound is in *err
-const char *
-cli_config_name(size_t i); // maintenance/cmd_config.c: of the i-th configuration file; NULL: the end
+const char *cli_config_name(
+    size_t i); // maintenance/cmd_config.c: of the i-th configuration file; NULL: the end
 // A picture of a camera of the world, as a file (cmd_camera.c); NULL: as the body has them, the usual file.
 typedef struct cli_camera_options {
     const char *name, *world, *driver, *out;
