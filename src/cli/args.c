@@ -210,7 +210,6 @@ volatile sig_atomic_t cli_ended;
 
 static void on_signal(int number)
 {
-    (void)number;
     cli_ended = 1;
 }
 

@@ -13,7 +13,6 @@ enum { OWN = 3 }; // providers beside those of modules: the fixed names, the mem
 
 static int list(void *self, pons_value **ret, pons_error *err)
 {
-    (void)err;
     *ret = pons_value_ref(self);
     return PONS_OK;
 }

@@ -433,8 +433,6 @@ static int approval(pons_cx *cx, void *user, pons_error *err)
 
 static int never(pons_cx *cx, void *user, pons_error *err)
 {
-    (void)cx;
-    (void)user;
     return pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "this graph is only a picture");
 }
 

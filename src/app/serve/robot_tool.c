@@ -166,7 +166,6 @@ static void pace(const goals *g)
 
 static int list(void *self, pons_value **ret, pons_error *err)
 {
-    (void)err;
     *ret = pons_value_ref(((const goals *)self)->list);
     return PONS_OK;
 }

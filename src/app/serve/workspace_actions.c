@@ -223,7 +223,6 @@ static bool stops(void *user, const char *text)
 
 static int world(void *user, const char *name, pons_value **ret, pons_error *err)
 {
-    (void)user;
     return app_world(name, ret, err);
 }
 
@@ -274,7 +273,6 @@ static int message(void *user, const char *text, const char *from, bool urgent, 
 
 static int draw(void *user, const char *name, pons_value **ret, pons_error *err)
 {
-    (void)user;
     pons_graph *g = NULL;
     char *text = NULL;
     int rc = pons_brain_graph(name, &g, err);

@@ -21,7 +21,6 @@ int app_keyed_task_plan(const app_keyed_task *t, const pons_clock *clock, pons_p
 
 static int see_any(void *user, const pons_inbox_row *row)
 {
-    (void)row;
     *(bool *)user = false;
     return 1;
 }

@@ -91,8 +91,6 @@ static pons_value *of_world(const app_context *c)
 
 static int list(void *self, pons_value **ret, pons_error *err)
 {
-    (void)self;
-    (void)err;
     *ret = json_pack("[{ss}]", "name", "picture");
     return PONS_OK;
 }
@@ -154,7 +152,6 @@ static void cancel(void *self, uint64_t call)
 
 static int event_fd(void *self)
 {
-    (void)self;
     return -1;
 }
 

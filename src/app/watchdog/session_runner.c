@@ -244,7 +244,6 @@ static int open_pictures(void *user, const char *target, pons_tools *ret, pons_e
 static int judge(void *user, const pons_tools *robot, const char *skill, const pons_value *args,
                  char *why, size_t cap)
 {
-    (void)user;
     const int rc = app_watchdog_judge(robot, skill, args, why, cap);
     return rc < 0 ? PONS_EREFUSED : rc;
 }

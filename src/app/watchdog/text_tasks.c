@@ -65,8 +65,6 @@ static pid_t spawn(const text_task *e, const char *task)
 
 static int list(void *self, pons_value **ret, pons_error *err)
 {
-    (void)self;
-    (void)err;
     *ret = json_pack("[{ss}]", "name", "real_execute");
     return PONS_OK;
 }
@@ -136,7 +134,6 @@ static void cancel(void *self, uint64_t call)
 
 static int event_fd(void *self)
 {
-    (void)self;
     return -1;
 }
 

@@ -94,8 +94,6 @@ int app_graph_load(const char *name, const pons_graph_module **ret_module, pons_
 
 static int no_row(void *user, const pons_checkpoint_row *row)
 {
-    (void)user;
-    (void)row;
     return 1;
 }
 

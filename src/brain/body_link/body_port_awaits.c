@@ -112,7 +112,6 @@ void pons__port_waits_clear(pons__port *p)
 void pons__port_await_start(void *user, pons_run *run, const char *id, const pons_value *request,
                             bool restarted)
 {
-    (void)run;
     (void)restarted; // goals were loaded from the ledger, so a restarted await finds them
     pons__port *p = &((pons_brain *)user)->port;
     port_wait *w = pons_need_zeroed(1, sizeof *w);
@@ -129,7 +128,6 @@ void pons__port_await_start(void *user, pons_run *run, const char *id, const pon
 
 void pons__port_await_cancel(void *user, pons_run *run, const char *id)
 {
-    (void)run;
     pons__port *p = &((pons_brain *)user)->port;
     for (port_wait **at = &p->waits; *at; at = &(*at)->next) {
         if (strcmp((*at)->await, id) == 0) {

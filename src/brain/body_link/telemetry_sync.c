@@ -44,7 +44,6 @@ void pons__senses_forget(pons_brain *b)
 
 int pons__sim_telemetry_sync(pons_cx *cx, void *user, pons_error *err)
 {
-    (void)err;
     pons_brain *b = user;
     const pons_value *t = b->port.telemetry;
     if (!t) {
@@ -129,7 +128,6 @@ static pons_value *summary_of(const pons_brain *b, const pons_value *seen)
 
 int pons__world_model_update(pons_cx *cx, void *user, pons_error *err)
 {
-    (void)err;
     pons_brain *b = user;
     const pons_value *map = b->port.greeting.as.hello.world;
     if (!map || !b->seen) {

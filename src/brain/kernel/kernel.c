@@ -161,7 +161,6 @@ static int arbitrate(pons_brain *b, const pons__tasks *t, const char **reason)
 
 static int event_detect_and_mode_arbitrate(pons_cx *cx, void *user, pons_error *err)
 {
-    (void)err;
     pons_brain *b = user;
     pons__tasks *t = pons__tasks_of(b, pons_cx_get(cx, "tasks"));
     const char *reason = "";
@@ -271,7 +270,6 @@ static void note_ends(pons_brain *b, pons_cx *cx, const pons__tasks *t)
 // Compares what the inner loop should be doing with what it was told last, and tells it.
 static int kernel_route(pons_cx *cx, void *user, pons_error *err)
 {
-    (void)err;
     pons_brain *b = user;
     pons__tasks *t = pons__tasks_of(b, pons_cx_get(cx, "tasks"));
     const bool safe = t->mode == PONS_MODE_SAFE;

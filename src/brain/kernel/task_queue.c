@@ -154,7 +154,6 @@ static void choose_active(pons__saying *s)
 
 int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
 {
-    (void)err;
     pons_brain *b = user;
     pons__hci *h = pons__hci_of(b, pons_cx_get(cx, "hci"));
     pons__saying s = {.b = b, .cx = cx, .t = pons__tasks_of(b, pons_cx_get(cx, "tasks"))};

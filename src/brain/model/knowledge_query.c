@@ -25,7 +25,6 @@ static pons_value *failure(const pons_error *why)
 void pons__documents_start(void *user, pons_run *run, const char *id, const pons_value *request,
                            bool restarted)
 {
-    (void)restarted;
     pons_brain *b = user;
     pons_error err = PONS_ERROR_INIT;
     int rc = PONS_OK;
@@ -48,7 +47,6 @@ void pons__documents_start(void *user, pons_run *run, const char *id, const pons
 
 void pons__documents_cancel(void *user, pons_run *run, const char *id)
 {
-    (void)run;
     pons_brain *b = user;
     if (b->knowledge.ops && strcmp(b->knowledge_await, id) == 0) {
         b->knowledge.ops->cancel(b->knowledge.self, b->knowledge_call);

@@ -60,7 +60,6 @@ void pons__model_start(void *user, pons_run *run, const char *id, const pons_val
 
 void pons__model_cancel(void *user, pons_run *run, const char *id)
 {
-    (void)run;
     pons_brain *b = user;
     if (b->opts.llm && strcmp(b->llm_await, id) == 0) {
         b->opts.llm->ops->cancel(b->opts.llm->self, b->llm_call);

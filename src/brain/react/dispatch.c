@@ -60,7 +60,6 @@ static pons_value *dispatch_details(pons_brain *b)
 // saw, so what remains to be asked again is the state of the robot.
 static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pons_error *err)
 {
-    (void)err;
     pons_brain *b = user;
     PONS__AUTO(rearbitrate) q = pons__record_read(&pons__rearbitrate_record, args);
     PONS__AUTO(linked) linked = pons__record_read(&pons__linked_record, q->link);
@@ -89,7 +88,6 @@ static int rearbitrate(void *user, const pons_value *args, pons_value **ret, pon
 // Called once, after DISPATCHED is on disk.
 static int send_goal(void *user, const pons_effect *e, pons_error *err)
 {
-    (void)err;
     pons_brain *b = user;
     pons__body_goal *g = pons__port_track(&b->port, e->id);
     pons__effect effect = {.id = e->id,

@@ -65,8 +65,6 @@ static void count(pons__metrics *m, const pons__entry *e)
 int pons__trace_reduce(void *user, const pons_value *old, const pons_value *update,
                        pons_value **ret, pons_error *err)
 {
-    (void)user;
-    (void)err;
     PONS__AUTO(trace) t = pons__record_read(&pons__trace_record, old);
     PONS__AUTO(entry) e = pons__record_read(&pons__entry_record, update);
     const pons_value *had = json_is_array(old) ? old : t->log;

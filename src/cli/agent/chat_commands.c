@@ -25,7 +25,6 @@ static void tell(cli_chat *s, const pons_error *err)
 
 static void quit(cli_chat *s, const char *rest)
 {
-    (void)rest;
     s->quit = true;
 }
 
@@ -50,7 +49,6 @@ static void sessions(cli_chat *s, const char *rest)
 
 static void clear(cli_chat *s, const char *rest)
 {
-    (void)rest;
     app_new_thread(s->next);
     s->quit = true;
 }
@@ -72,7 +70,6 @@ static void model(cli_chat *s, const char *rest)
 
 static void models(cli_chat *s, const char *rest)
 {
-    (void)rest;
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue names = NULL;
     if (app_model_list(s->llm_spec, &names, &err) < 0) {
@@ -99,7 +96,6 @@ static int add_usage(void *user, const pons_event_row *row)
 
 static void cost(cli_chat *s, const char *rest)
 {
-    (void)rest;
     cli_agent_usage all = {0};
     pons_error err = PONS_ERROR_INIT;
     if (s->store.ops->events(s->store.self, s->thread, 0, 0, add_usage, &all, &err) < 0) {
@@ -118,7 +114,6 @@ static void cost(cli_chat *s, const char *rest)
 
 static void tools(cli_chat *s, const char *rest)
 {
-    (void)rest;
     for (size_t i = 0; i < s->parts.n_tools; i++) {
         pons_autovalue list = NULL;
         pons_error err = PONS_ERROR_INIT;
@@ -140,7 +135,6 @@ static void tools(cli_chat *s, const char *rest)
 
 static void plan(cli_chat *s, const char *rest)
 {
-    (void)rest;
     const pons_value *now = pons_get(pons_agent_get(s->a, "plan_data"), "plan");
     if (!json_is_object(now)) {
         cli_agent_view_line(&s->view, "", "%s", "no plan is under way");
@@ -156,7 +150,6 @@ static void pace(cli_chat *s, const char *rest)
 
 static void compact(cli_chat *s, const char *rest)
 {
-    (void)rest;
     pons_error err = PONS_ERROR_INIT;
     if (pons_agent_compact(s->a, &err) < 0) {
         tell(s, &err);
@@ -308,7 +301,6 @@ bool cli_chat_command(cli_chat *s, const char *line)
 
 static void help(cli_chat *s, const char *rest)
 {
-    (void)rest;
     for (size_t i = 0; i < COMMANDS; i++) {
         cli_agent_view_line(&s->view, "", "%-10s %-6s %s", table[i].name, table[i].args,
                             table[i].help);

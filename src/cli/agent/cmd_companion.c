@@ -92,7 +92,6 @@ static int status(cli *c, const args *a, pons_error *err)
 
 static int count_line(void *user, const pons_value *ev)
 {
-    (void)ev;
     ++*(int64_t *)user;
     return 0;
 }
@@ -342,7 +341,6 @@ static void show_event(void *user, const pons_world_view *view, const pons_value
 
 static void flush(void *user)
 {
-    (void)user;
     cli_flush();
 }
 
@@ -359,7 +357,6 @@ static int live_beside(void *user, pons_error *err)
 
 static void leave(void *user)
 {
-    (void)user;
     cli_ended = 1;
 }
 

@@ -12,7 +12,6 @@
 
 static void progress(void *user, double hours)
 {
-    (void)user;
     char text[64];
     snprintf(text, sizeof text, "%.2f h", hours);
     cli_live_line(text);

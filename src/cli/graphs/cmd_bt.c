@@ -53,8 +53,6 @@ static int read_script(const char *path, pons_value **ret, pons_error *err)
 
 static int no_leaf(pons_bt_call *call, void *user, pons_error *err)
 {
-    (void)call;
-    (void)user;
     return pons_error_set(err, PONS_EUNSUPPORTED, "bt", "a leaf that is only checked");
 }
 

@@ -222,7 +222,6 @@ static int look(void *user, const char *name, pons_value **ret, pons_error *err)
 static int run_query(void *user, const pons_plan_call *call, pons_plan_outcome *out,
                      pons_error *err)
 {
-    (void)err;
     if (!is_fallback(call, out)) {
         pons_plan_query(call, look, user, out);
     }

@@ -64,7 +64,6 @@ static int print_thread(void *user, const pons_thread_info *info)
 
 static int list_threads(cli *c, pons_store store, const threads_options *o, pons_error *err)
 {
-    (void)o;
     char any[PONS_NAME_MAX];
     pons_error none = PONS_ERROR_INIT;
     const int rc = store.ops->threads(store.self, print_thread, c, err);
@@ -276,7 +275,6 @@ static int show_events(cli *c, pons_store store, const threads_options *o, pons_
 
 static int copy_thread(cli *c, pons_store store, const threads_options *o, pons_error *err)
 {
-    (void)o;
     const char *from = c->argv[1], *to = c->argv[2];
     const pons_clock clock = pons_clock_real();
     int rc = app_thread_name(to, err);
@@ -384,7 +382,6 @@ static int prune_thread(cli *c, pons_store store, const threads_options *o, pons
 
 static int remove_thread(cli *c, pons_store store, const threads_options *o, pons_error *err)
 {
-    (void)o;
     return store.ops->thread_delete(store.self, c->argv[1], err);
 }
 

@@ -164,7 +164,6 @@ static int robot(cli *c, const char *path, pons_error *err)
 
 static int notify(cli *c, const char *path, pons_error *err)
 {
-    (void)path;
     return app_notify_check(&c->app, err);
 }
 

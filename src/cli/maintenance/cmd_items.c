@@ -93,7 +93,6 @@ static int show_spaces(cli *c, const pons_items *it, const items_options *o, pon
 
 static int show_item(cli *c, const pons_items *it, const items_options *o, pons_error *err)
 {
-    (void)o;
     pons_autovalue item = NULL;
     const int rc = pons_items_get(it, c->argv[1], c->argv[2], &item, err);
     if (rc == PONS_ENOTFOUND) {
@@ -117,13 +116,11 @@ static int put_item(cli *c, const pons_items *it, const items_options *o, pons_e
 
 static int delete_item(cli *c, const pons_items *it, const items_options *o, pons_error *err)
 {
-    (void)o;
     return pons_items_delete(it, c->argv[1], c->argv[2], err);
 }
 
 static int sweep_items(cli *c, const pons_items *it, const items_options *o, pons_error *err)
 {
-    (void)o;
     int64_t removed = 0;
     const int rc = pons_items_sweep(it, &removed, err);
     if (rc == PONS_OK && c->json) {

@@ -58,7 +58,6 @@ static void schedules(cli *c, pons_value *names)
 
 static void configs(cli *c, pons_value *names)
 {
-    (void)c;
     for (const char *name; (name = cli_config_name(json_array_size(names)));) {
         app_name_add(names, name, strlen(name));
     }

@@ -20,7 +20,6 @@ static volatile sig_atomic_t quit;
 
 static void on_signal(int number)
 {
-    (void)number;
     quit = 1;
 }
 

@@ -125,7 +125,6 @@ static void note_brain(void *user, pons_brain *brain)
 
 static int note_store(void *user, pons_store store, pons_error *err)
 {
-    (void)err;
     ((terminal *)user)->lines.store = store;
     return PONS_OK;
 }
@@ -183,7 +182,6 @@ static void on_end(void *user, const app_session_end *end)
 
 static void on_close(void *user)
 {
-    (void)user;
     cli_prompt_stop();
 }
 

@@ -181,7 +181,6 @@ static pons_value *answered(pons_store store, const char *thread)
 
 static void print_line(void *user, const char *text)
 {
-    (void)user;
     cli_out("  %s\n", text);
 }
 

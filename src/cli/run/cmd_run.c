@@ -346,7 +346,6 @@ static int run_options(pons_store store, const char *thread, pons_value **ret_st
 
 static int saw_mail(void *user, const pons_inbox_row *row)
 {
-    (void)row;
     *(bool *)user = true;
     return 1;
 }

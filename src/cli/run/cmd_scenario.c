@@ -103,7 +103,6 @@ static void record_report(void *user, const pons_value *report, int64_t wall_ms)
 
 static void tell_recording(void *user, const char *line)
 {
-    (void)user;
     cli_err("pons: %s\n", line);
 }
 

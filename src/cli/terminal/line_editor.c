@@ -91,7 +91,6 @@ void cli_prompt_show(const char *text)
 
 static char *no_text(EditLine *e)
 {
-    (void)e;
     static char none[] = "";
     return none;
 }
@@ -314,7 +313,6 @@ bool cli_prompt_typed(void)
 // The next character of the key in hand, in libedit's terms: 1, or -1 with errno when there is none.
 static int read_key(EditLine *e, wchar_t *ret)
 {
-    (void)e;
     const size_t n = pons_utf8_sequence(prompt.feed, prompt.feed_n);
     static const unsigned char masks[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
     if (n == 0) {
@@ -334,7 +332,6 @@ static int read_key(EditLine *e, wchar_t *ret)
 // Puts in what all matches have in common; where that is nothing more, shows them above the line.
 static unsigned char complete(EditLine *e, int key)
 {
-    (void)key;
     const LineInfo *typed = el_line(e);
     const size_t n = (size_t)(typed->cursor - typed->buffer);
     const cli_completion c = cli_complete(prompt.words, typed->buffer, n);

@@ -121,7 +121,6 @@ static int on_span(MD_SPANTYPE type, void *detail, void *user)
 // A person must see where a link leads: behind its words, unless they are the address.
 static int off_span(MD_SPANTYPE type, void *detail, void *user)
 {
-    (void)detail;
     page *p = user;
     p->spans -= p->spans > 0;
     if ((type == MD_SPAN_A || type == MD_SPAN_IMG) && p->url[0] &&
@@ -399,7 +398,6 @@ static void end_cell(page *p)
 
 static int off_block(MD_BLOCKTYPE type, void *detail, void *user)
 {
-    (void)detail;
     page *p = user;
     switch (type) {
     case MD_BLOCK_QUOTE:

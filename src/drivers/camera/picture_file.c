@@ -107,8 +107,6 @@ int pons__picture_write_jpeg(const char *path, const pons_picture_raw *p, pons_e
 #else
 int pons__picture_write_jpeg(const char *path, const pons_picture_raw *p, pons_error *err)
 {
-    (void)path;
-    (void)p;
     return pons_error_set(err, PONS_EENV, MODULE,
                           "no JPEG: built without libjpeg (libjpeg62-turbo-dev)");
 }
