@@ -103,16 +103,16 @@ static void *be_the_body(void *arg)
     rig *r = arg;
     pons_error err = PONS_ERROR_INIT;
     pons_value *msg = NULL;
-    double heard = 0.0, stepped = bench_now_s();
+    double received = 0.0, stepped = bench_now_s();
     while (!atomic_load(&r->over)) {
         bench_sleep_s(ROUND_S);
         const double now = bench_now_s();
         while (pons_link_recv(r->wire, &msg, &err) == 1) {
             if (strcmp(pons_get_str(msg, "type", ""), "heartbeat") == 0) {
-                if (heard > 0.0 && r->n < GAPS_MAX) {
-                    r->gap_ms[r->n++] = (now - heard) * 1e3;
+                if (received > 0.0 && r->n < GAPS_MAX) {
+                    r->gap_ms[r->n++] = (now - received) * 1e3;
                 }
-                heard = now;
+                received = now;
             }
             pons_link_send(r->body_end, msg, &err);
         }

@@ -16,7 +16,7 @@ enum { MESSAGES_MAX = 64, STATUS_MAX = 1024 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int told; // statuses, of one message
+static int reported; // statuses, of one message
 static bool operates;
 
 static void must(int holds)
@@ -33,7 +33,7 @@ static int send_to(pons_http_socket *s, bool binary, const void *data, size_t n)
     must(pons_value_parse(data, n, &v, NULL) == PONS_OK);
     must(strcmp(pons_get_str(v, "op", ""), "status") == 0 && *pons_get_str(v, "message", ""));
     pons_value_unref(v);
-    told++;
+    reported++;
     return PONS_OK;
 }
 
@@ -108,9 +108,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         char *message = malloc(n ? n : 1); // of its own size: what is read behind it is seen
         must(message != NULL);
         memcpy(message, data + at, n);
-        told = 0;
+        reported = 0;
         pons__fox_message(c, NULL, binary, message, n);
-        must(told <= 1);
+        must(reported <= 1);
         check(c);
         free(message);
         at += n;

@@ -37,7 +37,7 @@ static void check_goal(const pons_value *json, pons__ledger *l)
     const bool started = pons__ledger_started(l, line.goal_id);
     const int put = pons__ledger_append(l, &line, 1, NULL);
     must(put == (started && line.state == PONS_GOAL_STARTED ? PONS_EEXIST : PONS_OK));
-    pons__heard found;
+    pons__ledger_entry found;
     must(pons__ledger_find(l, line.goal_id, &found) && found.kept);
     must(put < 0 || (found.line.state == line.state && found.line.epoch == line.epoch &&
                      strcmp(found.line.skill, line.skill) == 0));

@@ -113,7 +113,7 @@ static bool is_over(const rig *r)
 static void hear(rig *r, pons_vda5050_topic topic, const char *text, size_t n, bool retained)
 {
     const bool paused = pons_get_bool(r->kept, "paused", false), over = is_over(r);
-    must(pons_vda5050_heard(r->v, topic, text, n, retained, NULL) == PONS_OK);
+    must(pons_vda5050_received(r->v, topic, text, n, retained, NULL) == PONS_OK);
     if ((!paused && pons_get_bool(r->kept, "paused", false)) || (!over && is_over(r))) {
         must(topic == PONS_VDA5050_INSTANT_ACTIONS && pons_vda5050_stops(topic, text, n));
     }

@@ -73,7 +73,7 @@ static inline void oom_sweep(const char *name, oom_act act, const void *user)
     const int well = act(user, &want, &err);
     oom.off = true;
     const long n = oom.count;
-    int told = 0, failed = 0;
+    int reported = 0, failed = 0;
     for (long i = 0; i < n; i++) {
         char *said = NULL;
         if (!rounds_take(ROUNDS_allocations, i, n)) {
@@ -87,7 +87,7 @@ static inline void oom_sweep(const char *name, oom_act act, const void *user)
         const int st = act(user, &said, &err);
         oom.off = true;
         if (st == PONS_ENOMEM) {
-            told++;
+            reported++;
             if (err.status != PONS_OK && err.status != PONS_ENOMEM) {
                 fail_msg("%s, allocation %ld of %ld: no memory, but the error is '%s'", name, i, n,
                          err.message);
@@ -107,7 +107,7 @@ static inline void oom_sweep(const char *name, oom_act act, const void *user)
     assert_true((want == NULL) == (said == NULL) && (!want || strcmp(want, said) == 0));
     free(said);
     free(want);
-    print_message("  %s: %d of %ld allocations failed, %d said so\n", name, failed, n, told);
+    print_message("  %s: %d of %ld allocations failed, %d said so\n", name, failed, n, reported);
 }
 
 #endif

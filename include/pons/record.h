@@ -61,9 +61,9 @@ typedef struct pons_recorder_options {
 } pons_recorder_options;
 
 typedef struct pons_recorder_about {
-    uint64_t heard, dropped;  // what was told, and what of it found no room
-    uint64_t messages, bytes; // of the file: of what is told several topics may have one each
-    bool ended;               // the disk is full: nothing is written any more
+    uint64_t received, dropped; // what was told, and what of it found no room
+    uint64_t messages, bytes;   // of the file: of what is told several topics may have one each
+    bool ended;                 // the disk is full: nothing is written any more
 } pons_recorder_about;
 
 // Makes the file: PONS_EEXIST, PONS_EIO as pons_mcap_create.

@@ -45,7 +45,7 @@ typedef struct pons_runtime_options {
     int (*pictures)(void *user, const char *target, pons_tools *ret, pons_error *err);
     bool (*dead)(void *user, const char *runner); // is it certain? NULL: only time tells
     // A session's state changed: its record as SESSIONS.md has it. NULL: nobody asks.
-    void (*told)(void *user, const char *session, const pons_value *record);
+    void (*reported)(void *user, const char *session, const pons_value *record);
     // So many that had ended are gone from the lanes, and of those that failed; also in LOG.md. NULL: nobody asks.
     void (*pruned)(void *user, int64_t sessions, int64_t failed);
     void *user;

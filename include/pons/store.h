@@ -43,7 +43,7 @@ int pons_store_backup(const char *url, const char *file, pons_error *err);
 // long it took (of an async one: until it was taken). On the thread that commits; must not call the
 // store. Closing it closes the other one. On failure *store is as it was.
 typedef void (*pons_store_commit_fn)(void *user, int rc, int64_t ns);
-int pons_store_watch(pons_store *store, const pons_clock *clock, pons_store_commit_fn told,
+int pons_store_watch(pons_store *store, const pons_clock *clock, pons_store_commit_fn reported,
                      void *user, pons_error *err);
 
 PONS_C_END

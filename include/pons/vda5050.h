@@ -47,7 +47,7 @@ typedef struct pons_vda5050_seen { // what the robot is and says, now
     bool away;            // somebody else has the robot: a person's task, its own battery
     const char *why;      // of latched, waits, paused, away: for people; or NULL
     const char *question; // that a person is asked; NULL: none
-    bool has_hand;
+    bool has_load_device;
     const char *holding;      // id; NULL: nothing
     const pons_value *skills; // [{name, …}] that the body has; NULL: not known; referenced
     double speed_max_mps;     // 0: not known
@@ -81,8 +81,8 @@ void pons_vda5050_destroy(pons_vda5050 *v); // NULL-safe
 
 // now_ms: a clock that never goes back; wall_ms: Unix time.
 // A message came. Bad ones are an error of the state, never of the call.
-int pons_vda5050_heard(pons_vda5050 *v, pons_vda5050_topic topic, const char *data, size_t n,
-                       bool retained, pons_error *err);
+int pons_vda5050_received(pons_vda5050 *v, pons_vda5050_topic topic, const char *data, size_t n,
+                          bool retained, pons_error *err);
 // `data` may be NULL where n is more than PONS_VDA5050_BYTES_MAX.
 // So many messages came faster than they are read, and were dropped: an error of the state.
 int pons_vda5050_missed(pons_vda5050 *v, pons_vda5050_topic topic, size_t n, pons_error *err);

@@ -34,7 +34,8 @@ typedef struct pons_hal_options {
     // PONS_EAGAIN while there is no body. NULL: nobody.
     int (*judge)(void *user, const char *skill, const pons_value *args, char *why, size_t cap);
     // An action's state: started, completed, failed. NULL: nobody asks.
-    void (*told)(void *user, const char *action_id, const char *status, const pons_value *action);
+    void (*reported)(void *user, const char *action_id, const char *status,
+                     const pons_value *action);
     void *user;
 } pons_hal_options;
 

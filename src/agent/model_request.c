@@ -232,9 +232,9 @@ static void add_history(pons_agent *a, pons_run *run, const pons_value *request,
     if (summary) {
         const size_t upto = (size_t)pons_get_int(summary, "upto", 0);
         from = from > upto ? from : upto;
-        pons_autovalue told = pons__summary_messages(pons_get_str(summary, "text", ""));
-        for (size_t i = 0; i < json_array_size(told); i++) {
-            json_array_append_new(list, as_sent(json_array_get(told, i)));
+        pons_autovalue reported = pons__summary_messages(pons_get_str(summary, "text", ""));
+        for (size_t i = 0; i < json_array_size(reported); i++) {
+            json_array_append_new(list, as_sent(json_array_get(reported, i)));
         }
     }
     for (size_t i = compacts ? 0 : from; i < end; i++) {

@@ -72,11 +72,11 @@ pons_value *pons__compacted(pons__role *role, pons_cx *cx, pons_value *messages)
         return messages;
     }
     const pons_value *all = pons_run_get(role->a->run, "messages");
-    pons_autovalue told = pons__summary_messages(pons_get_str(summary, "text", ""));
+    pons_autovalue reported = pons__summary_messages(pons_get_str(summary, "text", ""));
     pons_value *list = json_array();
     size_t i;
     pons_value *m;
-    json_array_foreach(told, i, m) {
+    json_array_foreach(reported, i, m) {
         char id[PONS_ID_MAX];
         pons_cx_id(cx, id);
         json_array_append_new(list, pons__agent_put_in(m, "id", json_string(id)));

@@ -215,7 +215,7 @@ static void let_go(pons_brain *b)
     pons__senses_forget(b);
     pons_critic_destroy(b->critic);
     b->critic = NULL;
-    b->heard = false;
+    b->received = false;
     b->stop_sent_ms = b->reset_sent_ms = 0;
     b->opts.resumed = false; // what happens from here on happened after that word
     b->people_since_ns = 0;
@@ -349,10 +349,10 @@ static int work(pons_brain *b, pons_error *err)
             }
             ticked = true;
             pons__stopped_send(b);
-            pons__tempo_send(b);
-            if (!b->heard) {
-                b->heard = true;
-                pons__port_heard(&b->port);
+            pons__speed_request_send(b);
+            if (!b->received) {
+                b->received = true;
+                pons__port_inbox_read(&b->port);
             }
             did = 1;
         }

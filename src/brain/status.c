@@ -117,16 +117,16 @@ static const pons__field status_fields[] = {
 TABLE(status, "`pons status --json`");
 
 // What the body says of itself, as it came: the newest telemetry, and its hello.
-static const pons__field told_now_fields[] = {
-    {"pose",          JSON, KEY, offsetof(pons__told_now, pose), .means = "of telemetry"},
-    {"pace_percent",  JSON, KEY, offsetof(pons__told_now, pace_percent), .means = "of telemetry"},
-    {"stop",          JSON, KEY, offsetof(pons__told_now, stop), .means = "of telemetry"},
-    {"battery_pct",   JSON, KEY, offsetof(pons__told_now, battery_pct), .means = "of telemetry"},
-    {"battery_state", JSON, KEY, offsetof(pons__told_now, battery_state), .means = "of telemetry"},
-    {"distance_remaining_m", JSON, KEY, offsetof(pons__told_now, distance), .means = "of telemetry"},
-    {"realtime",      JSON, KEY, offsetof(pons__told_now, realtime), .means = "of telemetry"},
+static const pons__field reported_now_fields[] = {
+    {"pose",          JSON, KEY, offsetof(pons__reported_now, pose), .means = "of telemetry"},
+    {"pace_percent",  JSON, KEY, offsetof(pons__reported_now, pace_percent), .means = "of telemetry"},
+    {"stop",          JSON, KEY, offsetof(pons__reported_now, stop), .means = "of telemetry"},
+    {"battery_pct",   JSON, KEY, offsetof(pons__reported_now, battery_pct), .means = "of telemetry"},
+    {"battery_state", JSON, KEY, offsetof(pons__reported_now, battery_state), .means = "of telemetry"},
+    {"distance_remaining_m", JSON, KEY, offsetof(pons__reported_now, distance), .means = "of telemetry"},
+    {"realtime",      JSON, KEY, offsetof(pons__reported_now, realtime), .means = "of telemetry"},
 };
-TABLE(told_now, "telemetry, as far as the status has it");
+TABLE(reported_now, "telemetry, as far as the status has it");
 
 static const pons__field greeted_fields[] = {
     {"driver",   JSON, KEY, offsetof(pons__greeted, driver), .means = "of hello"},
@@ -165,7 +165,7 @@ static int read_words(void *user, const pons_inbox_row *row)
         return 0;
     }
     PONS__AUTO(said) said = pons__said_read(value);
-    switch (pons__word_find(pons__letter_words, row->kind, PONS_LETTER_OTHER)) {
+    switch (pons__word_find(pons__inbox_message_words, row->kind, PONS_LETTER_OTHER)) {
     case PONS_LETTER_SAY:
     case PONS_LETTER_GOAL:
     case PONS_LETTER_WISH:
@@ -188,9 +188,9 @@ static void add_question(pons__list *list, const pons__question *q, const char *
     const bool no = reply && strcmp(reply->action, "reject") == 0;
     pons__record_free(&pons__reply_record, reply);
     if (answered ? q->answer && !no : !q->answer) {
-        pons__question *told = pons__record_copy(&pons__question_record, q);
-        pons__set_text(&told->task_id, task);
-        pons__list_add(list, told);
+        pons__question *reported = pons__record_copy(&pons__question_record, q);
+        pons__set_text(&reported->task_id, task);
+        pons__list_add(list, reported);
     }
 }
 
@@ -206,17 +206,17 @@ static void add_questions(pons__list *list, const pons__list *asks, const char *
 static pons__list questions(const pons__tasks *tasks, const pons__react *react, bool answered)
 {
     pons__list list = {0};
-    const pons__told *told = tasks ? tasks->react : NULL;
+    const pons__reported *reported = tasks ? tasks->react : NULL;
     const char *task = react && react->task ? react->task->id : "";
     if (react && react->asking.question) {
         add_question(&list, react->asking.question, task, answered);
         add_questions(&list, &react->asking.also, task, answered);
     }
-    if (told && !pons__told_taken(told, react)) {
-        add_questions(&list, &told->asks, told->task_id, answered);
-    } else if (told && told->state != PONS_INNER_IDLE && react && react->task &&
+    if (reported && !pons__reported_taken(reported, react)) {
+        add_questions(&list, &reported->asks, reported->task_id, answered);
+    } else if (reported && reported->state != PONS_INNER_IDLE && react && react->task &&
                react->activation ==
-                   told->activation) { // put aside, and the kernel was not told yet
+                   reported->activation) { // put aside, and the kernel was not told yet
         add_questions(&list, &react->task->asks, task, answered);
     }
     for (size_t i = 0; tasks && i < tasks->queue.n; i++) {
@@ -268,7 +268,7 @@ static pons_value *build(const char *thread, const pons__tasks *tasks, const inn
 {
     static const pons__list none = {0};
     const pons__react *react = in->react;
-    PONS__AUTO(told_now) now = pons__record_read(&pons__told_now_record, telemetry);
+    PONS__AUTO(reported_now) now = pons__record_read(&pons__reported_now_record, telemetry);
     PONS__AUTO(greeted) greeted = pons__record_read(&pons__greeted_record, hello);
     PONS__AUTO_LIST(zone) zones = {0};
     pons__list_read(&pons__zone_record, pons_get(greeted->world, "zones"), &zones);
@@ -316,12 +316,12 @@ static pons_value *build(const char *thread, const pons__tasks *tasks, const inn
         .body = hello ? &body : NULL,
         .unheard = unheard,
     };
-    pons_value *told = pons__record_write(&pons__status_record, &status);
+    pons_value *reported = pons__record_write(&pons__status_record, &status);
     pons__record_free(&pons__plan_brief_record, plan);
     pons__record_free(&pons__recovery_brief_record, recovery);
     questions_clear(&approvals);
     questions_clear(&answered);
-    return told;
+    return reported;
 }
 
 int pons_status_read(pons_store store, const char *thread, const pons_value *telemetry,

@@ -33,11 +33,11 @@ extern const pons__record pons__status_record, pons__status_body_record, pons__s
     pons__status_skill_record, pons__status_failure_record, pons__status_question_record,
     pons__status_answered_record;
 
-typedef struct pons__told_now {
+typedef struct pons__reported_now {
     const pons_value *pose, *stop, *pace_percent, *battery_pct, *battery_state, *distance,
         *realtime;
-} pons__told_now;
-PONS__RECORD_OF(told_now);
+} pons__reported_now;
+PONS__RECORD_OF(reported_now);
 
 typedef struct pons__greeted {
     const pons_value *driver, *robot_id, *boot_id, *world, *world_id, *started_ms;

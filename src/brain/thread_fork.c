@@ -167,22 +167,22 @@ static int mend(pons_store store, pons_thread *thread, pons_error *err)
     pons_state_history(store, id, PONS_NS_REACT, 1, false, &heads, &none);
     PONS__AUTO(tasks) t = pons__record_read(&pons__tasks_record, pons_get(state, "tasks"));
     if (!t->react) {
-        t->react = pons__record_new(&pons__told_record);
+        t->react = pons__record_new(&pons__reported_record);
     }
     PONS__AUTO(react) in = pons__record_read(&pons__react_record, pons_get(inner, "react"));
-    const bool heard = in->activation == t->react->activation;
+    const bool received = in->activation == t->react->activation;
     const bool at_work = json_array_size(pons_get(json_array_get(heads, 0), "next")) > 0;
     const bool lets_go = in->preempt;
-    const int told = t->react->state;
+    const int reported = t->react->state;
     int rc = PONS_OK;
-    if (!heard) {
+    if (!received) {
         take_back_asks(t);
     }
-    if (told == PONS_INNER_ACTIVE && !heard) {
+    if (reported == PONS_INNER_ACTIVE && !received) {
         rc = say_activate(store, id, t, err);
-    } else if (told == PONS_INNER_STOPPING && heard && at_work && !lets_go) {
+    } else if (reported == PONS_INNER_STOPPING && received && at_work && !lets_go) {
         rc = say_preempt(store, id, t, err);
-    } else if (told != PONS_INNER_IDLE && !(heard && at_work)) {
+    } else if (reported != PONS_INNER_IDLE && !(received && at_work)) {
         // It has ended, or was to go on, or never began, and the message is not here.
         rc = say_idle(t, thread, err);
     }

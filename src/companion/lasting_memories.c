@@ -190,7 +190,7 @@ pons_value *pons__co_memories_newest(const pons_companion *c)
     if (pons_items_search(&it, &q, &list, &ignored) < 0 || json_array_size(list) == 0) {
         return NULL;
     }
-    pons_value *told = json_array();
+    pons_value *reported = json_array();
     for (size_t i = 0; i < json_array_size(list); i++) {
         const pons_value *v = pons_get(json_array_get(list, i), "value");
         const char *said = pons_get_str(v, "text", "");
@@ -198,9 +198,9 @@ pons_value *pons__co_memories_newest(const pons_companion *c)
         memcpy(text, said, n);
         text[n] = '\0';
         json_array_append_new(
-            told, pons_object("from", json_string(pons_get_str(v, "from", "")), "text",
-                              json_string(text), "at", json_string(pons_get_str(v, "at", "")),
-                              "messages", json_integer(pons_get_int(v, "messages", 0)), NULL));
+            reported, pons_object("from", json_string(pons_get_str(v, "from", "")), "text",
+                                  json_string(text), "at", json_string(pons_get_str(v, "at", "")),
+                                  "messages", json_integer(pons_get_int(v, "messages", 0)), NULL));
     }
-    return told;
+    return reported;
 }

@@ -369,8 +369,8 @@ static pons_value *ask(const view *v, const step *st, const char *why)
     const char *answer = pons_get_str(v->human, "answer", "");
     pons__control said = pons__policy_control(v->rules, answer);
     if (said == CONTROL_NO || said == CONTROL_STOP || said == CONTROL_CANCEL) {
-        const bool told = strcmp(pons_get_str(v->last, "status", ""), "refused") == 0;
-        return decision("ABORT", NULL, "%s%s.", why, told ? "" : ", and a person said no");
+        const bool reported = strcmp(pons_get_str(v->last, "status", ""), "refused") == 0;
+        return decision("ABORT", NULL, "%s%s.", why, reported ? "" : ", and a person said no");
     }
     if (said != CONTROL_YES && v->zh) {
         char zh[320];

@@ -7,7 +7,7 @@
 // A complaint ("you are going too fast") makes it slower. What is faster, or a number, is an order alone: in a
 // statement ("it is still going faster", "it's at 80 %", "太慢了吗") it is no pace. A bare share needs its "speed".
 // "Faster" before a wish is a hurry ("快点，去厨房") and none of these: that is the intents' `urgent`.
-// This file knows the phrases; speed_phrases.c hears a whole sentence, and speed_manner.c a wish that one is within.
+// This file knows the phrases; speed_phrases.c hears a whole sentence, and speed_adverbs.c a wish that one is within.
 // What only sets a limit ("slow down to 0.2 m/s", "at most 30 % of the speed") raises none: `at_most`.
 #include "intents/speed_change.h"
 
@@ -227,7 +227,7 @@ static bool sets_limit(const pons__fold *f, size_t lo, size_t hi)
 }
 
 // Whether a phrase ends at `after` as an order does, or a complaint.
-static bool orders(const pons__fold *f, size_t after, const pons__heard *h)
+static bool orders(const pons__fold *f, size_t after, const pons__speed_phrase *h)
 {
     const bool hurries = h->kind == PACE_FASTER || h->kind == PACE_TOO_SLOW;
     const bool complains = h->kind == PACE_TOO_FAST || h->kind == PACE_TOO_SLOW;
@@ -236,7 +236,7 @@ static bool orders(const pons__fold *f, size_t after, const pons__heard *h)
 
 // statements: what is one is found as well.
 static bool find(const pons__intents *r, const pons__fold *f, size_t pos, bool statements,
-                 pons__heard *ret)
+                 pons__speed_phrase *ret)
 {
     const size_t start = pos;
     bool stated = false; // by what stands before it
@@ -266,19 +266,20 @@ static bool find(const pons__intents *r, const pons__fold *f, size_t pos, bool s
     }
 }
 
-bool pons__pace_find(const pons__intents *r, const pons__fold *f, size_t pos, pons__heard *ret)
+bool pons__pace_find(const pons__intents *r, const pons__fold *f, size_t pos,
+                     pons__speed_phrase *ret)
 {
     return find(r, f, pos, false, ret);
 }
 
-size_t pons__pace_phrase(const pons__fold *f, size_t pos, pons__heard *ret)
+size_t pons__pace_phrase(const pons__fold *f, size_t pos, pons__speed_phrase *ret)
 {
     size_t longest_end = pos;
     for (size_t i = 0; i < sizeof phrases / sizeof phrases[0]; i++) {
         double number = 0.0;
         const size_t after = end_of(&phrases[i], f, pos, &number);
         if (after > longest_end) {
-            *ret = (pons__heard){phrases[i].kind, number, sets_limit(f, pos, after), after};
+            *ret = (pons__speed_phrase){phrases[i].kind, number, sets_limit(f, pos, after), after};
             longest_end = after;
         }
     }
@@ -294,7 +295,7 @@ size_t pons__pace_filler(const pons__intents *r, const pons__fold *f, size_t pos
 
 bool pons__pace_stated(const pons__intents *r, const pons__fold *f)
 {
-    pons__heard h;
+    pons__speed_phrase h;
     return find(r, f, 0, true, &h) && h.rest == f->n && h.kind != PACE_PERCENT &&
            h.kind != PACE_MPS;
 }

@@ -1,7 +1,7 @@
 // speed_phrases.c - how fast, in what a person has said: a pace alone, behind a control word, before a wish, or within one.
 //
 //     "slower" "yes, slower" "slower, go to the kitchen"     speed_change.c's phrases
-//     "go slowly to the kitchen"                              speed_manner.c
+//     "go slowly to the kitchen"                              speed_adverbs.c
 #include "intents/speed_change.h"
 
 #include <math.h>
@@ -33,8 +33,8 @@ static size_t behind_control(const pons__intents *r, const pons__fold *f, size_t
     return 0;
 }
 
-static int told(const pons__heard *h, pons_value *before, pons_value *rest, pons_value **ret,
-                pons_error *err)
+static int reported(const pons__speed_phrase *h, pons_value *before, pons_value *rest,
+                    pons_value **ret, pons_error *err)
 {
     static const char *const words[] = {"slower", "faster", "normal", "percent",
                                         "mps",    "slower", "faster"};
@@ -57,7 +57,7 @@ int pons__policy_pace(void *self, const char *text, pons_value **ret, pons_error
     if (pons__fold_init(&f, text, strlen(text)) != PONS_OK) {
         return pons_error_set(err, PONS_ENOMEM, "rules", "no memory for what was said");
     }
-    pons__heard h;
+    pons__speed_phrase h;
     size_t end = 0;
     bool may_be_whole = false;
     char *wish = NULL;
@@ -66,10 +66,11 @@ int pons__policy_pace(void *self, const char *text, pons_value **ret, pons_error
     const size_t behind = behind_control(r, &f, &end, &may_be_whole);
     const bool whole = may_be_whole && pons__pace_find(r, &f, 0, &h);
     if ((whole || (behind && pons__pace_find(r, &f, behind, &h))) && isfinite(h.number)) {
-        rc = told(&h, whole || !behind ? NULL : json_stringn(text + f.at[0], f.at[end] - f.at[0]),
-                  h.rest < f.n ? json_string(text + f.at[h.rest]) : NULL, ret, err);
-    } else if ((rc = pons__manner(rules, text, &f, &h, &wish)) == PONS_OK) {
-        rc = told(&h, NULL, json_string(wish), ret, err);
+        rc = reported(&h,
+                      whole || !behind ? NULL : json_stringn(text + f.at[0], f.at[end] - f.at[0]),
+                      h.rest < f.n ? json_string(text + f.at[h.rest]) : NULL, ret, err);
+    } else if ((rc = pons__speed_adverb(rules, text, &f, &h, &wish)) == PONS_OK) {
+        rc = reported(&h, NULL, json_string(wish), ret, err);
         free(wish);
     }
     pons__fold_fini(&f);

@@ -593,12 +593,12 @@ static int noticed(server *s, const pons_value *m, pons_error *err)
     return PONS_OK;
 }
 
-static int heard(server *s, const pons_value *m, pons_error *err)
+static int received(server *s, const pons_value *m, pons_error *err)
 {
     int rc = PONS_OK;
     pons_each(one, m) // a batch, of 2025-03-26
     {
-        rc = rc < 0 || json_is_array(one) ? rc : heard(s, one, err);
+        rc = rc < 0 || json_is_array(one) ? rc : received(s, one, err);
     }
     if (!json_is_object(m)) {
         return rc;
@@ -721,7 +721,7 @@ static void pump(server *s)
         if (rc == 0) {
             return;
         }
-        rc = rc < 0 ? rc : heard(s, m, &err);
+        rc = rc < 0 ? rc : received(s, m, &err);
         if (rc < 0) {
             fall(s, &err);
             return;

@@ -26,13 +26,13 @@ enum {
 };
 
 typedef struct parser {
-    pons__tape *tape;
+    pons__tokens *tokens;
     const char *at, *end;
     pons_error *err;
 } parser;
 
 typedef struct writer {
-    pons__tape *tape;
+    pons__tokens *tokens;
     char *at;
     pons_error *err;
 } writer;
@@ -40,8 +40,8 @@ typedef struct writer {
 static int fail_at(const parser *p, const char *at, const char *what)
 {
     int line, column;
-    const size_t offset = (size_t)(at - p->tape->text);
-    pons__tape_place(p->tape, offset, &line, &column);
+    const size_t offset = (size_t)(at - p->tokens->text);
+    pons__tokens_place(p->tokens, offset, &line, &column);
     pons_error_set(p->err, PONS_EINVAL, "plan", "%s", what);
     pons_error_source(p->err, "%d:%d", line, column);
     return PONS_EINVAL;
@@ -54,7 +54,7 @@ static inline bool is_blank(char c)
 
 static bool grow(parser *p)
 {
-    pons__tape *t = p->tape;
+    pons__tokens *t = p->tokens;
     const size_t cap = t->cap * 2 + 64;
     pons__node *nodes = realloc(t->nodes, cap * sizeof *nodes);
     if (!nodes) {
@@ -69,7 +69,7 @@ static bool grow(parser *p)
 // A new node at p->at, or NULL. Pointers to nodes end here.
 static inline pons__node *node_new(parser *p, pons__kind kind)
 {
-    pons__tape *t = p->tape;
+    pons__tokens *t = p->tokens;
     if (t->n == t->cap && !grow(p)) {
         return NULL;
     }
@@ -153,7 +153,7 @@ static int decode(parser *p, const char *from, pons__node *node)
     while (quote < p->end && *quote != '"') {
         quote += *quote == '\\' && quote + 1 < p->end ? 2 : 1;
     }
-    char *const out = pons__arena_take(&p->tape->strings, (size_t)(quote - from) + 1);
+    char *const out = pons__arena_take(&p->tokens->strings, (size_t)(quote - from) + 1);
     if (!out) {
         return pons_error_set(p->err, PONS_ENOMEM, "plan", "out of memory");
     }
@@ -332,7 +332,7 @@ static char closer_of(bool object)
 // as its members come.
 static int parse(parser *p)
 {
-    pons__tape *const t = p->tape;
+    pons__tokens *const t = p->tokens;
     const char *const end = p->end, *at = past_blanks(p->at, end);
     size_t open[DEPTH_MAX], depth = 0;
     bool object = false; // the innermost container
@@ -391,9 +391,9 @@ close:;
     goto after;
 }
 
-int pons__tape_parse(pons__tape *t, const char *text, size_t len, pons_error *err)
+int pons__tokens_parse(pons__tokens *t, const char *text, size_t len, pons_error *err)
 {
-    parser p = {.tape = t, .at = text, .end = text + len, .err = err};
+    parser p = {.tokens = t, .at = text, .end = text + len, .err = err};
     t->text = text;
     t->len = len;
     if (!t->places.text) {
@@ -426,11 +426,11 @@ int pons__tape_parse(pons__tape *t, const char *text, size_t len, pons_error *er
     return p.at < p.end ? fail_at(&p, p.at, "text after the end of the JSON value") : PONS_OK;
 }
 
-void pons__tape_fini(pons__tape *t)
+void pons__tokens_fini(pons__tokens *t)
 {
     free(t->nodes);
     pons__arena_fini(&t->strings);
-    *t = (pons__tape){0};
+    *t = (pons__tokens){0};
 }
 
 void pons__places_find(pons__places *p, size_t at, int *ret_line, int *ret_column)
@@ -449,7 +449,7 @@ void pons__places_find(pons__places *p, size_t at, int *ret_line, int *ret_colum
     *ret_column = (int)(at - p->start) + 1;
 }
 
-size_t pons__tape_given(const pons__tape *t, size_t at)
+size_t pons__tokens_given(const pons__tokens *t, size_t at)
 {
     if (!t->marks) {
         return at;
@@ -466,12 +466,12 @@ size_t pons__tape_given(const pons__tape *t, size_t at)
     return low > 0 ? t->marks[low - 1].in : 0;
 }
 
-void pons__tape_place(pons__tape *t, size_t at, int *ret_line, int *ret_column)
+void pons__tokens_place(pons__tokens *t, size_t at, int *ret_line, int *ret_column)
 {
-    pons__places_find(&t->places, pons__tape_given(t, at), ret_line, ret_column);
+    pons__places_find(&t->places, pons__tokens_given(t, at), ret_line, ret_column);
 }
 
-const pons__node *pons__tape_get(const pons__tape *t, const pons__node *object, const char *key)
+const pons__node *pons__tokens_get(const pons__tokens *t, const pons__node *object, const char *key)
 {
     if (!object || object->kind != PONS__OBJECT) {
         return NULL;
@@ -493,7 +493,8 @@ const pons__node *pons__tape_get(const pons__tape *t, const pons__node *object, 
 // there is always room behind what is written, and mostly behind what is read.
 static inline void copy_piece(writer *w, const char *s, size_t n)
 {
-    if (n <= PIECE_BYTES && s >= w->tape->text && s + PIECE_BYTES <= w->tape->text + w->tape->len) {
+    if (n <= PIECE_BYTES && s >= w->tokens->text &&
+        s + PIECE_BYTES <= w->tokens->text + w->tokens->len) {
         memcpy(w->at, s, PIECE_BYTES);
     } else {
         memcpy(w->at, s, n);
@@ -545,14 +546,14 @@ static int put(writer *w, const pons__node *v)
         if (rc < 0) {
             return rc;
         }
-        child = &w->tape->nodes[child->next];
+        child = &w->tokens->nodes[child->next];
     }
     *w->at++ = ']';
     return PONS_OK;
 }
 
-int pons__tape_canonical(pons__tape *t, const pons__node *v, pons__arena *arena, const char **ret,
-                         pons_error *err)
+int pons__tokens_canonical(pons__tokens *t, const pons__node *v, pons__arena *arena,
+                           const char **ret, pons_error *err)
 {
     const char *last = v->kind == PONS__ARRAY || v->kind == PONS__OBJECT ? v->s : NULL;
     const size_t room = last ? (size_t)(last - (t->text + v->at)) + 1 : 6 * (size_t)v->len + 8;
@@ -560,7 +561,7 @@ int pons__tape_canonical(pons__tape *t, const pons__node *v, pons__arena *arena,
     if (!out) {
         return pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
     }
-    writer w = {.tape = t, .at = out, .err = err};
+    writer w = {.tokens = t, .at = out, .err = err};
     const int rc = put(&w, v);
     if (rc < 0) {
         return rc;
@@ -600,7 +601,7 @@ static void sort_keys(const pons__node **keys, size_t n)
 static int twice(const writer *w, const pons__node *key)
 {
     int line, column;
-    pons__tape_place(w->tape, key->at, &line, &column);
+    pons__tokens_place(w->tokens, key->at, &line, &column);
     pons_error_set(w->err, PONS_EINVAL, "plan", "the key \"%.*s\" is there twice", (int)key->len,
                    key->s);
     pons_error_source(w->err, "%d:%d", line, column);
@@ -619,7 +620,7 @@ static int put_object(writer *w, const pons__node *v)
     const pons__node *k = v + 1;
     for (uint32_t i = 0; i < v->len; i++) {
         keys[i] = k;
-        k = &w->tape->nodes[k[1].next];
+        k = &w->tokens->nodes[k[1].next];
     }
     sort_keys(keys, v->len);
     int rc = PONS_OK;

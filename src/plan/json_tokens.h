@@ -47,7 +47,7 @@ typedef struct pons__places {
 } pons__places;
 void pons__places_find(pons__places *p, size_t at, int *ret_line, int *ret_column);
 
-typedef struct pons__tape {
+typedef struct pons__tokens {
     pons__node *nodes;
     size_t n, cap;
     const char *text; // borrowed
@@ -56,21 +56,22 @@ typedef struct pons__tape {
     pons__places places;     // in the text before its repair
     const pons__mark *marks; // (n_marks), by `out`; NULL: the text was not repaired
     size_t n_marks;
-} pons__tape;
+} pons__tokens;
 
 // Parses one JSON text. PONS_EINVAL with line:col in the error's source.
 // `t` is zero-initialised, but for `places` and `marks` of a repaired text.
-int pons__tape_parse(pons__tape *t, const char *text, size_t len, pons_error *err);
-void pons__tape_fini(pons__tape *t);
+int pons__tokens_parse(pons__tokens *t, const char *text, size_t len, pons_error *err);
+void pons__tokens_fini(pons__tokens *t);
 // Where a byte of the tape's text was in the text as it was given.
-size_t pons__tape_given(const pons__tape *t, size_t at);
-void pons__tape_place(pons__tape *t, size_t at, int *ret_line, int *ret_column);
+size_t pons__tokens_given(const pons__tokens *t, size_t at);
+void pons__tokens_place(pons__tokens *t, size_t at, int *ret_line, int *ret_column);
 // The value of a member, or NULL. Linear.
-const pons__node *pons__tape_get(const pons__tape *t, const pons__node *object, const char *key);
+const pons__node *pons__tokens_get(const pons__tokens *t, const pons__node *object,
+                                   const char *key);
 
 // A value as canonical text in the arena. PONS_EINVAL: the key "a" is there twice.
-int pons__tape_canonical(pons__tape *t, const pons__node *v, pons__arena *arena, const char **ret,
-                         pons_error *err);
+int pons__tokens_canonical(pons__tokens *t, const pons__node *v, pons__arena *arena,
+                           const char **ret, pons_error *err);
 
 // Bytes before ", \ or a control character: what a string copies as it stands. In the header: it is
 // what most of a reading and a writing consists of.

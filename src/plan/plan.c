@@ -98,18 +98,18 @@ static int copy_object(pons__arena *a, const char *field, const char *s, const c
         *ret = "{}";
         return PONS_OK;
     }
-    pons__tape tape = {0};
+    pons__tokens tokens = {0};
     pons_error why = PONS_ERROR_INIT;
-    int rc = pons__tape_parse(&tape, s, strlen(s), &why);
-    if (rc >= 0 && tape.nodes[0].kind != PONS__OBJECT) {
+    int rc = pons__tokens_parse(&tokens, s, strlen(s), &why);
+    if (rc >= 0 && tokens.nodes[0].kind != PONS__OBJECT) {
         rc = pons_error_set(&why, PONS_EINVAL, "plan", "not a JSON object");
     }
-    rc = rc < 0 ? rc : pons__tape_canonical(&tape, tape.nodes, a, ret, &why);
+    rc = rc < 0 ? rc : pons__tokens_canonical(&tokens, tokens.nodes, a, ret, &why);
     if (rc < 0) {
         pons_error_set(err, rc, "plan", "%s: %s", field, why.message);
         pons_error_source(err, "%s", why.source);
     }
-    pons__tape_fini(&tape);
+    pons__tokens_fini(&tokens);
     return rc;
 }
 
@@ -119,10 +119,10 @@ static int copy_number(pons__arena *a, const char *field, double number, const c
 {
     char made[PONS__NUMBER_MAX];
     if (text) {
-        pons__tape tape = {0};
-        const bool good = pons__tape_parse(&tape, text, strlen(text), NULL) >= 0 &&
-                          tape.nodes[0].kind == PONS__NUMBER;
-        pons__tape_fini(&tape);
+        pons__tokens tokens = {0};
+        const bool good = pons__tokens_parse(&tokens, text, strlen(text), NULL) >= 0 &&
+                          tokens.nodes[0].kind == PONS__NUMBER;
+        pons__tokens_fini(&tokens);
         if (!good) {
             return pons_error_set(err, PONS_EINVAL, "plan", "%s: not a JSON number", field);
         }

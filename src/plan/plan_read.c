@@ -154,14 +154,14 @@ fault(const object *o, const char *field, size_t len, const pons__node *where, c
         snprintf(path, sizeof path, "%s", o->noun);
     }
     pons_error_set(o->err, PONS_EINVAL, "plan", "%s: %s", path, what);
-    pons__tape_place(o->read->tape, where ? where->at : o->node->at, &line, &column);
+    pons__tokens_place(o->read->tokens, where ? where->at : o->node->at, &line, &column);
     pons_error_source(o->err, "%d:%d", line, column);
     return PONS_EINVAL;
 }
 
 static int sort_members(object *o)
 {
-    const pons__node *nodes = o->read->tape->nodes, *key = o->node + 1;
+    const pons__node *nodes = o->read->tokens->nodes, *key = o->node + 1;
     if (o->node->kind != PONS__OBJECT) {
         return fault(o, NULL, 0, o->node, "expected an object");
     }
@@ -205,7 +205,7 @@ void pons__tell(const pons__read *r, pons_repair_kind kind, const pons__node *wh
     vsnprintf(what, sizeof what, fmt, ap);
     va_end(ap);
     pons_plan_repair repair = {.kind = kind, .what = what};
-    pons__tape_place(r->tape, where->at, &repair.line, &repair.column);
+    pons__tokens_place(r->tokens, where->at, &repair.line, &repair.column);
     r->fn(r->user, &repair);
 }
 
@@ -341,7 +341,7 @@ static int take_object(object *o, int field, const char **ret)
     if (!v || v->len == 0) {
         return PONS_OK;
     }
-    const int rc = pons__tape_canonical(o->read->tape, v, o->arena, ret, o->err);
+    const int rc = pons__tokens_canonical(o->read->tokens, v, o->arena, ret, o->err);
     if (rc == PONS_EINVAL) { // a path only when there is something to say
         if (o->in_steps) {
             pons_error_context(o->err, "steps[%zu].%s", o->index, o->names[field].text);
@@ -457,7 +457,7 @@ static int check_unique(const object *o, const pons_plan *p, const pons__node *s
     }
     const pons__node *step = steps + 1;
     for (size_t i = 0; i < first; i++) {
-        step = &o->read->tape->nodes[step->next];
+        step = &o->read->tokens->nodes[step->next];
     }
     object at = {.read = o->read,
                  .names = step_names,
@@ -466,7 +466,7 @@ static int check_unique(const object *o, const pons_plan *p, const pons__node *s
                  .in_steps = true,
                  .index = first,
                  .err = o->err};
-    const pons__node *id = pons__tape_get(o->read->tape, step, "step_id");
+    const pons__node *id = pons__tokens_get(o->read->tokens, step, "step_id");
     fault(&at, "step_id", 7, id ? id : step, "%lld already exists, use a unique id",
           (long long)p->steps[first].step_id);
     if (o->err) {
@@ -531,7 +531,7 @@ static int take_steps(object *o, pons_plan *p)
         if (s->step_id > p->own->max_id) {
             p->own->max_id = s->step_id;
         }
-        step.node = &o->read->tape->nodes[step.node->next];
+        step.node = &o->read->tokens->nodes[step.node->next];
     }
     return ascending || !(o->read->flags & PONS__READ_UNIQUE) ? PONS_OK : check_unique(o, p, steps);
 }
@@ -596,13 +596,13 @@ int pons__read_plan(const pons__read *r, const pons__node *node, pons_plan **ret
 // ---- values -------------------------------------------------------------------------------------
 
 // A value as a tape; *text is the caller's to free, also after a failure.
-static int tape_of(const pons_value *v, pons__tape *tape, char **text, pons_error *err)
+static int tokens_of(const pons_value *v, pons__tokens *tokens, char **text, pons_error *err)
 {
     const long len = pons_value_dump(v, text);
     if (len < 0) {
         return pons_error_set(err, (int)len, "plan", "the value cannot be written");
     }
-    return pons__tape_parse(tape, *text, (size_t)len, err);
+    return pons__tokens_parse(tokens, *text, (size_t)len, err);
 }
 
 // Positions are those of a dump, which the caller has never seen.
@@ -616,13 +616,13 @@ static int without_source(int rc, pons_error *err)
 
 static int plan_from(const pons_value *v, const pons__read *like, pons_plan **ret, pons_error *err)
 {
-    pons__tape tape = {0};
+    pons__tokens tokens = {0};
     char *text = NULL;
     pons__read r = *like;
-    r.tape = &tape;
-    int rc = tape_of(v, &tape, &text, err);
-    rc = rc < 0 ? rc : pons__read_plan(&r, tape.nodes, ret, err);
-    pons__tape_fini(&tape);
+    r.tokens = &tokens;
+    int rc = tokens_of(v, &tokens, &text, err);
+    rc = rc < 0 ? rc : pons__read_plan(&r, tokens.nodes, ret, err);
+    pons__tokens_fini(&tokens);
     free(text);
     return without_source(rc, err);
 }
@@ -644,18 +644,18 @@ int pons_plan_from_llm_response(const pons_value *v, const char *source,
 
 int pons_plan_step_from_value(const pons_value *v, pons_plan_step **ret, pons_error *err)
 {
-    pons__tape tape = {0};
+    pons__tokens tokens = {0};
     char *text = NULL;
     pons__arena *arena = NULL;
-    const pons__read r = {.tape = &tape};
-    int rc = tape_of(v, &tape, &text, err);
+    const pons__read r = {.tokens = &tokens};
+    int rc = tokens_of(v, &tokens, &text, err);
     pons_plan_step *step = rc < 0 ? NULL : pons__step_new(&arena);
     if (rc >= 0 && !step) {
         rc = pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
     }
     if (rc >= 0) {
         object o = {.read = &r,
-                    .node = tape.nodes,
+                    .node = tokens.nodes,
                     .names = step_names,
                     .n = STEP_FIELDS,
                     .noun = "step",
@@ -668,7 +668,7 @@ int pons_plan_step_from_value(const pons_value *v, pons_plan_step **ret, pons_er
     } else {
         *ret = step;
     }
-    pons__tape_fini(&tape);
+    pons__tokens_fini(&tokens);
     free(text);
     return without_source(rc, err);
 }
@@ -691,17 +691,17 @@ static int read_result(object *o, pons_execution_result *r)
 int pons_execution_result_from_value(const pons_value *v, double now_s, pons_execution_result **ret,
                                      pons_error *err)
 {
-    pons__tape tape = {0};
+    pons__tokens tokens = {0};
     char *text = NULL;
-    const pons__read read = {.tape = &tape, .from = {.now_s = now_s}};
-    int rc = tape_of(v, &tape, &text, err);
+    const pons__read read = {.tokens = &tokens, .from = {.now_s = now_s}};
+    int rc = tokens_of(v, &tokens, &text, err);
     pons_execution_result *r = rc < 0 ? NULL : pons__result_new();
     if (rc >= 0 && !r) {
         rc = pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
     }
     if (rc >= 0) {
         object o = {.read = &read,
-                    .node = tape.nodes,
+                    .node = tokens.nodes,
                     .names = result_names,
                     .n = RESULT_FIELDS,
                     .noun = "result",
@@ -714,7 +714,7 @@ int pons_execution_result_from_value(const pons_value *v, double now_s, pons_exe
     } else {
         *ret = r;
     }
-    pons__tape_fini(&tape);
+    pons__tokens_fini(&tokens);
     free(text);
     return without_source(rc, err);
 }

@@ -11,7 +11,7 @@ enum {
     PONS__READ_REPORT = 8  // defaults and left-out fields are told
 };
 typedef struct pons__read {
-    pons__tape *tape;
+    pons__tokens *tokens;
     int flags;
     const char *source; // with PONS__READ_REPLY
     const char *goal;   // when absent, or NULL

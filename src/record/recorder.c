@@ -68,7 +68,7 @@ struct pons_recorder {
     size_t n_topics;
     topic schemas[TOPICS_MAX];
     size_t n_schemas;
-    uint64_t told_dropped;
+    uint64_t reported_dropped;
     int64_t now_ns; // of the item that is written
     bool failed, crowded;
 };
@@ -252,15 +252,15 @@ static void item_free(item *i)
 static void tell_dropped(pons_recorder *r, uint64_t dropped)
 {
     char text[128];
-    if (dropped == r->told_dropped || r->failed) {
+    if (dropped == r->reported_dropped || r->failed) {
         return;
     }
     snprintf(text, sizeof text, "%llu messages found no room in the queue and are not recorded",
-             (unsigned long long)(dropped - r->told_dropped));
-    if (r->told_dropped == 0) {
+             (unsigned long long)(dropped - r->reported_dropped));
+    if (r->reported_dropped == 0) {
         tell(r, text);
     }
-    r->told_dropped = dropped;
+    r->reported_dropped = dropped;
     r->now_ns = pons_recorder_now_ns(r);
     pons_record_line(text, 3, r->now_ns, put, r);
 }
@@ -320,7 +320,7 @@ static void queue(pons_recorder *r, item i)
     i.wall_ns = i.wall_ns ? i.wall_ns : pons_recorder_now_ns(r);
     item *kept = malloc(sizeof *kept);
     pthread_mutex_lock(&r->mtx);
-    r->about.heard++;
+    r->about.received++;
     const bool room = kept && !r->about.ended && !r->closing && r->waiting < most &&
                       (i.kind != PICTURE || r->pictures < PICTURES_MAX) &&
                       (i.kind != RAW || r->raw_bytes + i.n <= RAW_BYTES_MAX);

@@ -36,7 +36,7 @@ static void clear_world(pons__runner *r)
     r->model.state = PONS__MODEL_THERE;
     r->steer_until_ns = 0;
     r->paused_until_ns = r->body_frozen_until_ns = 0;
-    pons_message_send(r->hand.link,
+    pons_message_send(r->control.link,
                       &(pons_message){.type = PONS_MESSAGE_PACE, .as.pace = {.percent = 100}},
                       &none);
 }
@@ -46,14 +46,14 @@ static int care(pons__runner *r, pons_error *err)
     if (!r->brain) {
         return PONS_OK;
     }
-    if (r->hand.latched) {
-        pons__watch_heard(&r->watch, "reset");
+    if (r->control.latched) {
+        pons__watch_received(&r->watch, "reset");
         pons__post(r, "control", pons_object("word", json_string("reset"), NULL));
-        return pons_message_send(r->hand.link, &(pons_message){.type = PONS_MESSAGE_RESET}, err);
+        return pons_message_send(r->control.link, &(pons_message){.type = PONS_MESSAGE_RESET}, err);
     }
     pons_autovalue status = pons_brain_status(r->brain);
     if (pons_get_bool(status, "paused", false) || json_is_object(pons_get(status, "stopped"))) {
-        pons__watch_heard(&r->watch, "continue");
+        pons__watch_received(&r->watch, "continue");
         pons__post(r, "control", pons_object("word", json_string("continue"), NULL));
     }
     if (json_array_size(pons_get(status, "approvals")) > 0 ||
@@ -68,7 +68,7 @@ static int care(pons__runner *r, pons_error *err)
     return PONS_OK;
 }
 
-int pons__peace_step(pons__runner *r, pons_error *err)
+int pons__calm_end_step(pons__runner *r, pons_error *err)
 {
     const pons_value *from = pons_get(r->s->value, "peace_s");
     if (!from || (double)r->robot_ns < json_number_value(from) * 1e9 || !r->body) {

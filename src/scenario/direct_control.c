@@ -16,10 +16,10 @@
 #define HEARTBEAT_NS (100 * PONS_NS_PER_MS)
 #define EXPIRES_MS   5000
 
-static void hear_telemetry(pons__hand *h, const pons_report_telemetry *t)
+static void hear_telemetry(pons__control *h, const pons_report_telemetry *t)
 {
     h->distance_m = isnan(t->distance_remaining_m) ? -1.0 : t->distance_remaining_m;
-    h->told = true;
+    h->reported = true;
     h->latched = t->stop.latched;
     snprintf(h->boot_id, sizeof h->boot_id, "%s", t->boot_id);
     h->stop_number = t->stop.number;
@@ -32,7 +32,7 @@ static void hear_telemetry(pons__hand *h, const pons_report_telemetry *t)
         strcmp(t->battery_state, "charging") == 0 || strcmp(t->battery_state, "full") == 0;
 }
 
-static void note_result(pons__hand *h, const char *goal_id, const char *status, int64_t code,
+static void note_result(pons__control *h, const char *goal_id, const char *status, int64_t code,
                         const char *text)
 {
     if (!h->controls) {
@@ -57,7 +57,7 @@ static const char *leaf_name(const char *path)
 }
 
 // A leaf has begun when it leaves IDLE, whatever it answers.
-static void hear_tree(pons__hand *h, const pons_report_tree *t)
+static void hear_tree(pons__control *h, const pons_report_tree *t)
 {
     h->trees += t->tree != h->tree;
     h->tree = t->tree;
@@ -72,7 +72,7 @@ static void hear_tree(pons__hand *h, const pons_report_tree *t)
     }
 }
 
-static void on_report(pons__hand *h, const pons_report *r)
+static void on_report(pons__control *h, const pons_report *r)
 {
     switch (r->type) {
     case PONS_REPORT_HELLO:
@@ -101,7 +101,8 @@ static void on_report(pons__hand *h, const pons_report *r)
     }
 }
 
-int pons__hand_open(pons__hand *h, pons_body *body, bool controls, bool watches, pons_error *err)
+int pons__control_open(pons__control *h, pons_body *body, bool controls, bool watches,
+                       pons_error *err)
 {
     pons_link *theirs = NULL;
     h->controls = controls;
@@ -125,27 +126,27 @@ int pons__hand_open(pons__hand *h, pons_body *body, bool controls, bool watches,
                              &(pons_message){.type = PONS_MESSAGE_HELLO, .as.hello = hello}, err);
 }
 
-void pons__hand_drop(pons__hand *h)
+void pons__control_drop(pons__control *h)
 {
     pons_link_close(h->link);
     h->link = NULL;
-    h->told = h->ready = false;
+    h->reported = h->ready = false;
     h->open = 0; // they ended with it
     h->boot_id[0] = '\0';
     h->latched = false;
 }
 
-void pons__hand_close(pons__hand *h)
+void pons__control_close(pons__control *h)
 {
     pons_link_close(h->link);
     pons_value_unref(h->results);
     pons_value_unref(h->skills);
     pons_value_unref(h->nodes);
     pons_value_unref(h->now_nodes);
-    *h = (pons__hand){.link = NULL};
+    *h = (pons__control){.link = NULL};
 }
 
-static void hear(pons__hand *h, const pons_value *json)
+static void hear(pons__control *h, const pons_value *json)
 {
     pons_report r;
     if (h->on_report) {
@@ -157,10 +158,10 @@ static void hear(pons__hand *h, const pons_value *json)
     pons_report_clear(&r);
 }
 
-int pons__hand_poll(pons__hand *h, int64_t host_ns, pons_error *err)
+int pons__control_poll(pons__control *h, int64_t host_ns, pons_error *err)
 {
     json_array_clear(h->now_nodes);
-    h->told = false;
+    h->reported = false;
     for (;;) {
         pons_autovalue msg = NULL;
         const int rc = pons_link_recv(h->link, &msg, err);
@@ -179,7 +180,8 @@ int pons__hand_poll(pons__hand *h, int64_t host_ns, pons_error *err)
     return PONS_OK;
 }
 
-int pons__hand_goal(pons__hand *h, const pons_value *goal, const pons_clock *clock, pons_error *err)
+int pons__control_goal(pons__control *h, const pons_value *goal, const pons_clock *clock,
+                       pons_error *err)
 {
     const pons_value *args = pons_get(goal, "args");
     char hash[33] = "";
@@ -203,7 +205,7 @@ int pons__hand_goal(pons__hand *h, const pons_value *goal, const pons_clock *clo
                              err);
 }
 
-int pons__hand_cancel(pons__hand *h, const char *goal_id, pons_error *err)
+int pons__control_cancel(pons__control *h, const char *goal_id, pons_error *err)
 {
     const pons_message cancel = {.type = PONS_MESSAGE_CANCEL,
                                  .as.about = {.goal_id = goal_id, .epoch = h->epoch}};

@@ -5,7 +5,7 @@
 #include "pons/link.h"
 
 // One end of a link to the body: its controller, when there is no brain, or an observer.
-typedef struct pons__hand {
+typedef struct pons__control {
     pons_link *link; // NULL: closed
     bool controls, watches;
     // Gets every message, and the way and the scan as well; NULL: nobody.
@@ -21,7 +21,7 @@ typedef struct pons__hand {
     pons_value *now_nodes;    // and of these, those of the last poll
     int64_t tree;             // the newest,
     int64_t trees;            // and how many there were
-    bool told;                // telemetry came in the last poll; the newest says:
+    bool reported;            // telemetry came in the last poll; the newest says:
     double distance_m;        // < 0: none
     bool latched, risk, charging;
     char boot_id[64];      // of the body,
@@ -29,11 +29,12 @@ typedef struct pons__hand {
     bool by_stop, durable; // of the latch: somebody asked for it; it is on the disk
     double battery_pct;
     int64_t pace_pct;
-} pons__hand;
-int pons__hand_open(pons__hand *h, pons_body *body, bool controls, bool watches, pons_error *err);
-void pons__hand_drop(pons__hand *h);  // the body is dead; another may be opened
-void pons__hand_close(pons__hand *h); // also one that was never opened
-int pons__hand_poll(pons__hand *h, int64_t host_ns, pons_error *err);
-int pons__hand_goal(pons__hand *h, const pons_value *goal, const pons_clock *clock,
-                    pons_error *err);
-int pons__hand_cancel(pons__hand *h, const char *goal_id, pons_error *err);
+} pons__control;
+int pons__control_open(pons__control *h, pons_body *body, bool controls, bool watches,
+                       pons_error *err);
+void pons__control_drop(pons__control *h);  // the body is dead; another may be opened
+void pons__control_close(pons__control *h); // also one that was never opened
+int pons__control_poll(pons__control *h, int64_t host_ns, pons_error *err);
+int pons__control_goal(pons__control *h, const pons_value *goal, const pons_clock *clock,
+                       pons_error *err);
+int pons__control_cancel(pons__control *h, const char *goal_id, pons_error *err);

@@ -32,7 +32,7 @@ static int each(const names *n, const char *pointer, const pons_value *what, nam
     return rc;
 }
 
-static int event_is_told(const names *n, const char *pointer, const char *name, pons_error *err)
+static int event_is_reported(const names *n, const char *pointer, const char *name, pons_error *err)
 {
     return pons_brain_tells(name)
                ? PONS_OK
@@ -49,7 +49,8 @@ static int skill_is_there(const names *n, const char *pointer, const char *name,
 }
 
 // name: "SKILL STATE"
-static int effect_is_told(const names *n, const char *pointer, const char *name, pons_error *err)
+static int effect_is_reported(const names *n, const char *pointer, const char *name,
+                              pons_error *err)
 {
     static const char *const states[] = {"intended", "dispatched", "accepted", "done",
                                          "failed",   "canceled",   "refused",  "outcome_unknown"};
@@ -74,9 +75,9 @@ static int of_events(const names *n, pons_error *err)
         char pointer[64];
         const pons_value *when = pons_get(e, "when");
         snprintf(pointer, sizeof pointer, "/events/%zu/when/event", i);
-        rc = rc < 0 ? rc : each(n, pointer, pons_get(when, "event"), event_is_told, err);
+        rc = rc < 0 ? rc : each(n, pointer, pons_get(when, "event"), event_is_reported, err);
         snprintf(pointer, sizeof pointer, "/events/%zu/when/effect", i);
-        rc = rc < 0 ? rc : each(n, pointer, pons_get(when, "effect"), effect_is_told, err);
+        rc = rc < 0 ? rc : each(n, pointer, pons_get(when, "effect"), effect_is_reported, err);
     }
     return rc;
 }
@@ -106,12 +107,14 @@ int pons__story_names(const pons__runner *r, pons_error *err)
     static const struct {
         const char *group, *key;
         naming *is_there;
-    } rows[] = {
-        {NULL, "approval_skills", skill_is_there},    {"always", "outside", zone_is_there},
-        {"always", "skills", skill_is_there},         {"expect", "in_zone", zone_is_there},
-        {"expect", "events_include", event_is_told},  {"expect", "events_exclude", event_is_told},
-        {"expect", "effects_include", effect_is_told}};
-    const names n = {.s = r->s, .world = r->env->world, .skills = r->hand.skills};
+    } rows[] = {{NULL, "approval_skills", skill_is_there},
+                {"always", "outside", zone_is_there},
+                {"always", "skills", skill_is_there},
+                {"expect", "in_zone", zone_is_there},
+                {"expect", "events_include", event_is_reported},
+                {"expect", "events_exclude", event_is_reported},
+                {"expect", "effects_include", effect_is_reported}};
+    const names n = {.s = r->s, .world = r->env->world, .skills = r->control.skills};
     int rc = PONS_OK;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0] && rc >= 0; i++) {
         char pointer[64];

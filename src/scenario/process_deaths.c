@@ -14,7 +14,7 @@
 
 void pons__body_death(pons__runner *r, double away_s)
 {
-    pons__hand_drop(&r->hand);
+    pons__control_drop(&r->control);
     pons_body_destroy(r->body);
     r->body = NULL;
     r->linked = r->met = false;
@@ -30,9 +30,9 @@ void pons__brain_death(pons__runner *r)
     r->linked = r->met = false;
     r->reborn_ns = r->manual.now_ns + REBIRTH_NS;
     r->story.kills++;
-    if (r->told.at > 0 && r->fault.commits >= r->told.at) {
-        r->story.kills_told++;
-        r->told.at = 0;
+    if (r->reported.at > 0 && r->fault.commits >= r->reported.at) {
+        r->story.kills_reported++;
+        r->reported.at = 0;
     }
     if (r->fault.commits >= r->added.at) {
         r->added.at = 0;
@@ -42,14 +42,14 @@ void pons__brain_death(pons__runner *r)
 // ---- kills --------------------------------------------------------------------------------------
 
 // The story kills the brain at its next commit; one that is dead dies again when it is back.
-void pons__told_kill(pons__runner *r, bool before)
+void pons__reported_kill(pons__runner *r, bool before)
 {
-    if (!r->brain || r->told.at > 0) {
-        r->told_waiting++;
-        r->told_before = before;
+    if (!r->brain || r->reported.at > 0) {
+        r->reported_waiting++;
+        r->reported_before = before;
         return;
     }
-    r->told = (pons__kill_plan){r->fault.commits + 1, before};
+    r->reported = (pons__kill_plan){r->fault.commits + 1, before};
     pons__kill_aim(r);
 }
 
@@ -67,8 +67,8 @@ void pons__fuzz_next(pons__runner *r)
 // The store dies at whichever comes first; where both are at one commit it is the story's.
 void pons__kill_aim(pons__runner *r)
 {
-    const bool told = r->told.at > 0 && (r->added.at == 0 || r->told.at <= r->added.at);
-    const pons__kill_plan next = told ? r->told : r->added;
+    const bool reported = r->reported.at > 0 && (r->added.at == 0 || r->reported.at <= r->added.at);
+    const pons__kill_plan next = reported ? r->reported : r->added;
     r->fault.kill_at = next.at;
     r->fault.before = next.before;
 }

@@ -33,10 +33,10 @@ int pons__body_birth(pons__runner *r, pons_error *err)
     body.seed = r->opts->seed ? r->opts->seed : (uint64_t)pons_get_int(v, "seed", 1);
     body.battery_pct = pons_get_num(v, "battery_pct", -1.0);
     body.workspace = r->env->trees;
-    r->hand.on_report = r->env->on_report ? tell_report : NULL;
-    r->hand.user = r;
+    r->control.on_report = r->env->on_report ? tell_report : NULL;
+    r->control.user = r;
     int rc = pons_body_create(&body, &r->body, err);
-    rc = rc < 0 ? rc : pons__hand_open(&r->hand, r->body, r->brainless, watches, err);
+    rc = rc < 0 ? rc : pons__control_open(&r->control, r->body, r->brainless, watches, err);
     if (rc >= 0 && r->boots++ > 0) {
         pons__watch_rebooted(&r->watch);
     }
@@ -52,9 +52,9 @@ static int tell_goals(pons__runner *r, pons_error *err)
     const pons_value *goals = pons_get(r->s->value, "goals");
     const size_t n = json_array_size(goals);
     const char *texts[GOALS_MAX] = {0};
-    int64_t told = 0;
-    int rc = r->memory.ops->event_last(r->memory.self, PONS__STORY_THREAD, &told, err);
-    if (rc < 0 || told > 0) {
+    int64_t reported = 0;
+    int rc = r->memory.ops->event_last(r->memory.self, PONS__STORY_THREAD, &reported, err);
+    if (rc < 0 || reported > 0) {
         return rc;
     }
     for (size_t i = 0; i < n && i < GOALS_MAX; i++) {
@@ -141,9 +141,9 @@ int pons__lives_step(pons__runner *r, pons_error *err)
     }
     pons__fault_store_revive(&r->fault);
     pons__fuzz_next(r);
-    if (r->told_waiting > 0) {
-        r->told_waiting--;
-        r->told = (pons__kill_plan){r->fault.commits + 1, r->told_before};
+    if (r->reported_waiting > 0) {
+        r->reported_waiting--;
+        r->reported = (pons__kill_plan){r->fault.commits + 1, r->reported_before};
     }
     pons__kill_aim(r);
     const int rc =

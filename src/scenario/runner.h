@@ -51,9 +51,9 @@ typedef struct pons__runner {
     pons_store memory, store;
     pons__fault_store fault;
     pons__kill_plan added;            // by a sweep or a seed
-    pons__kill_plan told;             // by the story
-    int told_waiting;                 // kills of the story that came while the brain was dead
-    bool told_before;                 // the last of them
+    pons__kill_plan reported;         // by the story
+    int reported_waiting;             // kills of the story that came while the brain was dead
+    bool reported_before;             // the last of them
     pons_body *body;                  // NULL while dead
     int64_t body_back_ns;             // host: when a dead one is started again
     int64_t body_frozen_until_ns;     // host: its process does not run
@@ -65,10 +65,10 @@ typedef struct pons__runner {
     int boots;
     pons_brain *brain; // NULL while dead, and in a story without one
     bool brainless;
-    bool named;      // what the file names is there, as the first hello has shown
-    bool linked;     // the brain has a link to this body,
-    bool met;        // which has run since, and so has heard its hello
-    pons__hand hand; // the controller of a story without a brain; else an observer
+    bool named;            // what the file names is there, as the first hello has shown
+    bool linked;           // the brain has a link to this body,
+    bool met;              // which has run since, and so has heard its hello
+    pons__control control; // the controller of a story without a brain; else an observer
     pons__wheels wheels;
     pons_llm llm;      // outlives the brain
     pons__model model; // between the brain and its model, if it has one
@@ -98,7 +98,7 @@ void pons__post(pons__runner *r, const char *kind, pons_value *value_taken);
 // process_deaths.c
 void pons__body_death(pons__runner *r, double away_s);
 void pons__brain_death(pons__runner *r);
-void pons__told_kill(pons__runner *r, bool before); // the story kills at the next commit
+void pons__reported_kill(pons__runner *r, bool before); // the story kills at the next commit
 void pons__fuzz_next(pons__runner *r);
 void pons__kill_aim(pons__runner *r);
 
@@ -106,7 +106,7 @@ void pons__kill_aim(pons__runner *r);
 int pons__story_names(const pons__runner *r, pons_error *err);
 
 // calm_end.c
-int pons__peace_step(pons__runner *r, pons_error *err);
+int pons__calm_end_step(pons__runner *r, pons_error *err);
 
 // scenario_events.c
 int pons__happen_fits(const pons__runner *r, pons_error *err);

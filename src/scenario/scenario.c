@@ -74,19 +74,19 @@ static void watch(pons__runner *r, bool ran, bool awake)
                              .minded = !r->brainless,
                              .awake = awake,
                              .met = r->met,
-                             .skills = r->hand.skills,
-                             .told = r->body && r->hand.told,
-                             .latched = r->hand.latched,
-                             .by_stop = r->hand.by_stop,
-                             .durable = r->hand.durable,
-                             .pace_pct = r->hand.pace_pct,
+                             .skills = r->control.skills,
+                             .reported = r->body && r->control.reported,
+                             .latched = r->control.latched,
+                             .by_stop = r->control.by_stop,
+                             .durable = r->control.durable,
+                             .pace_pct = r->control.pace_pct,
                              .bumps = -1,
                              .excused = r->robot_ns < r->excused_until_ns || r->wheels.left_stuck ||
                                         r->wheels.right_stuck,
-                             .risk = r->hand.risk,
-                             .empty = !r->hand.charging && r->hand.battery_pct <= safe_pct,
-                             .battery_pct = r->hand.battery_pct,
-                             .written = r->wheels.told,
+                             .risk = r->control.risk,
+                             .empty = !r->control.charging && r->control.battery_pct <= safe_pct,
+                             .battery_pct = r->control.battery_pct,
+                             .written = r->wheels.reported,
                              .truth = r->watch.truth};
     if (r->body) {
         pons_body_truth(r->body, &look.truth, NULL);
@@ -116,10 +116,10 @@ static pons_value *report(pons__runner *r)
     json_array_extend(misses, r->watch.misses);
     const int64_t starts =
         pons__judge_ledger(r->ledger, r->brainless ? NULL : r->story.results, misses);
-    if (r->hand.nodes) {
-        json_array_extend(r->story.nodes, r->hand.nodes);
-        json_array_extend(r->story.results, r->hand.results);
-        r->story.trees = r->hand.trees;
+    if (r->control.nodes) {
+        json_array_extend(r->story.nodes, r->control.nodes);
+        json_array_extend(r->story.results, r->control.results);
+        r->story.trees = r->control.trees;
     }
     if (r->brainless) {
         const size_t n = json_array_size(r->story.results);
@@ -127,7 +127,7 @@ static pons_value *report(pons__runner *r)
         const char *word = pons_get_str(last, "status", "");
         r->story.status = strcmp(word, "done") == 0       ? "succeeded"
                           : strcmp(word, "canceled") == 0 ? "cancelled"
-                          : r->hand.open > 0 || !last     ? NULL
+                          : r->control.open > 0 || !last  ? NULL
                                                           : "failed";
     }
     r->story.robot_s = (double)r->robot_ns / 1e9;
@@ -140,7 +140,7 @@ static pons_value *report(pons__runner *r)
                        pons_value_ref(r->story.decisions), "modes", pons_value_ref(r->story.modes),
                        "robot_s", json_real((double)r->robot_ns / 1e9), "commits",
                        json_integer(r->fault.commits), "kills", json_integer(r->story.kills),
-                       "kills_told", json_integer(r->story.kills_told), "starts",
+                       "kills_told", json_integer(r->story.kills_reported), "starts",
                        json_integer(starts), "results", pons_value_ref(r->story.results), NULL);
 }
 
@@ -223,7 +223,7 @@ static void runner_fini(pons__runner *r)
     if (r->brain) {
         pons_brain_kill(r->brain);
     }
-    pons__hand_close(&r->hand);
+    pons__control_close(&r->control);
     pons_body_destroy(r->body);
     pons__model_close(&r->model);
     pons_store_close(&r->memory);
@@ -254,14 +254,14 @@ static int step_body(pons__runner *r, pons_error *err)
     const int rc = pons_body_step(r->body, PONS__STORY_STEP_NS, err);
     r->robot_ns = pons_body_robot_ns(r->body);
     r->met = r->linked;
-    return rc < 0 ? rc : pons__hand_poll(&r->hand, r->manual.now_ns, err);
+    return rc < 0 ? rc : pons__control_poll(&r->control, r->manual.now_ns, err);
 }
 
 static int step_story(pons__runner *r, pons_error *err)
 {
     int rc = pons__happen_check(r, err);
     if (rc >= 0) {
-        rc = pons__peace_step(r, err);
+        rc = pons__calm_end_step(r, err);
     }
     return rc < 0 ? rc : pons__lives_step(r, err);
 }
@@ -273,20 +273,20 @@ static int step(pons__runner *r, bool *ret_over, pons_error *err)
     bool awake = false;
     r->manual.now_ns += PONS__STORY_STEP_NS;
     const bool runs = r->body && !pons__happen_frozen(r);
-    r->hand.told = r->hand.told && !r->body;
+    r->control.reported = r->control.reported && !r->body;
     if (runs) {
         rc = step_body(r, err);
     }
-    if (rc >= 0 && !r->named && r->hand.skills) {
+    if (rc >= 0 && !r->named && r->control.skills) {
         r->named = true;
         rc = pons__story_names(r, err);
     }
-    if (rc < 0 || (r->brainless && r->body && !r->hand.ready)) {
+    if (rc < 0 || (r->brainless && r->body && !r->control.ready)) {
         return rc;
     }
     rc = step_story(r, err);
     if (rc >= 0 && r->brainless) {
-        *ret_over = r->hand.open == 0 && pons__happen_done(r);
+        *ret_over = r->control.open == 0 && pons__happen_done(r);
     } else if (rc >= 0 && r->brain && r->manual.now_ns >= r->paused_until_ns) {
         rc = poll_brain(r, ret_over, err);
         awake = r->brain && r->linked;

@@ -82,12 +82,13 @@ static int move_boxes(pons__runner *r, pons_error *err)
 // As the page does: ten times a second while the finger is down.
 static int steer(pons__runner *r, pons_error *err)
 {
-    if (!r->hand.link || r->manual.now_ns < r->steer_ns || r->manual.now_ns > r->steer_until_ns) {
+    if (!r->control.link || r->manual.now_ns < r->steer_ns ||
+        r->manual.now_ns > r->steer_until_ns) {
         return PONS_OK;
     }
     r->steer_ns += STEER_NS;
     return pons_message_send(
-        r->hand.link,
+        r->control.link,
         &(pons_message){.type = PONS_MESSAGE_STEER, .as.steer = {.v = r->steer_v, .w = r->steer_w}},
         err);
 }
@@ -95,19 +96,20 @@ static int steer(pons__runner *r, pons_error *err)
 void pons__post(pons__runner *r, const char *kind, pons_value *value_taken)
 {
     pons_error ignored = PONS_ERROR_INIT;
-    pons_value *letter = json_copy(value_taken);
-    if (strcmp(kind, "answer") != 0 && *r->hand.boot_id) { // as the command line looks at the body
-        json_object_set_new(letter, "stop_boot", json_string(r->hand.boot_id));
-        json_object_set_new(letter, "stop_number", json_integer(r->hand.stop_number));
-        json_object_set_new(letter, "stop_latched", json_boolean(r->hand.latched));
+    pons_value *inbox_message = json_copy(value_taken);
+    if (strcmp(kind, "answer") != 0 &&
+        *r->control.boot_id) { // as the command line looks at the body
+        json_object_set_new(inbox_message, "stop_boot", json_string(r->control.boot_id));
+        json_object_set_new(inbox_message, "stop_number", json_integer(r->control.stop_number));
+        json_object_set_new(inbox_message, "stop_latched", json_boolean(r->control.latched));
     }
-    pons_inbox_post(r->memory, PONS__STORY_THREAD, "kernel", kind, letter, &ignored);
-    pons_value_unref(letter);
+    pons_inbox_post(r->memory, PONS__STORY_THREAD, "kernel", kind, inbox_message, &ignored);
+    pons_value_unref(inbox_message);
     pons_value_unref(value_taken);
 }
 
 // What the judge must know of a person's words: as the policy understands them.
-static void heard(pons__runner *r, const char *text)
+static void received(pons__runner *r, const char *text)
 {
     pons_autovalue parsed = NULL;
     pons_error none = PONS_ERROR_INIT;
@@ -116,19 +118,19 @@ static void heard(pons__runner *r, const char *text)
     const bool paced = p->ops->pace && p->ops->pace(p->self, text, &pace, &none) >= 0;
     text = paced ? pons_get_str(pace, "before", text) : text;
     p->ops->parse(p->self, text, r->env->world, &parsed, &none);
-    pons__watch_heard(&r->watch, pons_get_str(parsed, "control", ""));
+    pons__watch_received(&r->watch, pons_get_str(parsed, "control", ""));
 }
 
 // ---- the deeds ----------------------------------------------------------------------------------
 
 static int do_goal(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    return pons__hand_goal(&r->hand, what, &r->clock, err);
+    return pons__control_goal(&r->control, what, &r->clock, err);
 }
 
 static int do_cancel(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    return pons__hand_cancel(&r->hand, json_string_value(what), err);
+    return pons__control_cancel(&r->control, json_string_value(what), err);
 }
 
 static int do_stuck_wheel(pons__runner *r, const pons_value *what, pons_error *err)
@@ -144,7 +146,7 @@ static int do_stuck_wheel(pons__runner *r, const pons_value *what, pons_error *e
 // People speak to the store itself: their words arrive also while the brain is dead.
 static int do_say(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    heard(r, json_string_value(what));
+    received(r, json_string_value(what));
     r->answered_ns = r->manual.now_ns; // it may be one
     pons__post(r, "say", pons_object("text", pons_value_ref(what), NULL));
     return PONS_OK;
@@ -169,7 +171,7 @@ static int do_wish(pons__runner *r, const pons_value *what, pons_error *err)
 static int do_control(pons__runner *r, const pons_value *what, pons_error *err)
 {
     const char *word = pons_get_str(what, "word", "");
-    pons__watch_heard(&r->watch, strcmp(word, "resume") == 0 ? "continue" : word);
+    pons__watch_received(&r->watch, strcmp(word, "resume") == 0 ? "continue" : word);
     pons__post(r, "control", pons_value_ref(what));
     return PONS_OK;
 }
@@ -183,7 +185,7 @@ static int do_answer(pons__runner *r, const pons_value *what, pons_error *err)
 
 static int do_kill_brain(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    pons__told_kill(r, strcmp(json_string_value(what), "before") == 0);
+    pons__reported_kill(r, strcmp(json_string_value(what), "before") == 0);
     return PONS_OK;
 }
 
@@ -225,7 +227,7 @@ static int do_pace(pons__runner *r, const pons_value *what, pons_error *err)
 {
     const pons_message pace = {.type = PONS_MESSAGE_PACE,
                                .as.pace = {.percent = json_integer_value(what)}};
-    return pons_message_send(r->hand.link, &pace, err);
+    return pons_message_send(r->control.link, &pace, err);
 }
 
 // Somewhere, or so far ahead of the robot, wherever that is.
@@ -304,8 +306,8 @@ static int do_stop(pons__runner *r, const pons_value *what, pons_error *err)
 
 static int do_reset(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    pons__watch_heard(&r->watch, "reset");
-    return pons_message_send(r->hand.link, &(pons_message){.type = PONS_MESSAGE_RESET}, err);
+    pons__watch_received(&r->watch, "reset");
+    return pons_message_send(r->control.link, &(pons_message){.type = PONS_MESSAGE_RESET}, err);
 }
 
 static int do_model(pons__runner *r, const pons_value *what, pons_error *err)
@@ -396,19 +398,19 @@ static bool condition_met(pons__runner *r, const pons_value *when)
     const pons_value *below = pons_get(when, "battery_below_pct");
     const char *node = pons_get_str(when, "node", NULL);
     if (node) {
-        return r->hand.link && pons_list_has(r->hand.now_nodes, node);
+        return r->control.link && pons_list_has(r->control.now_nodes, node);
     }
     if (commit) {
         return r->fault.commits >= json_integer_value(commit);
     }
     if (distance) {
-        return r->hand.told && r->hand.distance_m >= 0.0 &&
-               r->hand.distance_m < json_number_value(distance);
+        return r->control.reported && r->control.distance_m >= 0.0 &&
+               r->control.distance_m < json_number_value(distance);
     }
     if (above) {
-        return r->hand.told && r->hand.battery_pct > json_number_value(above);
+        return r->control.reported && r->control.battery_pct > json_number_value(above);
     }
-    return below && r->hand.told && r->hand.battery_pct < json_number_value(below);
+    return below && r->control.reported && r->control.battery_pct < json_number_value(below);
 }
 
 int pons__happen_check(pons__runner *r, pons_error *err)

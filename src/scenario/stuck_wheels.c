@@ -19,7 +19,7 @@ static int wheels_open(const pons_value *world, const pons_value *config, void *
 {
     pons__wheels *w = opening;
     w->track_m = pons_get_num(pons_get(world, "robot"), "track_m", 0.34);
-    w->told = (pons_twist2){0};
+    w->reported = (pons_twist2){0};
     const int rc = w->inner->open(world, config, &w->self, err);
     if (rc >= 0) {
         *ret_self = w;
@@ -62,7 +62,7 @@ static bool wheels_scan(void *self, pons_scan *ret)
 static void wheels_write_velocity(void *self, pons_twist2 cmd)
 {
     pons__wheels *w = self;
-    w->told = cmd;
+    w->reported = cmd;
     const double half = 0.5 * w->track_m;
     const double left = w->left_stuck ? 0.0 : cmd.v - cmd.w * half;
     const double right = w->right_stuck ? 0.0 : cmd.v + cmd.w * half;
@@ -189,8 +189,8 @@ int64_t pons__wheels_bumps(pons__wheels *w)
 {
     pons_autovalue state = NULL;
     pons_error none = PONS_ERROR_INIT;
-    const bool told = w->inner->save && w->inner->save(w->self, &state, &none) >= 0;
-    return told ? pons_get_int(state, "bumps", -1) : -1;
+    const bool reported = w->inner->save && w->inner->save(w->self, &state, &none) >= 0;
+    return reported ? pons_get_int(state, "bumps", -1) : -1;
 }
 
 int pons__wheels_teleport(pons__wheels *w, pons_pose2 to, pons_error *err)

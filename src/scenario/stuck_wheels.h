@@ -10,7 +10,7 @@ typedef struct pons__wheels {
     void *self; // inner's
     double track_m;
     bool left_stuck, right_stuck;
-    pons_twist2 told; // the newest velocity
+    pons_twist2 reported; // the newest velocity
     pons_robot_ops ops;
     pons_robot_arm_ops arm;
 } pons__wheels;

@@ -51,17 +51,17 @@
 #define EVENT_MAX      (4UL * 1024UL * 1024UL) // of one event: a thread's whole state
 
 const pons__route *const pons__serve_tables[] = {
-    pons__words_routes,    // robot/status_and_commands.c
-    pons__live_routes,     // robot/live_pose.c
-    pons__hand_routes,     // robot/manual_control.c
-    pons__past_routes,     // robot/past_states.c
-    pons__files_routes,    // robot/workspace_files.c
-    pons__camera_routes,   // robot/camera_picture.c
-    pons__foxglove_routes, // foxglove/foxglove.c
-    pons__fleet_routes,    // robot/fleet_view.c
-    pons__hub_routes,      // events/event_hub.c
-    pons__metrics_routes,  // metrics/metrics.c
-    pons__mcp_routes,      // mcp/mcp.c
+    pons__words_routes,          // robot/status_and_commands.c
+    pons__live_routes,           // robot/live_pose.c
+    pons__manual_control_routes, // robot/manual_control.c
+    pons__past_routes,           // robot/past_states.c
+    pons__files_routes,          // robot/workspace_files.c
+    pons__camera_routes,         // robot/camera_picture.c
+    pons__foxglove_routes,       // foxglove/foxglove.c
+    pons__fleet_routes,          // robot/fleet_view.c
+    pons__hub_routes,            // events/event_hub.c
+    pons__metrics_routes,        // metrics/metrics.c
+    pons__mcp_routes,            // mcp/mcp.c
     // langgraph/
     pons__lg_info_routes,
     pons__lg_assistant_routes,
@@ -225,7 +225,7 @@ static int listen_both(pons_serve *s, pons_error *err)
 static int graphs(pons_serve *s, pons_error *err)
 {
     const pons_serve_options *o = &s->o;
-    const int rc = s->desk ? pons__agent_graph_open(s, &s->agent, err) : PONS_OK;
+    const int rc = s->chat_host ? pons__agent_graph_open(s, &s->agent, err) : PONS_OK;
     s->graphs = rc >= 0 ? calloc(o->n_graphs + 1, sizeof *s->graphs) : NULL;
     if (rc >= 0 && !s->graphs) {
         return pons_error_set(err, PONS_ENOMEM, PONS__SERVE, "no memory for graphs");
@@ -278,7 +278,7 @@ int pons_serve_open(const pons_serve_options *opts, pons_serve **ret, pons_error
     rc = rc < 0 ? rc : pons__foxglove_open(s, &s->foxglove, err);
     rc = rc < 0 ? rc : pons__steering_open(s, &s->steering, err);
     rc = rc < 0 ? rc : pons__mcp_open(s, &s->mcp, err);
-    rc = rc < 0 ? rc : pons__desk_open(s, &s->desk, err);
+    rc = rc < 0 ? rc : pons__chat_host_open(s, &s->chat_host, err);
     rc = rc < 0 ? rc : graphs(s, err);
     rc = rc < 0 ? rc : pons__runhost_open(s, &s->host, err);
     rc = rc < 0 ? rc : pons__webhooks_open(s, &s->webhooks, err);
@@ -305,7 +305,7 @@ void pons_serve_close(pons_serve *s)
     pons__mcp_stop(s->mcp);
     pons__runhost_stop(s->host);
     pons__webhooks_close(s->webhooks);
-    pons__desk_stop(s->desk);
+    pons__chat_host_stop(s->chat_host);
     if (s->listener) {
         s->http->close(s->listener);
     }
@@ -316,7 +316,7 @@ void pons_serve_close(pons_serve *s)
     pons__steering_close(s->steering);
     pons__mcp_close(s->mcp);
     pons__runhost_close(s->host);
-    pons__desk_close(s->desk);
+    pons__chat_host_close(s->chat_host);
     pons__agent_graph_close(s->agent);
     free(s->graphs);
     pons_tools_view_close(s->view);
@@ -362,8 +362,9 @@ int pons_serve_message(pons_serve *s, const char *thread, const char *await_id, 
 
 static int may_chat(const pons_serve *s, const char *session, pons_error *err)
 {
-    return s->desk ? pons__desk_name(s->desk, session, err)
-                   : pons_error_set(err, PONS_ENOTFOUND, PONS__SERVE, "there is no agent here");
+    return s->chat_host
+               ? pons__chat_host_name(s->chat_host, session, err)
+               : pons_error_set(err, PONS_ENOTFOUND, PONS__SERVE, "there is no agent here");
 }
 
 int pons_serve_chat(pons_serve *s, const char *session, const char *text, pons_error *err)
@@ -374,32 +375,32 @@ int pons_serve_chat(pons_serve *s, const char *session, const char *text, pons_e
     const int rc = may_chat(s, session, err);
     if (rc >= 0 && pons__chat_stops(s, text, &stop, &says, &why)) {
         pons_error none = PONS_ERROR_INIT;
-        (void)pons__desk_halt(s->desk, session, &none);
+        (void)pons__chat_host_halt(s->chat_host, session, &none);
         if (stop < 0 && err) {
             *err = why;
         }
         return stop;
     }
-    return rc < 0 ? rc : pons__desk_say(s->desk, session, text, true, NULL, err);
+    return rc < 0 ? rc : pons__chat_host_say(s->chat_host, session, text, true, NULL, err);
 }
 
 int pons_serve_chat_answer(pons_serve *s, const char *session, const char *question,
                            const pons_value *answer, pons_error *err)
 {
     const int rc = may_chat(s, session, err);
-    return rc < 0 ? rc : pons__desk_answer(s->desk, session, question, answer, err);
+    return rc < 0 ? rc : pons__chat_host_answer(s->chat_host, session, question, answer, err);
 }
 
 int pons_serve_chat_open(pons_serve *s, const char *session, pons_error *err)
 {
     const int rc = may_chat(s, session, err);
-    return rc < 0 ? rc : pons__desk_join(s->desk, session, NULL, err);
+    return rc < 0 ? rc : pons__chat_host_join(s->chat_host, session, NULL, err);
 }
 
 int pons_serve_chat_stop(pons_serve *s, const char *session, pons_error *err)
 {
     const int rc = may_chat(s, session, err);
-    return rc < 0 ? rc : pons__desk_halt(s->desk, session, err);
+    return rc < 0 ? rc : pons__chat_host_halt(s->chat_host, session, err);
 }
 
 void pons_serve_commit(pons_serve *s, int rc, int64_t ns)

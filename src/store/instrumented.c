@@ -12,7 +12,7 @@ typedef struct watch {
     pons_store_ops ops; // const
     pons_store inner;   // const
     pons_clock clock;   // const
-    pons_store_commit_fn told;
+    pons_store_commit_fn reported;
     void *user;
 } watch;
 
@@ -135,7 +135,7 @@ static int commit(void *self, const pons_commit *c, pons_error *err)
     const watch *w = self;
     const int64_t from = pons_now_ns(&w->clock);
     const int rc = w->inner.ops->commit(w->inner.self, c, err);
-    w->told(w->user, rc, pons_now_ns(&w->clock) - from);
+    w->reported(w->user, rc, pons_now_ns(&w->clock) - from);
     return rc;
 }
 
@@ -145,7 +145,7 @@ static int commit_async(void *self, const pons_commit *c, pons_error *err)
     const watch *w = self;
     const int64_t from = pons_now_ns(&w->clock);
     const int rc = w->inner.ops->commit_async(w->inner.self, c, err);
-    w->told(w->user, rc, pons_now_ns(&w->clock) - from);
+    w->reported(w->user, rc, pons_now_ns(&w->clock) - from);
     return rc;
 }
 
@@ -158,7 +158,7 @@ static void close_watch(void *self)
     }
 }
 
-int pons_store_watch(pons_store *store, const pons_clock *clock, pons_store_commit_fn told,
+int pons_store_watch(pons_store *store, const pons_clock *clock, pons_store_commit_fn reported,
                      void *user, pons_error *err)
 {
     const pons_store_ops *o = store->ops;
@@ -168,7 +168,7 @@ int pons_store_watch(pons_store *store, const pons_clock *clock, pons_store_comm
     }
     w->inner = *store;
     w->clock = *clock;
-    w->told = told;
+    w->reported = reported;
     w->user = user;
     w->ops = (pons_store_ops){.abi = o->abi,
                               .name = o->name,

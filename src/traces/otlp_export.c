@@ -37,11 +37,11 @@ struct pons__export {
     int wake;
     int end; // a timer: readable when close has waited long enough
     pthread_mutex_t mtx;
-    pons_value *spans; // [mtx] a list
-    size_t dropped;    // [mtx]
-    bool closing;      // [mtx]
-    uint64_t calls;    // the thread
-    int64_t told_ms;   // the thread
+    pons_value *spans;   // [mtx] a list
+    size_t dropped;      // [mtx]
+    bool closing;        // [mtx]
+    uint64_t calls;      // the thread
+    int64_t reported_ms; // the thread
 };
 
 // ---- the thread ---------------------------------------------------------------------------------
@@ -82,8 +82,8 @@ static void send_batch(pons__export *x, pons_value *spans)
     }
     free(text);
     const int64_t now = pons_now_ms(&x->clock);
-    if ((status < 200 || status > 299) && (x->told_ms == 0 || now - x->told_ms > TELL_MS)) {
-        x->told_ms = now;
+    if ((status < 200 || status > 299) && (x->reported_ms == 0 || now - x->reported_ms > TELL_MS)) {
+        x->reported_ms = now;
         pons_log(PONS_LOG_WARN, PONS__TRACES, "the collector took no spans (%d): %zu are lost",
                  status, json_array_size(spans));
     }

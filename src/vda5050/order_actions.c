@@ -255,27 +255,28 @@ static void take_skill(pons_vda5050 *v, const asked *a)
 }
 
 // Keeps that an id was heard, and in which message.
-static void note_heard(pons_value *heard, pons_value *known, const char *id, const char *of)
+static void note_received(pons_value *received, pons_value *known, const char *id, const char *of)
 {
     if (known) {
         json_object_set_new(known, "of", pons_string(of));
         return;
     }
-    if (json_array_size(heard) >= HEARD_MAX) {
-        json_array_remove(heard, 0);
+    if (json_array_size(received) >= HEARD_MAX) {
+        json_array_remove(received, 0);
     }
-    json_array_append_new(heard, pons_object("id", json_string(id), "of", pons_string(of), NULL));
+    json_array_append_new(received,
+                          pons_object("id", json_string(id), "of", pons_string(of), NULL));
 }
 
 // `of`: headerId and timestamp of its message; the same twice is a redelivery, and no error. What stops is done each
 // time that it comes.
 static void hear(pons_vda5050 *v, const pons_value *action, const char *of)
 {
-    pons_value *heard = pons__vda_list(v, "heard");
+    pons_value *received = pons__vda_list(v, "heard");
     const struct own *own = own_of(action);
     asked a = {.message = action, .id = pons_get_str(action, "actionId", "")};
     pons_value *had = pons__vda_find_action(v, a.id);
-    pons_value *known = (pons_value *)pons_find(heard, "id", a.id);
+    pons_value *known = (pons_value *)pons_find(received, "id", a.id);
     const bool before = known || had, stops = own && own->stops;
     const bool others = had && json_is_string(pons_get(had, "skill")); // keeps its actionState
     a.again = strcmp(pons_get_str(known, "of", ""), of) == 0;
@@ -285,7 +286,7 @@ static void hear(pons_vda5050 *v, const pons_value *action, const char *of)
     if (before && !stops) {
         return;
     }
-    note_heard(heard, known, a.id, of);
+    note_received(received, known, a.id, of);
     pons_autovalue kept = kept_action(action, "INSTANT", -1, NULL, NULL);
     a.kept = kept;
     if (had && !others) {

@@ -238,8 +238,8 @@ void pons_vda5050_destroy(pons_vda5050 *v)
     }
 }
 
-int pons_vda5050_heard(pons_vda5050 *v, pons_vda5050_topic topic, const char *data, size_t n,
-                       bool retained, pons_error *err)
+int pons_vda5050_received(pons_vda5050 *v, pons_vda5050_topic topic, const char *data, size_t n,
+                          bool retained, pons_error *err)
 {
     pons_value *refs = json_array();
     pons__vda_ref(refs, "topic", pons_vda5050_topics[topic]);
@@ -328,7 +328,7 @@ int pons_vda5050_tick(pons_vda5050 *v, const pons_vda5050_seen *seen, int64_t no
     if (rc < 0 || !v->online) {
         return rc;
     }
-    if (v->factsheet_due || (seen->connected && seen->speed_max_mps != v->told_speed)) {
+    if (v->factsheet_due || (seen->connected && seen->speed_max_mps != v->reported_speed)) {
         pons__vda_publish_factsheet(v, wall_ms);
     }
     if (v->forced || now_ms - v->state_ms >= STATE_LEAST_MS) {

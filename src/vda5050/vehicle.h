@@ -34,7 +34,7 @@ struct pons_vda5050 {
     int64_t state_ms, shown_ms;
     pons_value *said; // the state that was published last, without what changes all the time
     uint32_t header[PONS_VDA5050_TOPICS];
-    double told_speed; // in the factsheet
+    double reported_speed; // in the factsheet
 };
 
 // order.c

@@ -178,7 +178,7 @@ static pons_value *state(pons_vda5050 *v)
         json_pack("[{s:s, s:s, s:s}]", "mapId", pons_get_str(v->config, "map", ""), "mapVersion",
                   pons_get_str(v->config, "map_version", "1"), "mapStatus", "ENABLED"),
         NULL);
-    if (s->has_hand) {
+    if (s->has_load_device) {
         json_object_set_new(m, "loads",
                             s->holding ? json_pack("[{s:s}]", "loadId", s->holding) : json_array());
     }
@@ -296,6 +296,6 @@ void pons__vda_publish_factsheet(pons_vda5050 *v, int64_t wall_ms)
     merge(own_words, pons_get(v->config, "factsheet"));
     json_object_update(m, own_words);
     v->o.publish(v->o.user, PONS_VDA5050_FACTSHEET, m);
-    v->told_speed = s->speed_max_mps;
+    v->reported_speed = s->speed_max_mps;
     v->factsheet_due = false;
 }

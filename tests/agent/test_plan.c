@@ -117,7 +117,7 @@ static void an_edit_that_is_none_answers_nothing(void **state)
 {
     (void)state;
     static const struct {
-        const char *answer, *told;
+        const char *answer, *reported;
     } rows[] = {
         {"{'action':'edit','args':{'steps':[]}}", "steps: expected a list"},
         {"{'action':'edit','args':{'steps':5}}", "steps: expected a list"},
@@ -138,7 +138,7 @@ static void an_edit_that_is_none_answers_nothing(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         pons_autovalue answer = json(rows[i].answer);
         assert_int_equal(pons_agent_answer(b.a, NULL, answer, &b.err), PONS_EINVAL);
-        if (!strstr(b.err.message, rows[i].told)) {
+        if (!strstr(b.err.message, rows[i].reported)) {
             fail_msg("row %zu: %s", i, b.err.message);
         }
         bench_settle(&b);
@@ -519,9 +519,9 @@ static void plan_create_tells_what_a_step_has(void **state)
     bench_open(&b, "", PLAN("One", "{title: t, tool_call_type: dance}") "- content: sorry\n");
     bench_say(&b, "go");
     assert_int_equal(bench_count(&b, "plan_created", NULL, NULL), 0);
-    const char *told = bench_last_message(&b, "tool");
-    assert_non_null(strstr(told, "tool_call_type"));
-    assert_non_null(strstr(told, "ask_user"));
+    const char *reported = bench_last_message(&b, "tool");
+    assert_non_null(strstr(reported, "tool_call_type"));
+    assert_non_null(strstr(reported, "ask_user"));
     bench_close(&b);
 }
 

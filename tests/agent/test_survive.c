@@ -66,7 +66,7 @@ static void a_faulty_answer_goes_back_to_the_model(void **state)
 {
     (void)state;
     static const struct {
-        const char *reply, *told;
+        const char *reply, *reported;
         bool result; // told as the call's result, not as a complaint
     } rows[] = {
         {CALLS("{'id':'1','name':'lok','arguments':{},'fault':'not offered: lok'}"),
@@ -92,10 +92,10 @@ static void a_faulty_answer_goes_back_to_the_model(void **state)
         assert_int_equal(pons_agent_outcome_get(b.a), PONS_AGENT_SUCCEEDED);
         assert_int_equal(json_array_size(b.requests), 3);
         assert_int_equal(json_array_size(b.world.calls), 0);
-        if (rows[i].result && !strstr(bench_last_message(&b, "tool"), rows[i].told)) {
+        if (rows[i].result && !strstr(bench_last_message(&b, "tool"), rows[i].reported)) {
             fail_msg("row %zu: %s", i, bench_last_message(&b, "tool"));
         }
-        if (!rows[i].result && !strstr(last_of(&b, 1), rows[i].told)) {
+        if (!rows[i].result && !strstr(last_of(&b, 1), rows[i].reported)) {
             fail_msg("row %zu: %s", i, last_of(&b, 1));
         }
         bench_check_messages(&b);

@@ -71,7 +71,7 @@ static void what_is_not_right_is_told_to_the_model(void **state)
 {
     (void)state;
     static const struct {
-        const char *call, *told;
+        const char *call, *reported;
     } rows[] = {
         {"{name: look, arguments: {}}", "arguments are not right"},
         {"{name: look, arguments: {at: 3}}", "arguments are not right"},
@@ -87,7 +87,7 @@ static void what_is_not_right_is_told_to_the_model(void **state)
         snprintf(script, sizeof script, "- {tool_calls: [%s]}\n- {content: sorry}", rows[i].call);
         bench_open(&b, "", script);
         bench_say(&b, "go");
-        if (!strstr(bench_last_message(&b, "tool"), rows[i].told)) {
+        if (!strstr(bench_last_message(&b, "tool"), rows[i].reported)) {
             fail_msg("row %zu: %s", i, bench_last_message(&b, "tool"));
         }
         assert_int_equal(json_array_size(b.world.calls), bench_starts(&b, "break"));

@@ -151,14 +151,14 @@ static void test_no_event_is_lost_between_threads(void **state)
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, produce, &q), 0);
     }
-    static int heard[THREADS * CALLS];
+    static int received[THREADS * CALLS];
     for (int total = 0; total < THREADS * CALLS * EACH;) {
         struct pollfd p = {.fd = q.fd, .events = POLLIN};
         assert_int_equal(poll(&p, 1, 30000), 1); // a lost wake-up would end here
         plain e;
         while (pons_event_queue_next(&q, &e)) {
-            assert_int_equal(e.n, heard[e.call]);
-            heard[e.call]++;
+            assert_int_equal(e.n, received[e.call]);
+            received[e.call]++;
             total++;
         }
     }

@@ -106,15 +106,15 @@ static void test_first_words_after_a_reboot(void **unused)
     assert_int_equal(pons_link_send(eye, hello, NULL), PONS_OK);
     assert_int_equal(pons_body_step(t.body, 10 * PONS_NS_PER_MS, NULL), PONS_OK);
     pons_value *m = NULL;
-    bool told = false;
-    while (!told && pons_link_recv(eye, &m, NULL) == 1) {
-        told = strcmp(pons_get_str(m, "type", ""), "telemetry") == 0;
-        if (told) {
+    bool reported = false;
+    while (!reported && pons_link_recv(eye, &m, NULL) == 1) {
+        reported = strcmp(pons_get_str(m, "type", ""), "telemetry") == 0;
+        if (reported) {
             assert_string_equal(pons_get_str(m, "holding", "nothing"), "apple");
         }
         pons_value_unref(m);
     }
-    assert_true(told);
+    assert_true(reported);
     pons_link_close(eye);
     bench_close(&t);
 }

@@ -62,7 +62,7 @@ static pons_value *hello(const char *role)
 }
 
 // What another client has heard: the last message of a type, or NULL. The caller's.
-static pons_value *heard(pons_link *l, const char *type)
+static pons_value *received(pons_link *l, const char *type)
 {
     pons_value *m = NULL, *last = NULL;
     while (pons_link_recv(l, &m, NULL) == 1) {
@@ -165,7 +165,7 @@ static void bad_messages_are_answered_and_do_no_harm(void **state)
         assert_int_equal(pons_value_parse(table[i].text, strlen(table[i].text), &v, NULL), PONS_OK);
         assert_int_equal(pons_link_send(l, v, NULL), PONS_OK);
         bench_step(&t, 0.01);
-        pons_autovalue m = heard(l, "error");
+        pons_autovalue m = received(l, "error");
         if (!m || strcmp(pons_get_str(m, "code", ""), table[i].code) != 0) {
             fail_msg("%s: %s", table[i].text, pons_get_str(m, "code", "no answer"));
         }
@@ -254,25 +254,25 @@ static void an_observer_commands_nothing_but_may_stop(void **state)
     pons_link *l = bench_join(&t);
     pons_link_send(l, hello("observer"), NULL);
     bench_step(&t, 0.01);
-    pons_autovalue h = heard(l, "hello");
+    pons_autovalue h = received(l, "hello");
     assert_int_equal(pons_get_int(h, "epoch", -1), 0);
     pons_link_send(l, about("cancel", "g", t.epoch), NULL);
     bench_step(&t, 0.02);
-    pons_autovalue no = heard(l, "rejected");
+    pons_autovalue no = received(l, "rejected");
     assert_string_equal(pons_get_str(no, "code", ""), "not_controller");
     pons_link_send(l, about("adopt", "g", t.epoch), NULL);
     bench_step(&t, 0.02);
-    pons_autovalue nor = heard(l, "rejected");
+    pons_autovalue nor = received(l, "rejected");
     assert_string_equal(pons_get_str(nor, "code", ""), "not_controller");
     assert_string_equal(pons_get_str(bench_status(&t, "g"), "state", ""), "started");
-    int told = 0; // once, of heartbeats that are in vain
+    int reported = 0; // once, of heartbeats that are in vain
     for (int i = 0; i < 5; i++) {
         pons_link_send(l, word("heartbeat"), NULL);
         bench_step(&t, 0.02);
-        pons_autovalue vain = heard(l, "error");
-        told += strcmp(pons_get_str(vain, "code", ""), "not_controller") == 0;
+        pons_autovalue vain = received(l, "error");
+        reported += strcmp(pons_get_str(vain, "code", ""), "not_controller") == 0;
     }
-    assert_int_equal(told, 1);
+    assert_int_equal(reported, 1);
     pons_link_send(l, word("stop"), NULL);
     bench_step(&t, 0.2);
     assert_true(latched());
@@ -289,7 +289,7 @@ static void a_faulty_stop_stops_and_a_faulty_goal_is_fenced_first(void **state)
     pons_link_send(l, json_pack("{s:s, s:i, s:[]}", "type", "goal", "goal_id", 5, "args"), NULL);
     pons_link_send(l, json_pack("{s:s, s:i}", "type", "cancel", "goal_id", 5), NULL);
     bench_step(&t, 0.02);
-    pons_autovalue no = heard(l, "rejected");
+    pons_autovalue no = received(l, "rejected");
     assert_string_equal(pons_get_str(no, "code", ""), "not_controller");
     bench_send(&t, json_pack("{s:s, s:I, s:i}", "type", "cancel", "epoch", (json_int_t)t.epoch,
                              "goal_id", 5));
@@ -531,7 +531,7 @@ static void a_lost_link_holds_and_a_new_brain_adopts(void **state)
     const int64_t epoch = t.epoch;
     bench_drop(&t);
     bench_step(&t, 1.0);
-    pons_value *m = heard(l, "telemetry");
+    pons_value *m = received(l, "telemetry");
     assert_true(pons_get_bool(m, "held", false));
     assert_string_equal(pons_get_str(pons_get(m, "goal"), "state", ""), "held");
     assert_true(fabs(pons_get_num(pons_get(m, "twist"), "v", 1.0)) < 0.01);
@@ -655,7 +655,7 @@ static void one_controller_at_a_time(void **state)
     pons_link *l = bench_join(&t);
     pons_link_send(l, hello("controller"), NULL);
     bench_step(&t, 0.02);
-    pons_autovalue busy = heard(l, "error");
+    pons_autovalue busy = received(l, "error");
     assert_string_equal(pons_get_str(busy, "code", ""), "busy");
     assert_non_null(strstr(pons_get_str(busy, "message", ""), "42")); // the first one's pid
     pons_link_close(l);
@@ -666,7 +666,7 @@ static void one_controller_at_a_time(void **state)
     l = bench_join(&t);
     pons_link_send(l, hello("controller"), NULL);
     bench_step(&t, 0.02);
-    pons_autovalue h = heard(l, "hello");
+    pons_autovalue h = received(l, "hello");
     assert_int_equal(pons_get_int(h, "epoch", 0), t.epoch + 1);
     t.beats = true; // and comes back: fenced
     bench_goal(&t, "late", "wait", "{\"s\":1}");

@@ -474,11 +474,11 @@ static void say_and_shut(const host *h, const char *bytes, size_t n, const char 
     FILE *f = fdopen(fd, "r");
     char *line = NULL;
     size_t cap = 0;
-    bool heard = false;
-    while (!heard && getline(&line, &cap, f) > 0) { // to the end, which comes in any case
-        heard = strstr(line, wants) != NULL;
+    bool received = false;
+    while (!received && getline(&line, &cap, f) > 0) { // to the end, which comes in any case
+        received = strstr(line, wants) != NULL;
     }
-    if (!heard) {
+    if (!received) {
         fail_msg("no %s for %.40s", wants, bytes);
     }
     free(line);

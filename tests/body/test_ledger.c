@@ -61,14 +61,15 @@ static pons__ledger *open_ledger(const char *at)
 
 static bool heard_of(pons__ledger *l, const char *goal_id)
 {
-    pons__heard heard;
-    return pons__ledger_find(l, goal_id, &heard);
+    pons__ledger_entry received;
+    return pons__ledger_find(l, goal_id, &received);
 }
 
 static const char *state_of(pons__ledger *l, const char *goal_id)
 {
-    pons__heard heard;
-    return pons__ledger_find(l, goal_id, &heard) ? pons_goal_states[heard.line.state] : "unknown";
+    pons__ledger_entry received;
+    return pons__ledger_find(l, goal_id, &received) ? pons_goal_states[received.line.state]
+                                                    : "unknown";
 }
 
 static void spoil(const char *text, const char *mode)

@@ -179,14 +179,14 @@ static const char *id(int i)
 
 static const char *state_of(pons__ledger *l, const char *goal_id, bool *ret_kept)
 {
-    pons__heard heard;
-    if (!pons__ledger_find(l, goal_id, &heard)) {
+    pons__ledger_entry received;
+    if (!pons__ledger_find(l, goal_id, &received)) {
         return "unknown";
     }
-    *ret_kept = heard.kept;
-    assert_string_equal(heard.line.goal_id, goal_id);
-    assert_string_equal(heard.line.skill, heard.kept ? "wait" : "");
-    return pons_goal_states[heard.line.state];
+    *ret_kept = received.kept;
+    assert_string_equal(received.line.goal_id, goal_id);
+    assert_string_equal(received.line.skill, received.kept ? "wait" : "");
+    return pons_goal_states[received.line.state];
 }
 
 static void must_know(pons__ledger *l, int from, int to, bool kept)
@@ -450,7 +450,7 @@ static void the_file_that_is_written_is_missed(void **state)
 
 // Goals until some part was sealed, then some more. What was acknowledged is told through the pipe:
 // goal and state, two bytes each.
-static void life(int told, int from, int to)
+static void life(int reported, int from, int to)
 {
     pons__ledger *l = open_ledger(900, 900, 1);
     for (int i = from; l && i < to; i++) {
@@ -458,7 +458,7 @@ static void life(int told, int from, int to)
         for (size_t k = 0; k < 2; k++) {
             if (append(l, id(i), states[k]) == PONS_OK) {
                 const uint8_t say[2] = {(uint8_t)i, (uint8_t)states[k]};
-                assert_int_equal(write(told, say, 2), 2);
+                assert_int_equal(write(reported, say, 2), 2);
             } else {
                 break;
             }
@@ -470,27 +470,27 @@ static void life(int told, int from, int to)
 // The calls that it made, or -1 when it was killed.
 static int live(int from, int to, int acknowledged[256])
 {
-    int told[2], counted[2];
-    assert_int_equal(pipe(told), 0);
+    int reported[2], counted[2];
+    assert_int_equal(pipe(reported), 0);
     assert_int_equal(pipe(counted), 0);
     const pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
         disk.on = true;
         disk.calls = 0;
-        life(told[1], from, to);
+        life(reported[1], from, to);
         disk.on = false;
         _exit(write(counted[1], &disk.calls, sizeof disk.calls) == sizeof disk.calls ? 0 : 1);
     }
-    close(told[1]);
+    close(reported[1]);
     close(counted[1]);
     uint8_t say[2];
-    while (read(told[0], say, 2) == 2) {
+    while (read(reported[0], say, 2) == 2) {
         acknowledged[say[0]] = say[1];
     }
     int calls = -1, status = 0;
     (void)!read(counted[0], &calls, sizeof calls);
-    close(told[0]);
+    close(reported[0]);
     close(counted[0]);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status) &&
@@ -524,9 +524,9 @@ static void each_call(int why, bool for_good)
             if (!acknowledged[i]) {
                 continue;
             }
-            pons__heard heard;
-            if (!pons__ledger_find(l, id(i), &heard) || !heard.started ||
-                heard.line.state < acknowledged[i] || !(heard.kept || heard.removed)) {
+            pons__ledger_entry received;
+            if (!pons__ledger_find(l, id(i), &received) || !received.started ||
+                received.line.state < acknowledged[i] || !(received.kept || received.removed)) {
                 fail_msg("call %d (%s): goal %d is lost", at, why ? strerror(why) : "killed", i);
             }
             assert_int_equal(append(l, id(i), PONS_GOAL_STARTED), PONS_EEXIST);

@@ -139,9 +139,9 @@ static void tour(double *ret_m, double *ret_rad)
         const char *id = bench_goal(&t, NULL, "navigate_to_pose", stops[i]);
         assert_string_equal(bench_until_result(&t, id, 120.0), "done 0");
         bench_step(&t, 1.5);
-        const pons_pose2 is = truth(), told = believed();
-        *ret_m = fmax(*ret_m, hypot(is.x - told.x, is.y - told.y));
-        *ret_rad = fmax(*ret_rad, fabs(pons_wrap_angle(is.yaw - told.yaw)));
+        const pons_pose2 is = truth(), reported = believed();
+        *ret_m = fmax(*ret_m, hypot(is.x - reported.x, is.y - reported.y));
+        *ret_rad = fmax(*ret_rad, fabs(pons_wrap_angle(is.yaw - reported.yaw)));
     }
     assert_int_equal(bumps(), 0);
 }

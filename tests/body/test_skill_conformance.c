@@ -94,10 +94,10 @@ static void every_skill_has_a_sample_here(void **state)
 static void a_schema_is_valid_and_closed(void **state)
 {
     (void)state;
-    const pons_value *told = pons_get(bench_last(&t, "hello"), "skills");
-    assert_int_equal(json_array_size(told), N_SAMPLES);
-    for (size_t i = 0; i < json_array_size(told); i++) {
-        const pons_value *schema = pons_get(json_array_get(told, i), "args_schema");
+    const pons_value *reported = pons_get(bench_last(&t, "hello"), "skills");
+    assert_int_equal(json_array_size(reported), N_SAMPLES);
+    for (size_t i = 0; i < json_array_size(reported); i++) {
+        const pons_value *schema = pons_get(json_array_get(reported, i), "args_schema");
         assert_string_equal(pons_get_str(schema, "type", ""), "object");
         assert_true(json_is_false(pons_get(schema, "additionalProperties")));
     }
@@ -117,9 +117,9 @@ static void a_schema_is_valid_and_closed(void **state)
 static void an_error_map_covers_every_number(void **state)
 {
     (void)state;
-    const pons_value *told = pons_get(bench_last(&t, "hello"), "skills");
-    for (size_t i = 0; i < json_array_size(told); i++) {
-        const pons_value *item = json_array_get(told, i);
+    const pons_value *reported = pons_get(bench_last(&t, "hello"), "skills");
+    for (size_t i = 0; i < json_array_size(reported); i++) {
+        const pons_value *item = json_array_get(reported, i);
         const char *key;
         pons_value *word;
         assert_true(strlen(pons_get_str(pons_get(item, "error_map"), "default", "")) > 0);
@@ -416,7 +416,7 @@ static void a_quota_of_two_lets_two_of_three_run(void **state)
         see[i].start = NULL;
         see[i].step = busy_step;
         see[i].stop = NULL;
-        see[i].told = "{\"resources_counted\":{\"gpu\":1}}";
+        see[i].reported = "{\"resources_counted\":{\"gpu\":1}}";
         all[i] = &see[i];
     }
     pons_value *robot = json_object_get(t.world, "robot");
@@ -555,14 +555,14 @@ static void a_bad_record_is_refused_with_one_line(void **state)
     s.timeout_s = NAN;
     expect_refusal(s, PONS_EINVAL, "timeout_s");
     static const struct {
-        const char *told, *says;
+        const char *reported, *says;
     } tells[] = {{"[]", "no JSON object"},
                  {"{\"timeout_s\":3}", "said in its record already"},
                  {"{\"resources_counted\":{\"gpu\":0}}", "whole numbers from 1"},
                  {"{\"resources_counted\":{\"gpu\":0.5}}", "whole numbers from 1"}};
     for (size_t i = 0; i < sizeof tells / sizeof tells[0]; i++) {
         s = odd_skill();
-        s.told = tells[i].told;
+        s.reported = tells[i].reported;
         expect_refusal(s, PONS_EINVAL, tells[i].says);
     }
     // A module of the contract's first version has no such member: it is not looked at.
@@ -570,7 +570,7 @@ static void a_bad_record_is_refused_with_one_line(void **state)
     pons_error err = PONS_ERROR_INIT;
     s = odd_skill();
     s.abi = PONS_SKILL_ABI_FIRST;
-    s.told = "[";
+    s.reported = "[";
     const pons_skill *const old[] = {&s};
     assert_int_equal(pons_body_skills(old, 1, &registry, &err), PONS_OK);
     pons_value_unref(registry);

@@ -90,7 +90,7 @@ static void must(int rc, const pons_error *err)
 // tell of themselves: which goals they meet.
 static void complete_skills(pons_value *hello)
 {
-    static const char *const told[] = {"meets", "beside", "stops", "no_way", "alternates"};
+    static const char *const reported[] = {"meets", "beside", "stops", "no_way", "alternates"};
     pons_error err = PONS_ERROR_INIT;
     pons_autovalue registry = NULL;
     must(pons_body_skills(NULL, 0, &registry, &err), &err);
@@ -106,9 +106,9 @@ static void complete_skills(pons_value *hello)
         json_array_foreach(registry, k, own) {
             const bool same =
                 strcmp(pons_get_str(own, "name", ""), pons_get_str(skill, "name", "")) == 0;
-            for (size_t m = 0; same && m < sizeof told / sizeof told[0]; m++) {
-                if (pons_get(own, told[m])) {
-                    json_object_set(skill, told[m], (json_t *)pons_get(own, told[m]));
+            for (size_t m = 0; same && m < sizeof reported / sizeof reported[0]; m++) {
+                if (pons_get(own, reported[m])) {
+                    json_object_set(skill, reported[m], (json_t *)pons_get(own, reported[m]));
                 }
             }
         }

@@ -28,7 +28,7 @@ static void no_step(void *state, const pons_skill_view *now, pons_skill_answer *
         .abi = PONS_SKILL_ABI, .name = (what), .description = "Comes with a module.",              \
         .args_schema = (schema), .preemptible = true, .cancel_supported = true, .timeout_s = 30.0, \
         .success_criteria = "it ends", .error_map = "{\"default\":\"retry\"}", .step = no_step,    \
-        .told = (says)                                                                             \
+        .reported = (says)                                                                         \
     }
 
 // What a robot with a hand would bring along.

@@ -234,9 +234,10 @@ static void a_reject_in_the_gap_wins(void **state)
             const int started = motions(&b);
             answer(&b, id, "bert", REJECT);
             pons_error err = PONS_ERROR_INIT;
-            pons_autovalue told = NULL;
-            assert_int_equal(pons_answer_read(b.memory, "t1", id, "bert", &told, &err), PONS_OK);
-            const bool wins = strcmp(pons_get_str(told, "verdict", ""), "overrides") == 0;
+            pons_autovalue reported = NULL;
+            assert_int_equal(pons_answer_read(b.memory, "t1", id, "bert", &reported, &err),
+                             PONS_OK);
+            const bool wins = strcmp(pons_get_str(reported, "verdict", ""), "overrides") == 0;
             vetoed += wins;
             late += !wins;
             bench_brain(&b);
@@ -630,9 +631,9 @@ static void a_no_in_the_gap_takes_its_goals_back(void **state)
         bench_kill(&b);
         answer(&b, id, "bert", REJECT);
         pons_error err = PONS_ERROR_INIT;
-        pons_autovalue told = NULL;
-        assert_int_equal(pons_answer_read(b.memory, "t1", id, "bert", &told, &err), PONS_OK);
-        const bool wins = strcmp(pons_get_str(told, "verdict", ""), "overrides") == 0;
+        pons_autovalue reported = NULL;
+        assert_int_equal(pons_answer_read(b.memory, "t1", id, "bert", &reported, &err), PONS_OK);
+        const bool wins = strcmp(pons_get_str(reported, "verdict", ""), "overrides") == 0;
         bench_brain(&b);
         const pons_value *seen = bench_await(&b, "observation", NULL, NULL, LONG);
         const pons_value *task = pons_get(pons_get(seen, "observation"), "task");

@@ -181,14 +181,14 @@ static void the_world_says_whether_the_goal_can_be_reached(void **state)
     assert_true(json_array_size(pons_get(world, "zones")) >= 2);
     assert_true(json_is_integer(pons_get(world, "obstacles")));
     bench_await(&b, "effect", "state", "failed", SOON);
-    bool told = false;
-    for (int i = 0; i < 20 && !told; i++) {
+    bool reported = false;
+    for (int i = 0; i < 20 && !reported; i++) {
         const pons_value *next = bench_await(&b, "observation", NULL, NULL, 30.0);
         world = pons_get(pons_get(next, "observation"), "world");
-        told =
+        reported =
             strstr(pons_get_str(world, "summary", ""), "the goal is kitchen (unreachable") != NULL;
     }
-    assert_true(told);
+    assert_true(reported);
     bench_close(&b);
 }
 

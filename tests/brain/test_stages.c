@@ -192,7 +192,7 @@ static void tell(bench *b, const struct stage *at)
 }
 
 // What is told from then on, a line each.
-static pons_value *told(const bench *b)
+static pons_value *reported(const bench *b)
 {
     static const char *const keys[] = {"state", "status", "action", "decision", "source", "reason"};
     pons_value *lines = json_array();
@@ -241,7 +241,7 @@ static pons_value *resume(const struct stage *at, const char *path, char thread[
         reply(&b, st, (size_t)at->answered + i, json_array_get(open, i));
     }
     go_on(&b, st, (size_t)at->answered + n, json_array_size(pons_get(status, "queue")), RESUME_S);
-    pons_value *lines = told(&b);
+    pons_value *lines = reported(&b);
     bench_close(&b);
     return lines;
 }

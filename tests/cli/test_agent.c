@@ -574,7 +574,7 @@ static void bad_input_is_told(void **state)
     static const struct {
         const char *words, *config;
         int status;
-        const char *told;
+        const char *reported;
     } rows[] = {
         {"agent hello", NULL, 3, "no model is configured"},
         {"agent hello --llm rules", NULL, 3, "no model is configured"},
@@ -620,7 +620,7 @@ static void bad_input_is_told(void **state)
         bench_start(&b, &p, NULL, words);
         const int status = bench_finish(&p);
         char *err = bench_stderr(&p);
-        if (status != rows[i].status || !strstr(err, rows[i].told)) {
+        if (status != rows[i].status || !strstr(err, rows[i].reported)) {
             fail_msg("row %zu: %d: %s", i, status, err);
         }
         free(err);

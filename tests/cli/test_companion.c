@@ -222,10 +222,10 @@ static void a_world_view_that_changes(void **state)
                  b.workspace, good ? "s/^  *minutes: .*/&/;s/# */# /" : bad[i], b.workspace,
                  b.workspace, b.workspace);
         assert_int_equal(system(command), 0);
-        const pons_value *told = bench_await(&p, "view.changed", NULL, NULL);
-        assert_int_equal(pons_get_bool(told, "taken_up", !good), good);
+        const pons_value *reported = bench_await(&p, "view.changed", NULL, NULL);
+        assert_int_equal(pons_get_bool(reported, "taken_up", !good), good);
         if (!good) {
-            assert_non_null(strstr(pons_get_str(told, "reason", ""), "world-view.yaml:"));
+            assert_non_null(strstr(pons_get_str(reported, "reason", ""), "world-view.yaml:"));
         }
         bench_await(&p, "tick", NULL, NULL); // it lives on
     }

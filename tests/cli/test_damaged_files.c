@@ -18,7 +18,7 @@ typedef enum damage { BYTES, CUT, GONE } damage;
 static const char *const damages[] = {"16 bad bytes", "cut", "gone"};
 
 // How commands end: threads, which reads the store, and resume, which needs all. ANY: as it stands, but
-// not by a signal. LATCHED: the body starts latched, so that it waits for a person (cli/test_data).
+// not by a signal. LATCHED: the body starts latched, so that it waits for a person (cli/test_store_maintenance).
 enum { ANY = -1, LATCHED = -2 };
 static const struct row {
     const char *file;

@@ -241,9 +241,9 @@ static void names_are_completed(void **state)
     assert_int_equal(mkdir(b.workspace, 0700), 0);
     bench_start(&b, &p, NULL, "threads");
     bench_must_exit(&p, 0);
-    char *told = bench_stderr(&p);
-    assert_non_null(strstr(told, "there is no thread yet"));
-    free(told);
+    char *reported = bench_stderr(&p);
+    assert_non_null(strstr(reported, "there is no thread yet"));
+    free(reported);
     bench_free(&p);
     assert_int_equal(bench_run(&b, "run --thread t-one " FAST " 等1秒"), 0);
     char text[131072];

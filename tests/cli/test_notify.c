@@ -240,11 +240,11 @@ static void an_address_that_hangs(void **state)
     bench_free(&p);
     bench_start(&b, &p, NULL, "run --json --thread t " FAST " 去厨房");
     pons_autovalue left = take_post(fd, "");
-    pons_autovalue told = take_post(fd, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    pons_autovalue reported = take_post(fd, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     bench_must_exit(&p, 0);
     bench_free(&p);
     assert_string_equal(pons_get_str(left, "kind", ""), "failure");
-    assert_true(json_equal(left, told));
+    assert_true(json_equal(left, reported));
     assert_int_equal(lines(&b, "told", "{"), 1);
     close(fd);
     bench_close(&b);

@@ -164,9 +164,9 @@ static void said_to_the_agent(void **state)
     }
     assert_int_equal(n, 3);
     assert_int_equal(bench_count(&p, "llm_end", NULL, NULL), 2);
-    char *told = bench_stderr(&p);
-    assert_non_null(strstr(told, "/pace slower, faster"));
-    free(told);
+    char *reported = bench_stderr(&p);
+    assert_non_null(strstr(reported, "/pace slower, faster"));
+    free(reported);
     bench_free(&p);
     assert_int_equal(percent_of(&b), 25);
     static const struct {

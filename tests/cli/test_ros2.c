@@ -102,10 +102,10 @@ static const pons_value *recorded(const pons_value *about, const char *topic)
 static void a_recording_has_what_ros_was_told(void **state)
 {
     (void)state;
-    static const char *const told[][2] = {{"/scan", "sensor_msgs/msg/LaserScan"},
-                                          {"/odom", "nav_msgs/msg/Odometry"},
-                                          {"/tf", "tf2_msgs/msg/TFMessage"},
-                                          {"/map", "nav_msgs/msg/OccupancyGrid"}};
+    static const char *const reported[][2] = {{"/scan", "sensor_msgs/msg/LaserScan"},
+                                              {"/odom", "nav_msgs/msg/Odometry"},
+                                              {"/tf", "tf2_msgs/msg/TFMessage"},
+                                              {"/map", "nav_msgs/msg/OccupancyGrid"}};
     if (no_module()) {
         return;
     }
@@ -125,13 +125,13 @@ static void a_recording_has_what_ros_was_told(void **state)
     snprintf(words, sizeof words, "record info %s --json", path);
     assert_int_equal(bench_run_json(&b, words, &about), 0);
     assert_true(pons_get_bool(about, "whole", false));
-    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
-        const pons_value *t = recorded(about, told[i][0]);
+    for (size_t i = 0; i < sizeof reported / sizeof reported[0]; i++) {
+        const pons_value *t = recorded(about, reported[i][0]);
         if (!t) {
-            fail_msg("%s is not in it", told[i][0]);
+            fail_msg("%s is not in it", reported[i][0]);
         }
         assert_string_equal(pons_get_str(t, "encoding", ""), "cdr");
-        assert_string_equal(pons_get_str(t, "schema", ""), told[i][1]);
+        assert_string_equal(pons_get_str(t, "schema", ""), reported[i][1]);
         assert_true(pons_get_int(t, "messages", 0) > 0);
     }
     assert_string_equal(pons_get_str(recorded(about, "/pons/scan"), "encoding", ""), "json");

@@ -41,9 +41,9 @@ static void kept_and_forgotten(void **state)
     proc p = {0}; // kept, as a brain may have a model; but not without a word
     bench_start(&b, &p, NULL, "schedule add every day at 9 water the plants");
     bench_must_exit(&p, 0);
-    char *told = bench_stderr(&p);
-    assert_non_null(strstr(told, "the rules do not understand \"water the plants\""));
-    free(told);
+    char *reported = bench_stderr(&p);
+    assert_non_null(strstr(reported, "the rules do not understand \"water the plants\""));
+    free(reported);
     bench_free(&p);
     assert_int_equal(bench_run(&b, "schedule add every day at 9 go slowly to the kitchen"), 0);
     listed(&b, id, &on);

@@ -116,10 +116,10 @@ static bool is_latched(talk *t)
         bench_start(&t->b, &p, NULL, "status --json");
         const int status = bench_finish(&p);
         if (status == 2) {
-            char *told = bench_stderr(&p);
+            char *reported = bench_stderr(&p);
             assert_string_equal(
-                told, "pons: threads: there is no thread yet; `pons run GOAL` begins one\n");
-            free(told);
+                reported, "pons: threads: there is no thread yet; `pons run GOAL` begins one\n");
+            free(reported);
         } else {
             bench_must_exit(&p, 0);
         }

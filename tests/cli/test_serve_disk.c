@@ -261,7 +261,7 @@ static int listen_here(int *ret_port)
 }
 
 // The next one who posts: what is named in the request's line ("/a", "/b"). The connection in *ret.
-static char told(int listener, int *ret)
+static char reported(int listener, int *ret)
 {
     struct pollfd p = {.fd = listener, .events = POLLIN};
     assert_int_equal(poll(&p, 1, HANG_MS), 1);
@@ -316,15 +316,15 @@ static void a_webhook_is_no_storm(void **state)
     bench_start(&b, &p, NULL, SERVE FAST);
     const serve_at a = serve_ready(&b, &p);
     run_with_webhook(&a, port, 'a');
-    assert_int_equal(told(listener, &fd), 'a');
+    assert_int_equal(reported(listener, &fd), 'a');
     run_with_webhook(&a, port, 'b'); // has ended, and waits until a has been told
     fill(&p, true);
     answer(fd, 204);
-    assert_int_equal(told(listener, &fd), 'b');
+    assert_int_equal(reported(listener, &fd), 'b');
     answer(fd, 500); // wants it again, in some seconds
     says(&p, "refused it");
     fill(&p, false);
-    assert_int_equal(told(listener, &fd), 'b');
+    assert_int_equal(reported(listener, &fd), 'b');
     answer(fd, 204);
     close(listener);
     bench_signal(&p, SIGTERM);

@@ -115,8 +115,8 @@ static void night(const edit *edits, const char *text, const char *from, bool ur
     life_run(&l, "2026-03-02T12:00");
     const pons_value *read = life_find(&l, "action.started", "read_message", 0);
     if (!edits) { // what is urgent wakes, and the event says so, whatever made it urgent
-        const pons_value *heard = life_find(&l, "external.message", NULL, 0);
-        assert_int_equal(pons_get_bool(heard, "urgent", !wakes), wakes);
+        const pons_value *received = life_find(&l, "external.message", NULL, 0);
+        assert_int_equal(pons_get_bool(received, "urgent", !wakes), wakes);
     }
     if (wakes) {
         assert_string_equal(life_time(life_find(&l, "action.started", "wake", 0)),

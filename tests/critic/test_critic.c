@@ -537,9 +537,9 @@ static void test_refusals_only_grow(void **state)
     assert_false(pons_verdict_ok(good));
     assert_int_equal(pons_verdict_add(good, v), PONS_OK);
     assert_int_equal(json_array_size(pons_verdict_rules(good)), n + 1);
-    pons_autovalue told = pons_verdict_to_value(good);
-    assert_false(pons_get_bool(told, "ok", true));
-    assert_string_equal(pons_get_str(json_array_get(pons_get(told, "rules"), 0), "message", ""),
+    pons_autovalue reported = pons_verdict_to_value(good);
+    assert_false(pons_get_bool(reported, "ok", true));
+    assert_string_equal(pons_get_str(json_array_get(pons_get(reported, "rules"), 0), "message", ""),
                         "bad ? utf-8");
     assert_int_equal(wrong, 0);
     facts_close(&f);

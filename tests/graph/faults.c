@@ -473,13 +473,13 @@ static void fewer_calls_than_recorded_are_nondeterminism(void **state)
     close_place(&p);
 }
 
-typedef struct heard {
+typedef struct received {
     int warnings;
     char last[512];
-} heard;
+} received;
 static void hear(void *user, const pons_log_record *r)
 {
-    heard *h = user;
+    received *h = user;
     h->warnings += r->level == PONS_LOG_WARN;
     snprintf(h->last, sizeof h->last, "%s", r->message);
 }
@@ -497,7 +497,7 @@ static void an_await_that_nobody_serves_says_so(void **state)
     place p;
     open_place(&p, state);
     pons_graph *g = one(awaits_nobody);
-    heard h = {0};
+    received h = {0};
     pons_log_configure("graph");
     pons_log_set_sink(hear, &h);
     pons_run *r = spec_run(&p.b, g, NULL, 0, PONS_RUN_PARKED);

@@ -213,7 +213,7 @@ typedef struct world {
     pons_thread *t;
     pons_graph *sub, *g;
     bool started; // the run's input is stored
-    int told;     // messages posted
+    int reported; // messages posted
     int durability;
     int stage; // of the past: what has been done
     pons_error err;
@@ -238,8 +238,8 @@ static int open_graphs(world *w)
 
 static int tell(world *w)
 {
-    for (; w->told < 2; w->told++) {
-        pons_autovalue v = json_integer(w->told);
+    for (; w->reported < 2; w->reported++) {
+        pons_autovalue v = json_integer(w->reported);
         int st = v ? pons_inbox_post(w->store, "t1", "", "say", v, &w->err) : PONS_ENOMEM;
         if (st != PONS_OK) {
             return st;

@@ -230,7 +230,7 @@ static const struct {
     {"别去了", "[cancel]"},
     {"不要去了", "[cancel]"},
     {"no no no", "[no]"},
-    {"不要！", "[no]"}, // which stops where nothing is asked (brain/test_stopped)
+    {"不要！", "[no]"}, // which stops where nothing is asked (brain/test_stop_state)
     {"cancel", "[cancel]"},
     {"abort the task", "[cancel]"},
     {"never mind", "[cancel]"},

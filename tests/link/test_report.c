@@ -206,13 +206,13 @@ static void what_is_not_known_is_null(void **state)
     free(text);
     r = (pons_report){.type = PONS_REPORT_TELEMETRY,
                       .as.telemetry = {.nearest_m = NAN, .scan_age_ms = -1}};
-    pons_autovalue told = pons_report_encode(&r);
-    assert_true(json_is_null(pons_get(told, "nearest_m")));
-    assert_true(json_is_null(pons_get(told, "scan_age_ms")));
-    assert_true(json_is_null(pons_get(told, "goal")));
-    assert_int_equal(json_array_size(pons_get(told, "obstacles")), 0);
+    pons_autovalue reported = pons_report_encode(&r);
+    assert_true(json_is_null(pons_get(reported, "nearest_m")));
+    assert_true(json_is_null(pons_get(reported, "scan_age_ms")));
+    assert_true(json_is_null(pons_get(reported, "goal")));
+    assert_int_equal(json_array_size(pons_get(reported, "obstacles")), 0);
     pons_report again;
-    assert_int_equal(pons_report_decode(told, &again, NULL), PONS_OK);
+    assert_int_equal(pons_report_decode(reported, &again, NULL), PONS_OK);
     assert_true(isnan(again.as.telemetry.nearest_m));
     assert_int_equal(again.as.telemetry.scan_age_ms, -1);
     assert_false(again.as.telemetry.goal.active);

@@ -86,14 +86,14 @@ static int confirm(void *user, const pons_plan *plan, const pons_plan_step *step
     return PONS_OK;
 }
 
-typedef struct told {
+typedef struct reported {
     char *text;
     bool lost;
-} told;
+} reported;
 
 static void result(void *user, const pons_execution_result *r)
 {
-    told *t = user;
+    reported *t = user;
     char *one = NULL;
     free(t->text);
     t->text = NULL;
@@ -105,7 +105,7 @@ static void result(void *user, const pons_execution_result *r)
 static int run(const void *user, char **ret, pons_error *err)
 {
     (void)user;
-    told t = {0};
+    reported t = {0};
     pons_plan_ops ops = {
         .confirm = confirm, .result = result, .fallback_recovers = true, .user = &t};
     for (int i = 0; i < PONS_TOOL_CALL_TYPES; i++) {

@@ -38,15 +38,15 @@ static const char *path_of(const char *name)
     return path;
 }
 
-typedef struct heard {
+typedef struct received {
     size_t n;
     uint64_t last_ns;
     char text[8][64];
-} heard;
+} received;
 
 static int hear(void *user, const pons_mcap_message *m)
 {
-    heard *h = user;
+    received *h = user;
     if (h->n < 8) {
         snprintf(h->text[h->n], sizeof h->text[0], "%s %s %u %.*s", m->topic, m->schema,
                  m->sequence, (int)m->n, m->data);
@@ -84,7 +84,7 @@ static void test_round_trip(void **state)
     (void)state;
     pons_error err = PONS_ERROR_INIT;
     pons_mcap_about a;
-    heard h = {0};
+    received h = {0};
     small(path_of("a.mcap"), 5, 2);
     assert_int_equal(pons_mcap_read(path_of("a.mcap"), hear, &h, &a, &err), PONS_OK);
     assert_true(a.whole);
@@ -134,7 +134,7 @@ static void test_cut_off_at_every_byte(void **state)
     for (size_t i = 0; i < n; i++) {
         pons_error err = PONS_ERROR_INIT;
         pons_mcap_about a;
-        heard h = {0};
+        received h = {0};
         if (!rounds_take(ROUNDS_record_bytes, (long)i, (long)n)) {
             continue;
         }
@@ -154,7 +154,7 @@ static void test_cut_off_at_every_byte(void **state)
 static void test_every_changed_byte_of_messages_is_told(void **state)
 {
     (void)state;
-    size_t n = 0, told = 0, tried = 0;
+    size_t n = 0, reported = 0, tried = 0;
     small(path_of("a.mcap"), 4, 4);
     char *data = bytes_of(path_of("a.mcap"), &n);
     for (size_t i = 0; i < n; i++) {
@@ -170,11 +170,11 @@ static void test_every_changed_byte_of_messages_is_told(void **state)
         if (rc >= 0 && a.whole) {
             fail_msg("byte %zu of %zu", i, n);
         }
-        told += rc < 0 && err.source[0] != '\0';
+        reported += rc < 0 && err.source[0] != '\0';
         data[i] = (char)(data[i] ^ 0x10);
         pons_mcap_about_clear(&a);
     }
-    assert_true(told > tried / 2);
+    assert_true(reported > tried / 2);
     free(data);
 }
 
@@ -190,7 +190,7 @@ static void test_mutated_files(void **state)
     for (int round = 0; round < rounds(ROUNDS_record_files); round++) {
         pons_error err = PONS_ERROR_INIT;
         pons_mcap_about a;
-        heard h = {0};
+        received h = {0};
         memcpy(data, whole, n);
         const int changes = 1 + (int)(pons_rand_u64(&rand) % 8);
         for (int k = 0; k < changes; k++) {
@@ -271,7 +271,7 @@ static void chunk(pons_buf *b, uint64_t from, uint64_t to, size_t unpacked, cons
 }
 
 // A file that ends as it should, without a summary.
-static int read_file(pons_buf *b, heard *h, pons_mcap_about *a, pons_error *err)
+static int read_file(pons_buf *b, received *h, pons_mcap_about *a, pons_error *err)
 {
     pons_autobuf end = PONS_BUF_INIT;
     num(&end, 0, 4);
@@ -303,7 +303,7 @@ static void test_chunks_of_lz4(void **state)
     (void)state;
     pons_error err = PONS_ERROR_INIT;
     pons_mcap_about a;
-    heard h = {0};
+    received h = {0};
     pons_autobuf b = PONS_BUF_INIT;
     begin_file(&b);
     chunk(&b, 5, 7, 537, "lz4", by_lz4, sizeof by_lz4);
@@ -355,20 +355,20 @@ static void test_chunks_that_others_write(void **state)
     uint8_t padded_zstd[sizeof by_zstd + 9] = {0}, padded_lz4[sizeof by_lz4 + 9] = {0};
     memcpy(padded_zstd, by_zstd, sizeof by_zstd);
     memcpy(padded_lz4, by_lz4, sizeof by_lz4);
-    pons_autobuf told = PONS_BUF_INIT;
+    pons_autobuf reported = PONS_BUF_INIT;
     pons_autobuf schema = PONS_BUF_INIT;
     num(&schema, 1, 2);
     text(&schema, "S");
     text(&schema, "");
     num(&schema, 0, 4);
-    record(&told, 3, &schema);
+    record(&reported, 3, &schema);
     const struct {
         const char *packing;
         const void *data;
         size_t n, unpacked, messages;
         int rc;
     } rows[] = {
-        {"", told.data, told.len, told.len, 0, PONS_OK},
+        {"", reported.data, reported.len, reported.len, 0, PONS_OK},
         {"", "", 0, 0, 0, PONS_OK},
         {"zstd", "", 0, 0, 0, PONS_OK},
         {"lz4", "", 0, 0, 0, PONS_OK},
@@ -385,7 +385,7 @@ static void test_chunks_that_others_write(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         pons_error err = PONS_ERROR_INIT;
         pons_mcap_about a;
-        heard h = {0};
+        received h = {0};
         pons_autobuf b = PONS_BUF_INIT;
         const uint64_t from = rows[i].unpacked > 100 ? 5 : 0, to = from ? 7 : 0;
         begin_file(&b);
@@ -404,7 +404,7 @@ static void test_longer_records_and_zeros(void **state)
     (void)state;
     pons_error err = PONS_ERROR_INIT;
     pons_mcap_about a;
-    heard h = {0};
+    received h = {0};
     pons_autobuf b = PONS_BUF_INIT;
     pons_autobuf records = PONS_BUF_INIT;
     pons_autobuf more = PONS_BUF_INIT;
@@ -442,7 +442,7 @@ static void test_an_index_by_time(void **state)
     (void)state;
     pons_error err = PONS_ERROR_INIT;
     pons_mcap_about a;
-    heard h = {0};
+    received h = {0};
     pons_autobuf b = PONS_BUF_INIT;
     pons_autobuf records = PONS_BUF_INIT;
     pons_autobuf index = PONS_BUF_INIT;

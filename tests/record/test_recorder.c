@@ -227,7 +227,7 @@ static void test_all_of_it_is_there(void **state)
         pons_recorder_report(r, t, 0);
     }
     assert_int_equal(pons_recorder_close(r, &about, &err), PONS_OK);
-    assert_int_equal(about.heard, 1000);
+    assert_int_equal(about.received, 1000);
     assert_int_equal(count(path_of("a.mcap"), "/tf"), 1000 - about.dropped);
     assert_int_equal(about.dropped, 0);
     assert_int_equal(l.n, 0);
@@ -290,7 +290,7 @@ static void test_a_full_queue_drops_and_says_so(void **state)
     assert_int_equal(pons_recorder_close(r, &about, &err), PONS_OK);
     assert_int_equal(g.lines, 1);
     assert_non_null(strstr(g.last, "no room"));
-    assert_int_equal(count(path_of("q.mcap"), "/tf"), about.heard - about.dropped);
+    assert_int_equal(count(path_of("q.mcap"), "/tf"), about.received - about.dropped);
     assert_true(count(path_of("q.mcap"), "/log") >= 1);
 }
 
@@ -322,7 +322,7 @@ static void test_a_flood_of_large_messages_is_dropped(void **state)
     pthread_mutex_unlock(&g.mtx);
     assert_int_equal(pons_recorder_close(r, &about, &err), PONS_OK);
     assert_true(about.dropped > 0);
-    assert_int_equal(count(path_of("flood.mcap"), "/points"), about.heard - about.dropped);
+    assert_int_equal(count(path_of("flood.mcap"), "/points"), about.received - about.dropped);
 }
 
 // A disk on which each write stands still until it is let go on: `write` is the test's own.
@@ -377,7 +377,7 @@ static void test_a_slow_disk_drops_and_holds_nobody(void **state)
         pons_recorder_report(r, t, 0);
     }
     const pons_recorder_about now = pons_recorder_look(r);
-    assert_int_equal(now.heard, before.heard + 1000);
+    assert_int_equal(now.received, before.received + 1000);
     assert_true(now.dropped >= before.dropped + 950 && now.dropped <= before.dropped + 1000);
     pthread_mutex_lock(&disk.mtx);
     disk.open = true;
@@ -388,7 +388,7 @@ static void test_a_slow_disk_drops_and_holds_nobody(void **state)
     assert_false(about.ended);
     assert_int_equal(l.n, 1);
     assert_non_null(strstr(l.first, "found no room"));
-    assert_int_equal(count(path_of("slow.mcap"), "/tf"), about.heard - about.dropped);
+    assert_int_equal(count(path_of("slow.mcap"), "/tf"), about.received - about.dropped);
     assert_true(count(path_of("slow.mcap"), "/log") >= 1);
 }
 

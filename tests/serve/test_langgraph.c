@@ -101,7 +101,7 @@ static void test_events_of_callbacks(void **state)
     char *s = lg_text(&t, "POST", "/runs/stream", NULL,
                       "{\"assistant_id\":\"letters\",\"input\":{\"wanted\":1},"
                       "\"stream_mode\":[\"events\"]}");
-    pons_autobuf told = PONS_BUF_INIT;
+    pons_autobuf reported = PONS_BUF_INIT;
     pons_autovalue meta = last(s, "metadata");
     pons_autovalue begun = json_object();
     const char *run = pons_get_str(meta, "run_id", "?");
@@ -111,7 +111,7 @@ static void test_events_of_callbacks(void **state)
         pons_autovalue e = json_loadb(text, strcspn(text, "\n"), 0, NULL);
         const char *id = pons_get_str(e, "run_id", ""), *what = pons_get_str(e, "event", "");
         const pons_value *above = pons_get(e, "parent_ids");
-        pons_buf_printf(&told, "%s:%s:%zu ", what, pons_get_str(e, "name", ""),
+        pons_buf_printf(&reported, "%s:%s:%zu ", what, pons_get_str(e, "name", ""),
                         json_array_size(above));
         assert_true(json_is_array(pons_get(e, "tags")) && json_is_object(pons_get(e, "data")));
         if (json_array_size(above) > 0) {
@@ -126,9 +126,9 @@ static void test_events_of_callbacks(void **state)
             assert_non_null(json_object_get(begun, id));
         }
     }
-    pons_buf_byte(&told, 0);
+    pons_buf_byte(&reported, 0);
     // The question ends the run, not its node.
-    assert_string_equal(told.data,
+    assert_string_equal(reported.data,
                         "on_chain_start:letters:0 on_chain_start:write:1 "
                         "on_chat_model_start:model:2 on_chat_model_stream:model:2 "
                         "on_chat_model_end:model:2 on_chain_stream:write:1 on_chain_end:write:1 "

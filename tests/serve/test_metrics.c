@@ -185,7 +185,7 @@ static void test_streams_are_told(void **state)
 
 // ---- the store's commits ------------------------------------------------------------------------
 
-static void told(void *user, int rc, int64_t ns)
+static void reported(void *user, int rc, int64_t ns)
 {
     int *n = user;
     assert_true(ns >= 0);
@@ -203,7 +203,7 @@ static void test_a_watched_store_is_the_store(void **state)
     (void)state;
     assert_int_equal(pons_store_memory_open(&store, &err), PONS_OK);
     plain = store;
-    assert_int_equal(pons_store_watch(&store, &clock, told, n, &err), PONS_OK);
+    assert_int_equal(pons_store_watch(&store, &clock, reported, n, &err), PONS_OK);
     // Every op that there was is there.
     void *const *was = (void *const *)(const void *)plain.ops;
     void *const *is = (void *const *)(const void *)store.ops;

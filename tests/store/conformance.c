@@ -723,14 +723,14 @@ static void test_async(void **state)
 typedef struct hearer {
     pons_store s;
     int64_t seen; // the newest event that was there when it heard
-    int heard;
+    int received;
 } hearer;
 
 static void on_written(void *user)
 {
     hearer *h = user;
     h->seen = event_last(h->s, "t1");
-    h->heard++;
+    h->received++;
 }
 
 // Whoever queued a commit hears when it is there to be read, before a flush comes back.
@@ -747,13 +747,13 @@ static void test_async_tells(void **state)
     }
     OK(s.ops->flush ? s.ops->flush(s.self, &lease, &err) : s.ops->drain(s.self, &err));
     assert_int_equal(h.seen, 200);
-    assert_in_range(h.heard, 1, 200);
+    assert_in_range(h.received, 1, 200);
     // A commit that waits takes what is queued along.
-    const int before = h.heard;
+    const int before = h.received;
     OK(s.ops->commit_async(s.self, &c, &err));
     OK(commit_one(s, &lease, "", "c1", "", 0, true, "A", &err));
     OK(s.ops->drain(s.self, &err));
-    assert_int_equal(h.heard, before + 1);
+    assert_int_equal(h.received, before + 1);
     assert_int_equal(h.seen, 201);
     let_go(s, &lease);
 }
@@ -766,16 +766,16 @@ static void test_async_failure(void **state)
     OK(commit_one(s, &lease, "", "c1", "", 0, true, "A", &err));
     pons_checkpoint_row row = {.id = "c1", .data = {"twice", 5}};
     pons_commit c = {.lease = &lease, .ns = "", .checkpoints = &row, .n_checkpoints = 1};
-    int told = s.ops->commit_async(s.self, &c, NULL) != PONS_OK;
+    int reported = s.ops->commit_async(s.self, &c, NULL) != PONS_OK;
     OK(commit_one(s, &other, "", "d1", "", 0, true, "D", &err)); // others are not concerned
     pons_error why = PONS_ERROR_INIT;
     int rc = s.ops->drain(s.self, &why);
     if (rc) {
         assert_int_equal(rc, PONS_EEXIST);
         assert_non_null(strstr(why.message, "c1"));
-        told++;
+        reported++;
     }
-    assert_int_equal(told, 1);
+    assert_int_equal(reported, 1);
     OK(s.ops->drain(s.self, &err));
     OK(commit_one(s, &lease, "", "c2", "c1", 1, false, "B", &err));
     SHOWS("c1<@0!=A c2<c1@1=B", HEAD(s, "t1", ""));
@@ -795,13 +795,13 @@ static void test_flush_is_of_one_thread(void **state)
     pons_commit c = {.lease = &lease, .ns = "", .checkpoints = &row, .n_checkpoints = 1};
     pons_event_row e = {.ns = "", .ts_ms = 1, .type = "mine", .payload = {"{}", 2}};
     pons_commit good = {.lease = &other, .events = &e, .n_events = 1};
-    bool told = s.ops->commit_async(s.self, &c, NULL) != PONS_OK;
+    bool reported = s.ops->commit_async(s.self, &c, NULL) != PONS_OK;
     for (int i = 0; i < 20; i++) {
         OK(s.ops->commit_async(s.self, &good, &err));
     }
     OK(s.ops->flush(s.self, &other, &err));
     assert_int_equal(event_last(s, "t2"), 20);
-    assert_int_equal(told ? PONS_EEXIST : s.ops->flush(s.self, &lease, NULL), PONS_EEXIST);
+    assert_int_equal(reported ? PONS_EEXIST : s.ops->flush(s.self, &lease, NULL), PONS_EEXIST);
     OK(s.ops->flush(s.self, &lease, &err)); // once
     OK(s.ops->drain(s.self, &err));
     pons_lease gone = lease;

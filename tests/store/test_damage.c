@@ -563,14 +563,14 @@ static const char *const sql_ways[] = {
 
 // ---- the looks ----------------------------------------------------------------------------------
 
-typedef struct heard {
+typedef struct received {
     char first[200];
     int64_t n;
-} heard;
+} received;
 
 static void hear(void *user, bool damage, const char *line)
 {
-    heard *h = user;
+    received *h = user;
     if (damage && h->n++ == 0) {
         snprintf(h->first, sizeof h->first, "%s", line);
     }
@@ -587,7 +587,7 @@ static void repair(const char *how, uint64_t seed)
     char kept[PATH_MAX], line[PATH_MAX + 8];
     pons_error why = PONS_ERROR_INIT;
     int64_t n = 0;
-    heard h = {0};
+    received h = {0};
     bytes before = load(victim);
     const int rc = pons_store_repair(victim, kept, sizeof kept, NULL, NULL, &why);
     bytes copy = load(kept);
@@ -623,7 +623,7 @@ static void judge(const char *was, const char *how, uint64_t seed)
 {
     copy_all(victim, probe);
     bytes before = load(victim);
-    heard h = {0};
+    received h = {0};
     int64_t n = 0;
     pons_error err = PONS_ERROR_INIT;
     const int rc = pons_store_check(victim, hear, &h, &n, &err);
@@ -667,7 +667,7 @@ static void test_bytes(void **state)
             was = content(probe);
             assert_non_null(was);
             copy_all(base, victim);
-            heard h = {0};
+            received h = {0};
             int64_t n = 0;
             OK(pons_store_check(victim, hear, &h, &n, &err));
             if (n) {
@@ -714,7 +714,7 @@ static void test_rows(void **state)
             fail_msg("%s: %s", sql_ways[i], why);
         }
         sqlite3_close(db);
-        heard h = {0};
+        received h = {0};
         int64_t n = 0;
         const int rc = pons_store_check(victim, hear, &h, &n, NULL);
         if (rc == PONS_OK && n == 0) {
@@ -777,7 +777,7 @@ static void test_opened(void **state)
         for (int look = 0; look < 5; look++) {
             pons_store s = {0};
             pons_error why = PONS_ERROR_INIT;
-            heard h = {0};
+            received h = {0};
             int64_t n = 0;
             if (look == 3) { // a look at all of it changes nothing either
                 OK(pons_store_check(victim, hear, &h, &n, &err));

@@ -304,13 +304,13 @@ static void test_killed_while_committing(void **state)
     int last = -1;
     for (int round = 0; round < rounds(ROUNDS_store_kills); round++) {
         child c = start(commit_for_ever);
-        int wanted = 1 + (int)pons_rand_below(&rand, 60), heard;
-        for (int i = 0; i < wanted && (heard = hear(c.from)) >= 0; i++) {
-            last = heard;
+        int wanted = 1 + (int)pons_rand_below(&rand, 60), received;
+        for (int i = 0; i < wanted && (received = hear(c.from)) >= 0; i++) {
+            last = received;
         }
         kill(c.pid, SIGKILL);
-        while ((heard = hear(c.from)) >= 0) {
-            last = heard;
+        while ((received = hear(c.from)) >= 0) {
+            last = received;
         }
         assert_int_equal(end(&c), 1000 + SIGKILL);
         pons_store s = open_store();

@@ -315,13 +315,13 @@ static void test_killed_while_committing(void **state)
     int last = -1;
     for (int round = 0; round < 4 * rounds(ROUNDS_store_kills); round++) {
         child c = start(p, commit_for_ever);
-        int wanted = 1 + (int)pons_rand_below(&rand, 60), heard;
-        for (int i = 0; i < wanted && (heard = hear(&c)) >= 0; i++) {
-            last = heard;
+        int wanted = 1 + (int)pons_rand_below(&rand, 60), received;
+        for (int i = 0; i < wanted && (received = hear(&c)) >= 0; i++) {
+            last = received;
         }
         kill(c.pid, SIGKILL);
-        while ((heard = hear(&c)) >= 0) {
-            last = heard;
+        while ((received = hear(&c)) >= 0) {
+            last = received;
         }
         assert_int_equal(end(&c), 1000 + SIGKILL);
 
@@ -1460,26 +1460,26 @@ static int fail_write(const place *p, int at)
     OK(step(s, &lease, 0, PONS_SYNC_NORMAL, &err));
     const int before = fault_writes;
     fault_at = at ? before + at : 0;
-    int64_t told = 0;
+    int64_t reported = 0;
     bool stop = false;
     for (int i = 1; i <= 6 && !stop; i++) {
         int rc = step(s, &lease, i, i % 3 == 0 ? PONS_SYNC_FULL : PONS_SYNC_NORMAL, NULL);
         if (rc == PONS_OK) {
-            told = i;
+            reported = i;
         } else {
             stop = true;
         }
     }
     const int writes = fault_writes - before;
     fault_at = 0;
-    assert_int_equal(head_step(s, "t1"), told);
-    assert_int_equal(item_step(s), told);
+    assert_int_equal(head_step(s, "t1"), reported);
+    assert_int_equal(item_step(s), reported);
     s.ops->lease_release(s.self, &lease);
     pons_store_close(&s);
     faults_off();
     s = open_store(p);
-    assert_int_equal(head_step(s, "t1"), told);
-    assert_int_equal(item_step(s), told);
+    assert_int_equal(head_step(s, "t1"), reported);
+    assert_int_equal(item_step(s), reported);
     const pons_item_write gone = {.what = PONS_ITEM_DELETE, .row = {.ns = "n", .key = "step"}};
     OK(s.ops->items_write(s.self, &gone, 1, PONS_SYNC_NORMAL, &err));
     OK(s.ops->thread_delete(s.self, "t1", &err));

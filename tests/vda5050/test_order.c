@@ -132,7 +132,7 @@ static void tear_down(rig *r)
 static void say_bytes(rig *r, pons_vda5050_topic topic, const char *text, size_t n)
 {
     pons_error err = PONS_ERROR_INIT;
-    assert_int_equal(pons_vda5050_heard(r->v, topic, text, n, false, &err), PONS_OK);
+    assert_int_equal(pons_vda5050_received(r->v, topic, text, n, false, &err), PONS_OK);
     tick(r);
 }
 
@@ -405,7 +405,7 @@ static void hostile_bytes(void **state)
     free(deep);
     pons_error none = PONS_ERROR_INIT;
     assert_int_equal(
-        pons_vda5050_heard(r.v, PONS_VDA5050_INSTANT_ACTIONS, NULL, 1 << 30, false, &none),
+        pons_vda5050_received(r.v, PONS_VDA5050_INSTANT_ACTIONS, NULL, 1 << 30, false, &none),
         PONS_OK); // nobody has read it
     tick(&r);
     assert_true(has_error(&r, "validationError", "topic", "instantActions"));
@@ -430,7 +430,7 @@ static void hostile_bytes(void **state)
     pons_error err = PONS_ERROR_INIT;
     pons_value *m = order("late", 0, 0, 2, 2);
     const long n = pons_value_line(m, &text);
-    assert_int_equal(pons_vda5050_heard(r.v, PONS_VDA5050_ORDER, text, (size_t)n, true, &err),
+    assert_int_equal(pons_vda5050_received(r.v, PONS_VDA5050_ORDER, text, (size_t)n, true, &err),
                      PONS_OK);
     assert_string_equal(wants(&r), ""); // retained: of any age
     free(text);
@@ -746,8 +746,8 @@ static void cut_short_at_each_write(void **state)
         bool accepted = false;
         for (int round = 0; round < 40; round++) {
             int rc = accepted ? PONS_OK
-                              : pons_vda5050_heard(r.v, PONS_VDA5050_ORDER, text, (size_t)len,
-                                                   false, &err);
+                              : pons_vda5050_received(r.v, PONS_VDA5050_ORDER, text, (size_t)len,
+                                                      false, &err);
             accepted = accepted || rc >= 0;
             pons_vda5050_work w;
             if (rc >= 0 && pons_vda5050_want(r.v, &w)) {

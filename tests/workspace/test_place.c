@@ -314,10 +314,10 @@ static void what_cannot_be_read_is_not_overwritten(void **state)
     free(large);
     look(&f, PONS_WS_ACTION); // is told once, though it has been read before
     look(&f, PONS_WS_ACTION);
-    const char *told = strstr(f.notices, "larger than 1 MiB");
-    assert_non_null(told);
-    assert_null(strstr(told + 1, "larger than 1 MiB"));
-    assert_non_null(strstr(told, "the last good state holds"));
+    const char *reported = strstr(f.notices, "larger than 1 MiB");
+    assert_non_null(reported);
+    assert_null(strstr(reported + 1, "larger than 1 MiB"));
+    assert_non_null(strstr(reported, "the last good state holds"));
     assert_true(pons_ws_place_suspended(f.place, PONS_WS_ACTION));
     put(&f, "ACTION.md", good); // the very text that was there
     look(&f, PONS_WS_ACTION);

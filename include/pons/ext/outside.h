@@ -32,16 +32,16 @@ typedef struct pons_robot_place { // by the robot's own localisation
     double std_m;                 // position, 1 sigma; NAN: it does not say
 } pons_robot_place;
 
-typedef enum pons_errand_state {
+typedef enum pons_external_goal_state {
     PONS_ERRAND_NONE,
     PONS_ERRAND_RUNS, // or is on its way
     PONS_ERRAND_DONE,
     PONS_ERRAND_FAILED,
     PONS_ERRAND_UNKNOWN, // nobody knows what became of it, and nobody will
     PONS_ERRAND_CANCELED // as `end` asked for
-} pons_errand_state;
+} pons_external_goal_state;
 
-typedef struct pons_errand_goal {
+typedef struct pons_external_goal_request {
     const char
         *goal_id;      // unique for ever: an errand of this id is begun once, also after a restart
     const char *skill; // whose goal it is
@@ -49,10 +49,10 @@ typedef struct pons_errand_goal {
     const char *behavior_tree; // "": the software's own
     int n;
     pons_pose2 poses[PONS_ERRAND_POSES_MAX]; // in map
-} pons_errand_goal;
+} pons_external_goal_request;
 
-typedef struct pons_errand {
-    pons_errand_state state;
+typedef struct pons_external_goal {
+    pons_external_goal_state state;
     int error_code; // FAILED, CANCELED: docs/reference/link.md
     char text[PONS_OUTSIDE_TEXT_MAX];
     bool docking; // it is near its charger: slow, and closer than else
@@ -61,7 +61,7 @@ typedef struct pons_errand {
     pons_twist2 want; // what its controller asks for now, in base; zero when that is old
     double distance_m, eta_s, time_s; // remaining, remaining, so far; NAN: not known
     int recoveries;
-} pons_errand;
+} pons_external_goal;
 
 typedef struct pons_robot_outside_ops {
     // Something is missing without which the robot should stand ("no odometry on /odom for 0.6 s"):
@@ -69,13 +69,13 @@ typedef struct pons_robot_outside_ops {
     bool (*lacks)(void *self, char ret_why[PONS_OUTSIDE_TEXT_MAX]);
     // false: it has no localisation, the body's own counts. NULL: the same. Constant after open.
     bool (*place)(void *self, pons_robot_place *ret);
-    void (*told)(void *self, pons_pose2 pose_in_map); // a person says it is here; NULL: no use
+    void (*reported)(void *self, pons_pose2 pose_in_map); // a person says it is here; NULL: no use
 
     // Errands, since version 4. `takes`: goals of this skill are the software's, the body's own way of
     // doing it does not count; constant after open. NULL: of none, and the others are NULL too.
     bool (*takes)(void *self, const char *skill);
-    void (*begin)(void *self, const pons_errand_goal *goal);
-    void (*look)(void *self, const char *goal_id, pons_errand *ret); // NONE: no such errand
+    void (*begin)(void *self, const pons_external_goal_request *goal);
+    void (*look)(void *self, const char *goal_id, pons_external_goal *ret); // NONE: no such errand
     // It is no longer wanted. One that is under way is canceled, and `look` has it as RUNS until the software has
     // answered what became of it, or that is not waited for any longer; one whose end `look` has told is forgotten.
     // NONE after that: it was not begun, or its software says nothing more of it.

@@ -104,7 +104,7 @@ typedef struct pons_skill {
 
     // JSON object: what else the deciders are told of it, members of schemas/skill.json that stand
     // nowhere above: resources_counted, …. {"resources_counted": {"gpu": 1}}. NULL: nothing.
-    const char *told;
+    const char *reported;
 } pons_skill;
 
 // Small things every skill needs: inline, so that the contract has no library.

@@ -8,7 +8,7 @@
 //
 //     step: {cursor, status, pend: {kind, fallback}}
 //
-// When it has come (pons__step_told), the engine runs again from the same cursor and gets it. So the
+// When it has come (pons__step_reported), the engine runs again from the same cursor and gets it. So the
 // three ways to run a plan differ in who performs, and in nothing else.
 #include "agent/graph/plan_step.h"
 
@@ -30,8 +30,8 @@
 typedef struct pursuit { // one run of the engine, inside a node
     pons__role *role;
     pons_cx *cx;
-    const pons_value *pend; // what was asked for; NULL: nothing
-    bool told, told_ok;     // and what came of it
+    const pons_value *pend;     // what was asked for; NULL: nothing
+    bool reported, reported_ok; // and what came of it
     const char *said;
     pons_value *asked;  // the new pend
     pons_value *calls;  // to be made
@@ -44,9 +44,9 @@ typedef struct pursuit { // one run of the engine, inside a node
 // Whether that has come; if not, it is what is waited for now.
 static bool has_come(pursuit *u, const char *kind, bool fallback)
 {
-    if (u->told && strcmp(pons_get_str(u->pend, "kind", ""), kind) == 0 &&
+    if (u->reported && strcmp(pons_get_str(u->pend, "kind", ""), kind) == 0 &&
         pons_get_bool(u->pend, "fallback", false) == fallback) {
-        u->told = false; // for this step's next need it has not
+        u->reported = false; // for this step's next need it has not
         return true;
     }
     pons_value_unref(u->asked);
@@ -70,9 +70,9 @@ static void add_call(pursuit *u, const pons_plan_step *s, bool fallback, const c
 
 static int came(pursuit *u, pons_plan_outcome *out)
 {
-    out->success = u->told_ok;
-    pons_utf8_copy(out->message, sizeof out->message, u->told_ok ? "" : u->said);
-    out->output = u->told_ok ? pons_object("text", json_string(u->said), NULL) : NULL;
+    out->success = u->reported_ok;
+    pons_utf8_copy(out->message, sizeof out->message, u->reported_ok ? "" : u->said);
+    out->output = u->reported_ok ? pons_object("text", json_string(u->said), NULL) : NULL;
     return PONS_OK;
 }
 
@@ -81,7 +81,7 @@ static int confirm(void *user, const pons_plan *p, const pons_plan_step *step, c
 {
     pursuit *u = user;
     if (has_come(u, "confirm", false)) {
-        *ret = u->told_ok;
+        *ret = u->reported_ok;
         return PONS_OK;
     }
     pons_autovalue args = pons_object(
@@ -178,7 +178,7 @@ static int run_ask(void *user, const pons_plan_call *call, pons_plan_outcome *ou
         return run_execute(user, call, out, err);
     }
     if (has_come(u, "ask", false)) {
-        pons_plan_answered(u->told_ok, u->said, u->said, out);
+        pons_plan_answered(u->reported_ok, u->said, u->said, out);
         return PONS_OK;
     }
     pons_autovalue args = pons_object(
@@ -396,13 +396,13 @@ int pons__step_begin(pons__role *role, pons_cx *cx, pons_error *err)
     return run(role, cx, &u, err);
 }
 
-int pons__step_told(pons__role *role, pons_cx *cx, bool ok, const char *said, pons_error *err)
+int pons__step_reported(pons__role *role, pons_cx *cx, bool ok, const char *said, pons_error *err)
 {
     pursuit u = {.role = role,
                  .cx = cx,
                  .pend = pons_get(pons_cx_get(cx, "step"), "pend"),
-                 .told = true,
-                 .told_ok = ok,
+                 .reported = true,
+                 .reported_ok = ok,
                  .said = said ? said : ""};
     return run(role, cx, &u, err);
 }

@@ -7,7 +7,7 @@
 int pons__step_begin(pons__role *role, pons_cx *cx, pons_error *err);
 // What the step waited for has come: a tool's result, a person's answer, the loop's own words. The step
 // ends ("ended"), or waits for the next thing: its action, its fallback. said may be NULL.
-int pons__step_told(pons__role *role, pons_cx *cx, bool ok, const char *said, pons_error *err);
+int pons__step_reported(pons__role *role, pons_cx *cx, bool ok, const char *said, pons_error *err);
 // What "ended" says of a step that a person did not want.
 #define PONS__STEP_REFUSED    "refused"
 #define PONS__RESPONSE_FAILED "failed: " // how the response of a failed step begins

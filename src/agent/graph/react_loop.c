@@ -44,7 +44,7 @@ static void end(pons_cx *cx, const char *status, pons_value *more)
 // Of the calls that have just ended: the agent's plan ends the loop (*ret_ended), what a step waited for
 // goes to the step (*ret_told), and nothing after that is run.
 static int looked_at(pons__role *role, pons_cx *cx, const pons_value *calls, bool *ret_ended,
-                     bool *ret_told, pons_error *err)
+                     bool *ret_reported, pons_error *err)
 {
     for (size_t i = 0; i < json_array_size(calls); i++) {
         const pons_value *c = json_array_get(calls, i), *args = pons_get(c, "arguments");
@@ -62,13 +62,13 @@ static int looked_at(pons__role *role, pons_cx *cx, const pons_value *calls, boo
             return PONS_OK;
         }
         if (own && !failed) {
-            *ret_told = true;
-            return pons__step_told(role, cx, false, pons_get_str(args, "reason", "the step failed"),
-                                   err);
+            *ret_reported = true;
+            return pons__step_reported(role, cx, false,
+                                       pons_get_str(args, "reason", "the step failed"), err);
         }
         if (pons_get(c, "kind") || pons_get_bool(c, "direct", false)) {
-            *ret_told = true;
-            return pons__step_told(role, cx, !failed, pons_get_str(c, "said", ""), err);
+            *ret_reported = true;
+            return pons__step_reported(role, cx, !failed, pons_get_str(c, "said", ""), err);
         }
     }
     return PONS_OK;
@@ -122,11 +122,11 @@ static int act(pons_cx *cx, void *user, pons_error *err)
         pons_value_unref(calls);
         return PONS_OK;
     }
-    bool ended = false, told = false;
-    rc = looked_at(role, cx, calls, &ended, &told, err);
-    if (rc < 0 || ended || told) { // nothing after that is run
+    bool ended = false, reported = false;
+    rc = looked_at(role, cx, calls, &ended, &reported, err);
+    if (rc < 0 || ended || reported) { // nothing after that is run
         pons_value_unref(calls);
-        return rc < 0 || told ? rc : pons_cx_put(cx, "calls", json_array());
+        return rc < 0 || reported ? rc : pons_cx_put(cx, "calls", json_array());
     }
     pons_value *vetted = NULL;
     rc = pons__calls_vet(role, cx, calls, &vetted, err);
@@ -389,7 +389,7 @@ static int take_reply(pons__role *role, pons_cx *cx, const pons_value *answer, p
                             pons_value_ref(pons_get(reply, "extra")), NULL));
     if (!any) {
         if (role->executor) {
-            return pons__step_told(role, cx, true, content, err);
+            return pons__step_reported(role, cx, true, content, err);
         }
         end(cx, "answer", pons_object("content", json_string(content), NULL));
         return PONS_OK;

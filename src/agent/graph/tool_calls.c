@@ -393,10 +393,10 @@ static void show_as_run(pons_cx *cx, const pons_value *call, pons_value *message
 // *result, which may be shared, becomes one of its own with this text before its output.
 static void put_before(pons_value **result, const char *text)
 {
-    pons_value *told = pons__agent_put_in(
+    pons_value *reported = pons__agent_put_in(
         *result, "output", json_sprintf("%s%s", text, pons_get_str(*result, "output", "")));
     pons_value_unref(*result);
-    *result = told;
+    *result = reported;
 }
 
 static int vet_edit(void *user, const pons_value *args, pons_value **ret, pons_error *err)

@@ -4,7 +4,7 @@
 #include "app/workspace/which_robot.h"
 #include "pons/agent.h"
 #include "pons/mcp.h"
-#include "pons/workspace_desk.h"
+#include "pons/workspace_model_access.h"
 
 // ---- workspace_tools.c: the files of a workspace that was onboarded -----------------------------
 

@@ -50,15 +50,13 @@ int app_mcp_tools(const app_context *c, const pons_clock *clock, pons_tools *ret
 
 void app_mcp_tell_refused(const app_context *c, const pons_tools *mcp)
 {
-    static atomic_flag told = ATOMIC_FLAG_INIT; // a server opens this for each of its sessions
+    static atomic_flag reported = ATOMIC_FLAG_INIT; // a server opens this for each of its sessions
     pons_autovalue status = NULL;
     pons_error ignored = PONS_ERROR_INIT;
-    if (pons_mcp_status(mcp, &status, &ignored) < 0 || atomic_flag_test_and_set(&told)) {
+    if (pons_mcp_status(mcp, &status, &ignored) < 0 || atomic_flag_test_and_set(&reported)) {
         return;
     }
-    size_t i;
-    json_t *s;
-    json_array_foreach(status, i, s) {
+    pons_each(s, status) {
         if (strcmp(pons_get_str(s, "state", ""), "refused") == 0) {
             app_tell(c, "pons: %s; %s is left out", pons_get_str(s, "error", ""),
                      pons_get_str(s, "name", ""));
@@ -68,9 +66,7 @@ void app_mcp_tell_refused(const app_context *c, const pons_tools *mcp)
 
 static bool settled(const pons_value *status)
 {
-    size_t i;
-    json_t *s;
-    json_array_foreach(status, i, s) {
+    pons_each(s, status) {
         const char *state = pons_get_str(s, "state", "");
         if (strcmp(state, "ready") != 0 && strcmp(state, "disabled") != 0 &&
             !pons_get_str(s, "error", NULL)) {

@@ -81,9 +81,7 @@ int app_model_list(const char *llm_spec, pons_value **ret, pons_error *err)
     }
     const pons_value *list = pons_get(reply, "data");
     pons_value *names = json_array();
-    size_t i;
-    pons_value *m;
-    json_array_foreach(list ? list : pons_get(reply, "models"), i, m) {
+    pons_each(m, list ? list : pons_get(reply, "models")) {
         const char *name = pons_get_str(m, "id", pons_get_str(m, "name", ""));
         if (*name) {
             json_array_append_new(names, json_string(name));

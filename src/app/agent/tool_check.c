@@ -34,9 +34,7 @@ static void add(pons_value *names, const char *name, const char *category)
 // Of the names that the configuration has, those of a server that mcp.json has.
 static void add_of_servers(pons_value *names, const pons_value *servers, const char *name)
 {
-    const char *server;
-    json_t *ignored;
-    json_object_foreach((json_t *)(uintptr_t)servers, server, ignored) {
+    pons_each_member(server, ignored, servers) {
         const size_t n = strlen(server);
         if (name && strncmp(name, server, n) == 0 && name[n] == '.') {
             add(names, name, "mcp");
@@ -46,13 +44,10 @@ static void add_of_servers(pons_value *names, const pons_value *servers, const c
 
 static void add_named(pons_value *names, const pons_value *servers, const pons_value *named)
 {
-    size_t i;
-    json_t *item;
-    const char *key;
-    json_array_foreach(named, i, item) {
+    pons_each(item, named) {
         add_of_servers(names, servers, json_string_value(item));
     }
-    json_object_foreach((json_t *)(uintptr_t)named, key, item) {
+    pons_each_member(key, item, named) {
         add_of_servers(names, servers, key);
     }
 }

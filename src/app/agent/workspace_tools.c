@@ -32,17 +32,17 @@ int app_workspace_tools_open(const app_context *c, const pons_clock *clock, cons
     if (!app_onboarded(c)) {
         return PONS_OK;
     }
-    pons_ws_desk_options o = {.dir = c->workspace,
-                              .who = who,
-                              .clock = *clock,
-                              .robot = *robot,
-                              .served = served,
-                              .status = status,
-                              .judge = judge_skill,
-                              .user = ret};
+    pons_ws_model_access_options o = {.dir = c->workspace,
+                                      .who = who,
+                                      .clock = *clock,
+                                      .robot = *robot,
+                                      .served = served,
+                                      .status = status,
+                                      .judge = judge_skill,
+                                      .user = ret};
     const int rc = app_workspace_config(c, &config, &o.dialect, err);
     o.robot_id = pons_get_str(pons_get(config, "robot"), "id", NULL);
-    return rc < 0 ? rc : pons_ws_desk_open(&o, &ret->tools, err);
+    return rc < 0 ? rc : pons_ws_model_access_open(&o, &ret->tools, err);
 }
 
 int app_workspace_tools_judge(void *user, const char *tool, const pons_value *args,
@@ -59,7 +59,7 @@ int app_workspace_tools_judge(void *user, const char *tool, const pons_value *ar
     } else {
         *ret = pons_verdict_create();
     }
-    const int rc = *ret ? pons_ws_desk_judge(d->tools.self, tool, args, *ret, err)
+    const int rc = *ret ? pons_ws_model_access_judge(d->tools.self, tool, args, *ret, err)
                         : pons_error_set(err, PONS_ENOMEM, "agent", "no memory for a judgement");
     if (rc < 0) {
         pons_verdict_destroy(*ret);

@@ -321,13 +321,13 @@ static int live_it(living *l, pons_error *err)
 // begins again from what is stored until it can.
 int app_living_run(const app_context *c, const app_living_options *o, pons_error *err)
 {
-    for (bool told = false;; told = true) {
+    for (bool reported = false;; reported = true) {
         living l = {.c = c, .o = o, .real = pons_clock_real()};
         const int rc = live_it(&l, err);
         if (!o->waits || rc != PONS_EIO || strcmp(err->module, "store") != 0 || *o->ended) {
             return rc;
         }
-        if (!told) {
+        if (!reported) {
             char line[1024];
             pons_log(PONS_LOG_WARN, "companion", "the life waits for the store: %s",
                      pons_error_line(err, line, sizeof line));

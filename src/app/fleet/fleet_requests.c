@@ -1,4 +1,4 @@
-// running_requests.c - words of other processes to a fleet that runs, and how it stands, for them.
+// fleet_requests.c - words of other processes to a fleet that runs, and how it stands, for them.
 #include "app/fleet/running.h"
 #include "pons/items.h"
 

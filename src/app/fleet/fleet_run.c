@@ -138,10 +138,10 @@ static int step_units(app_fleet_running *r, pons_error *err)
             app_fleet_must(r, APP_FLEET_ROBOTS, u->robot->is.id, kept, -1, true);
             pons_fleet_stay(r->fleet, (int32_t)i, pons_wall_ms(&r->clock));
         }
-        if (!u->told) {
+        if (!u->reported) {
             continue;
         }
-        u->told = false;
+        u->reported = false;
         pons_autovalue v = app_unit_value(u, r->map);
         app_fleet_must(r, APP_FLEET_ROBOTS, u->robot->is.id, v, -1, true);
         if (u->kind == PONS_FLEET_MOVE) {

@@ -1,4 +1,4 @@
-// running_store.c - what a fleet that runs keeps: tasks, legs, what each robot was given, zones that people have
+// fleet_saved_state.c - what a fleet that runs keeps: tasks, legs, what each robot was given, zones that people have
 // closed; and how the next life begins with it.
 #include "app/fleet/running.h"
 #include "pons/items.h"

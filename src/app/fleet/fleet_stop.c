@@ -18,7 +18,7 @@
 #define STACK_BYTES (256UL * 1024UL)
 #define THREAD      "fleet-" // and the robot's id
 
-typedef struct told { // one body
+typedef struct reported { // one body
     app_context own;
     char id[PONS_FLEET_NAME_MAX]; // "": the workspace's own
     const char *reason;
@@ -27,7 +27,7 @@ typedef struct told { // one body
     pthread_t thread;
     int rc;
     pons_error err;
-} told;
+} reported;
 
 bool app_fleet_here(const app_context *c)
 {
@@ -60,14 +60,14 @@ app_context app_fleet_at(const app_context *c, const char *thread)
 
 static void *stop_one(void *user)
 {
-    told *t = user;
+    reported *t = user;
     t->rc = pons_stop_send(t->own.run_dir, t->reason, t->timeout_ms, &t->err);
     return NULL;
 }
 
 static void *reset_one(void *user)
 {
-    told *t = user;
+    reported *t = user;
     pons_link *link = NULL;
     t->rc = app_body_link(&t->own, &link, &t->err);
     pons_link_close(link);
@@ -76,14 +76,14 @@ static void *reset_one(void *user)
 }
 
 // Whether nobody is there who could be told.
-static bool absent(const told *t)
+static bool absent(const reported *t)
 {
     return t->rc == PONS_ENOTFOUND || t->rc == PONS_ECLOSED;
 }
 
-static void add(told *all, size_t *n, const told *like, const char *id, const char *dir)
+static void add(reported *all, size_t *n, const reported *like, const char *id, const char *dir)
 {
-    told *t = &all[(*n)++];
+    reported *t = &all[(*n)++];
     *t = *like;
     snprintf(t->id, sizeof t->id, "%s", id);
     snprintf(t->own.run_dir, sizeof t->own.run_dir, "%.*s/run", PATH_MAX - 8, dir);
@@ -95,14 +95,14 @@ static int tell_all(const app_context *c, void *(*how)(void *user), const char *
     char robots[PATH_MAX + 16], dir[2 * PATH_MAX];
     app_fleet_file file = {0};
     pthread_attr_t attr;
-    size_t n = 0, heard = 0, folders = 0;
-    const told like = {.own = *c, .reason = reason, .timeout_ms = timeout_ms};
+    size_t n = 0, received = 0, folders = 0;
+    const reported like = {.own = *c, .reason = reason, .timeout_ms = timeout_ms};
     const int read = app_fleet_load(c, &file, err);
     snprintf(robots, sizeof robots, "%s/robots", c->workspace);
     struct dirent **names = NULL;
     const int there = read < 0 ? scandir(robots, &names, NULL, NULL) : 0;
     folders = there > 0 ? (size_t)there : 0;
-    told *all = pons_need_zeroed(1 + file.n + folders, sizeof *all);
+    reported *all = pons_need_zeroed(1 + file.n + folders, sizeof *all);
     add(all, &n, &like, "", c->workspace);
     for (size_t i = 0; i < file.n; i++) {
         add(all, &n, &like, file.robots[i].is.id, file.robots[i].dir);
@@ -129,7 +129,7 @@ static int tell_all(const app_context *c, void *(*how)(void *user), const char *
         if (all[i].begun) {
             pthread_join(all[i].thread, NULL);
         }
-        heard += all[i].rc >= 0;
+        received += all[i].rc >= 0;
         if (all[i].rc < 0 && rc >= 0 && !absent(&all[i])) {
             rc = all[i].rc;
             *err = all[i].err;
@@ -138,7 +138,7 @@ static int tell_all(const app_context *c, void *(*how)(void *user), const char *
     }
     if (rc >= 0 && read < 0) {
         rc = read; // who else there is, is not known: nobody may say that all have heard it
-    } else if (rc >= 0 && heard == 0) {
+    } else if (rc >= 0 && received == 0) {
         rc = pons_error_set(err, PONS_ENOTFOUND, "fleet", "no robot's body runs");
     }
     free(all);

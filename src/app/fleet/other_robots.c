@@ -39,7 +39,7 @@ typedef struct slot {
 typedef struct world {
     pons_link *link;
     int64_t tried_ms;
-    bool heard, simulated; // its hello
+    bool received, simulated; // its hello
     double radius_m;
     slot slots[SLOTS];
 } world;
@@ -106,7 +106,7 @@ static void tell(world *w, size_t at, const app_others *o, size_t who)
             hypot(o->x[who] - s->x, o->y[who] - s->y) < MOVED_M) {
             return;
         }
-        const double radius = o->worlds[who].heard ? o->worlds[who].radius_m : w->radius_m;
+        const double radius = o->worlds[who].received ? o->worlds[who].radius_m : w->radius_m;
         m.as.spawn = (pons_message_spawn){.id = id,
                                           .x = o->x[who],
                                           .y = o->y[who],
@@ -124,7 +124,7 @@ static void tell(world *w, size_t at, const app_others *o, size_t who)
     if (pons_message_send(w->link, &m, &none) < 0) {
         pons_link_close(w->link);
         w->link = NULL;
-        w->heard = false;
+        w->received = false;
     }
 }
 
@@ -177,7 +177,7 @@ static bool listens(world *w, const app_unit *u, int64_t now_ms)
             .type = PONS_MESSAGE_HELLO,
             .as.hello = {.protocol = PONS_LINK_PROTOCOL, .role = "observer", .name = "pons fleet"}};
         w->tried_ms = now_ms;
-        w->heard = w->simulated = false;
+        w->received = w->simulated = false;
         memset(w->slots, 0, sizeof w->slots); // SLOT_UNKNOWN
         if (app_body_link(&u->own, &w->link, &none) < 0 ||
             pons_message_send(w->link, &hello, &none) < 0) {
@@ -189,11 +189,11 @@ static bool listens(world *w, const app_unit *u, int64_t now_ms)
     while (rc > 0) {
         pons_value *message = NULL;
         rc = pons_link_recv(w->link, &message, &none);
-        if (rc > 0 && !w->heard && strcmp(pons_get_str(message, "type", ""), "hello") == 0) {
+        if (rc > 0 && !w->received && strcmp(pons_get_str(message, "type", ""), "hello") == 0) {
             pons_report r;
-            w->heard = pons_report_decode(message, &r, NULL) == PONS_OK;
-            w->simulated = w->heard && r.as.hello.simulated;
-            w->radius_m = w->heard ? r.as.hello.limits.radius_m : 0.0;
+            w->received = pons_report_decode(message, &r, NULL) == PONS_OK;
+            w->simulated = w->received && r.as.hello.simulated;
+            w->radius_m = w->received ? r.as.hello.limits.radius_m : 0.0;
             pons_report_clear(&r);
         }
         pons_value_unref(message);
@@ -202,7 +202,7 @@ static bool listens(world *w, const app_unit *u, int64_t now_ms)
         pons_link_close(w->link);
         w->link = NULL;
     }
-    return w->link && w->heard;
+    return w->link && w->received;
 }
 
 void app_others_show(app_others *o, const pons_fleet *fleet, const app_unit *units, size_t n,

@@ -47,7 +47,7 @@ void app_unit_note(app_unit *u, const pons_fleet_command *c, const pons_value *w
         u->number++;
     } else if (c->what == PONS_FLEET_WORK) {
         if (u->kind == PONS_FLEET_WORK && strcmp(u->task, c->task->id) == 0 && u->stop == c->stop) {
-            u->told = !u->open; // asked again: its end is said again
+            u->reported = !u->open; // asked again: its end is said again
             return;
         }
         snprintf(u->task, sizeof u->task, "%s", c->task->id);
@@ -68,7 +68,7 @@ void app_unit_note(app_unit *u, const pons_fleet_command *c, const pons_value *w
     u->task_id[0] = u->asks[0] = '\0';
     u->kind = c->what;
     u->open = true;
-    u->posted = u->told = u->ok = false;
+    u->posted = u->reported = u->ok = false;
     u->given_ms = u->looked_ms = 0;
     u->key[0] = '\0';
 }
@@ -288,7 +288,7 @@ static void look(app_unit *u, const pons_value *status)
     u->at = u->kind == PONS_FLEET_MOVE ? u->to : u->at;
     u->hindered = false;
     u->open = false;
-    u->told = true;
+    u->reported = true;
 }
 
 static int post(app_unit *u, const pons_fleet_map *map, pons_error *err)
@@ -354,15 +354,15 @@ int app_unit_poll(app_unit *u, const pons_fleet_map *map, pons_error *err)
             u->posted = true;
             if (u->canceled) { // it has never heard of it
                 u->open = u->ok = false;
-                u->told = true;
+                u->reported = true;
             } else {
                 rc = post(u, map, err);
             }
         }
     }
     if (rc >= 0 && u->open && (u->canceled || u->doubts) && *u->task_id &&
-        now - u->told_ms >= AGAIN_MS) {
-        u->told_ms = now;
+        now - u->reported_ms >= AGAIN_MS) {
+        u->reported_ms = now;
         rc = app_task_cancel(u->store, u->thread, u->task_id, "fleet", err);
     }
     return rc;

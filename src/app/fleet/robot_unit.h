@@ -14,7 +14,7 @@ typedef struct app_unit {
     pons_clock clock;
     pons_brain *brain;
     app_body_child body;
-    int64_t given_ms, looked_ms, told_ms; // looked_ms 0: it is looked at now
+    int64_t given_ms, looked_ms, reported_ms; // looked_ms 0: it is looked at now
     char world[PATH_MAX + 32];
     app_robot meant;
     char thread[PONS_NAME_MAX];
@@ -36,9 +36,9 @@ typedef struct app_unit {
     bool canceled;  // and its brain has been told
     char task_id[PONS_NAME_MAX]; // of its brain, when that has it
     // What the brain says.
-    bool connected, told; // told: an end that the orchestrator has not heard
-    bool latched;         // its stop
-    bool idle;            // it has no task
+    bool connected, reported; // told: an end that the orchestrator has not heard
+    bool latched;             // its stop
+    bool idle;                // it has no task
     double x, y, battery_pct;
     double speed; // robot seconds in a second
     // Its own files.

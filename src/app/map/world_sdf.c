@@ -145,15 +145,13 @@ static void write_mark(pons_buf *b, const char *name, const char *geometry, pons
 static void write_zone(pons_buf *b, const pons_value *zone)
 {
     char name[128];
-    size_t i;
-    json_t *corner;
     const char *id = pons_get_str(zone, "id", "");
     pons_buf_printf(
         b,
         "    <model name=\"zone_%s\">\n      <static>true</static>\n      <link name=\"link\">\n"
         "        <visual name=\"visual\"><geometry><polyline>",
         id);
-    json_array_foreach(pons_get(zone, "polygon"), i, corner) {
+    pons_each(corner, pons_get(zone, "polygon")) {
         pons_buf_printf(b, "<point>%.4f %.4f</point>", json_number_value(json_array_get(corner, 0)),
                         json_number_value(json_array_get(corner, 1)));
     }
@@ -323,8 +321,6 @@ static void write_robot(pons_buf *b, const pons_value *world)
 int app_world_sdf(const pons_value *world, pons_buf *b, pons_error *err)
 {
     const char *name = pons_get_str(world, "name", "");
-    size_t i;
-    json_t *v;
     if (pons_get(pons_get(world, "robot"), "arm")) {
         return pons_error_set(err, PONS_EINVAL, "map", "the robot of %s has no wheels", name);
     }
@@ -334,13 +330,13 @@ int app_world_sdf(const pons_value *world, pons_buf *b, pons_error *err)
                     name, name);
     write_systems(b);
     const pons_value *boxes = pons_get(pons_get(world, "map"), "boxes");
-    json_array_foreach(boxes, i, v) {
+    pons_each(v, boxes) {
         if (!is_wall_of_a_map(v)) {
             write_box(b, v);
         }
     }
     write_walls(b, boxes);
-    json_array_foreach(pons_get(world, "zones"), i, v) {
+    pons_each(v, pons_get(world, "zones")) {
         write_zone(b, v);
     }
     const pons_value *charger = pons_get(world, "charger");

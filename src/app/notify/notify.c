@@ -92,9 +92,7 @@ static bool wanted(const app_notify *n, const char *kind)
 {
     const pons_value *on = pons_get(n->config, "on");
     bool any = !on;
-    size_t i;
-    json_t *one;
-    json_array_foreach(on, i, one) {
+    pons_each(one, on) {
         any = any || strcmp(json_string_value(one), kind) == 0;
     }
     return any;
@@ -215,9 +213,7 @@ static void keep_after(app_notify *n)
 
 static bool was_asked(const app_notify *n, const char *question)
 {
-    size_t i;
-    json_t *one;
-    json_array_foreach(n->asked, i, one) {
+    pons_each(one, n->asked) {
         if (*question && strcmp(json_string_value(one), question) == 0) {
             return true;
         }

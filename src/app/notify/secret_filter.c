@@ -141,9 +141,7 @@ pons_value *app_value_without_secrets(const pons_value *v)
     }
     if (json_is_object(v)) {
         pons_value *ret = json_object();
-        const char *name;
-        json_t *member;
-        json_object_foreach((json_t *)(uintptr_t)v, name, member) {
+        pons_each_member(name, member, v) {
             json_object_set_new(ret, name,
                                 json_is_string(member) && names_a_secret(name)
                                     ? json_string(HIDDEN)

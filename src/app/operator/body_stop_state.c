@@ -1,4 +1,4 @@
-// stop_note.c - what is looked at before a word that sets a robot free, or stops it, is posted: the stop of its body.
+// body_stop_state.c - what is looked at before a word that sets a robot free, or stops it, is posted: the stop of its body.
 //
 // Whoever posts the word looks, because what the brain has is some milliseconds old, or it is dead: so a reset means
 // the stop that was in force when it was said, and a continue is none that comes before it. In the workspace of a fleet

@@ -60,7 +60,7 @@ static int ask(app_pace *p, pons_error *err)
 }
 
 // 1: over.
-static int heard(app_pace *p, const pons_value *msg, pons_error *err)
+static int received(app_pace *p, const pons_value *msg, pons_error *err)
 {
     pons_report r = {.type = PONS_REPORT_NONE};
     int rc = 0;
@@ -91,7 +91,7 @@ int app_pace_step(app_pace *p, pons_error *err)
         if (rc == 0) {
             break;
         }
-        rc = rc < 0 ? rc : heard(p, msg, err);
+        rc = rc < 0 ? rc : received(p, msg, err);
         if (rc != 0) {
             return rc;
         }

@@ -46,9 +46,9 @@ static int look_at(void *user, const pons_event_row *row)
         return 0;
     }
     const char *time = pons_get_str(p, "time", "");
-    const bool heard = strcmp(pons_get_str(p, "type", ""), "external.message") == 0 &&
-                       strcmp(pons_get_str(p, "text", ""), l->text) == 0;
-    if (heard && !l->minute[0]) {
+    const bool received = strcmp(pons_get_str(p, "type", ""), "external.message") == 0 &&
+                          strcmp(pons_get_str(p, "text", ""), l->text) == 0;
+    if (received && !l->minute[0]) {
         snprintf(l->minute, sizeof l->minute, "%s", time);
     }
     if (l->minute[0] && strcmp(time, l->minute) == 0) {
@@ -58,7 +58,7 @@ static int look_at(void *user, const pons_event_row *row)
 }
 
 // A minute's events are one commit: when the message is there, so is what was decided.
-static int heard_since(pons_store s, int64_t after, looking *l, pons_error *err)
+static int received_since(pons_store s, int64_t after, looking *l, pons_error *err)
 {
     return s.ops->events(s.self, PONS_COMPANION_THREAD, after, 0, look_at, l, err);
 }
@@ -71,7 +71,7 @@ static pons_value *look(void *user, app_followed *f)
     looking l = {.text = f->text, .seen = json_array()};
     const bool lives =
         c->store.ops->lease_peek(c->store.self, PONS_COMPANION_THREAD, &holder, NULL) >= 0;
-    heard_since(c->store, f->after, &l, &none);
+    received_since(c->store, f->after, &l, &none);
     if (!l.minute[0] && lives) {
         pons_value_unref(l.seen);
         return NULL;
@@ -119,7 +119,7 @@ static int post(void *user, const pons_value *args, pons_value **ret, pons_error
     bool waits = false;
     looking l = {.text = pons_get_str(args, "text", ""), .seen = json_array()};
     int rc = app_inbox_has(s, PONS_COMPANION_THREAD, NS, NULL, l.text, &waits, err);
-    rc = rc < 0 ? rc : heard_since(s, pons_get_int(args, "after", 0), &l, err);
+    rc = rc < 0 ? rc : received_since(s, pons_get_int(args, "after", 0), &l, err);
     if (rc >= 0 && !waits && !l.minute[0]) {
         rc = pons_companion_message(s, NULL, l.text, pons_get_str(args, "sender", NULL),
                                     pons_get_bool(args, "urgent", false), err);
@@ -155,9 +155,7 @@ static int begin(pons_cx *cx, void *user, pons_error *err)
 static const pons_value *of_type(const pons_value *seen, const char *type)
 {
     const pons_value *found = NULL;
-    size_t i;
-    json_t *ev;
-    json_array_foreach((json_t *)(uintptr_t)seen, i, ev) {
+    pons_each(ev, seen) {
         found = strcmp(pons_get_str(ev, "type", ""), type) == 0 ? ev : found;
     }
     return found;
@@ -183,8 +181,6 @@ static pons_value *words_of(const pons_value *answer)
 static int companion(pons_cx *cx, void *user, pons_error *err)
 {
     const pons_value *answer = NULL;
-    size_t i;
-    json_t *ev;
     char id[PONS_ID_MAX];
     const pons_value *sent = pons_cx_get(cx, "sent");
     (void)user;
@@ -197,7 +193,7 @@ static int companion(pons_cx *cx, void *user, pons_error *err)
     if (rc != PONS_OK) {
         return rc;
     }
-    json_array_foreach(pons_get(answer, "seen"), i, ev) {
+    pons_each(ev, pons_get(answer, "seen")) {
         pons_cx_custom(cx, pons_value_ref(ev));
     }
     pons_cx_id(cx, id);

@@ -237,8 +237,6 @@ static int follow(pons_cx *cx, void *user, pons_error *err)
 {
     const app_react *r = user;
     const pons_value *goal = pons_cx_get(cx, "goal"), *answer = NULL;
-    size_t i;
-    json_t *one;
     (void)r;
     if (!json_is_object(goal)) { // a client may begin wherever it likes
         return pons_error_set(err, PONS_EINVAL, WHERE, "there is no goal: begin with a message");
@@ -253,7 +251,7 @@ static int follow(pons_cx *cx, void *user, pons_error *err)
     if (rc != PONS_OK) {
         return rc;
     }
-    json_array_foreach(pons_get(answer, "seen"), i, one) {
+    pons_each(one, pons_get(answer, "seen")) {
         pons_cx_custom(cx, pons_value_ref(one));
     }
     const pons_value *end = pons_get(answer, "end"), *question = pons_get(answer, "question");
@@ -284,9 +282,7 @@ static int follow(pons_cx *cx, void *user, pons_error *err)
 static pons_value *shown(const pons_value *question)
 {
     pons_value *requests = json_array(), *configs = json_array();
-    size_t i;
-    json_t *op;
-    json_array_foreach(pons_get(question, "ops"), i, op) {
+    pons_each(op, pons_get(question, "ops")) {
         const pons_value *name = pons_get(op, "skill");
         json_array_append_new(requests,
                               pons_object("name", pons_value_ref(name), "args",

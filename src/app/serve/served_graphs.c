@@ -19,8 +19,6 @@ int app_graphs_open(const app_context *c, const app_react_options *o, app_graphs
                     pons_error *err)
 {
     pons_autovalue names = app_graph_modules(c);
-    const char *name;
-    json_t *ignored;
     app_react_options react = *o;
     *ret = (app_graphs){.list = pons_need_zeroed(json_object_size(names) + OWN, sizeof *ret->list)};
     int rc = app_follower_open(&ret->follower, err);
@@ -35,7 +33,7 @@ int app_graphs_open(const app_context *c, const app_react_options *o, app_graphs
     for (size_t i = 0; i < OWN; i++) { // a module cannot take their names
         json_object_del(names, i < ret->n ? ret->list[i].id : "agent");
     }
-    json_object_foreach(names, name, ignored) {
+    pons_each_member(name, ignored, names) {
         const pons_graph_module *module = NULL;
         pons_graph *graph = NULL;
         pons_error fault = PONS_ERROR_INIT;

@@ -60,15 +60,13 @@ static bool show_token(const app_follower *w, const pons_value *token)
 // whoever asked is told which task it is: what nobody has heard is kept for a moment.
 static void show_tokens(app_follower *w)
 {
-    size_t i;
-    json_t *one;
     pthread_mutex_lock(&w->tokens_mtx);
     pons_autovalue all = w->tokens;
     w->tokens = NULL;
     pthread_mutex_unlock(&w->tokens_mtx);
     pons_value *left = json_array();
     const int64_t now = now_ms();
-    json_array_foreach(all, i, one) {
+    pons_each(one, all) {
         if (now - pons_get_int(one, "at_ms", 0) < TOKEN_KEPT_MS &&
             !show_token(w, pons_get(one, "token"))) {
             json_array_append(left, one);

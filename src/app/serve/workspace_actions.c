@@ -240,10 +240,8 @@ static pons_value *names_in(const pons_value *view)
 {
     static const char *const lists[] = {"activities", "places", "devices"};
     pons_value *names = json_object();
-    size_t i;
-    const pons_value *o;
     for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
-        json_array_foreach((json_t *)pons_get(view, lists[l]), i, o) {
+        pons_each(o, pons_get(view, lists[l])) {
             if (pons_get(o, "names")) {
                 json_object_set(names, pons_get_str(o, "id", ""), (json_t *)pons_get(o, "names"));
             }

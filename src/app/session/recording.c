@@ -233,11 +233,11 @@ int app_recording_open(const app_context *c, const app_recording_options *o, app
         return rc;
     }
     r->cameras = o->cameras && *o->cameras ? strdup(o->cameras) : NULL;
-    const int heard = o->ros2 ? listen_to_topics(r, err) : PONS_OK;
-    if (heard < 0) {
+    const int received = o->ros2 ? listen_to_topics(r, err) : PONS_OK;
+    if (received < 0) {
         app_recording_close(r, NULL);
         unlink(o->path); // it was made by us, and has nothing in it
-        return heard;
+        return received;
     }
     r->quit = eventfd(0, EFD_CLOEXEC);
     r->listens = r->quit >= 0 && pthread_create(&r->listener, NULL, listen_to_body, r) == 0;

@@ -194,7 +194,7 @@ static pons_value *about_run(const session *s)
     pons_link *there = NULL;
     const app_session_options *o = s->o;
     const bool joins = app_robot_connect(s->c, &s->meant, &there, &none) == PONS_OK;
-    pons_autovalue body = joins ? app_robot_told(s->c) : NULL;
+    pons_autovalue body = joins ? app_robot_reported(s->c) : NULL;
     pons_link_close(there);
     const char *skills = body ? pons_get_str(body, "skills", NULL) : o->skills;
     return pons_object("world", json_string(s->meant.world), "driver", json_string(s->meant.driver),
@@ -459,7 +459,7 @@ static void tell_body_stays(session *s)
 {
     const char *why = s->brain ? pons_brain_body_stays(s->brain) : NULL;
     const pons_value *hello = NULL, *telemetry = NULL;
-    pons_autovalue body = app_robot_told(s->c);
+    pons_autovalue body = app_robot_reported(s->c);
     char until[16] = "", line[512];
     struct tm at;
     if (!why || pons_brain_body(s->brain, &hello, &telemetry) < 0 ||
@@ -508,7 +508,7 @@ int app_session_run(const app_context *c, const app_session_options *o, pons_err
         .wake_fd = -1,
         .schedule_lock = -1,
         .files = {.thread = o->thread, .hal_lock = -1, .note = note, .user = &s},
-        .body = {.c = c, .meant = &s.meant, .by_hand = o->body_by_hand, .note = note, .user = &s}};
+        .body = {.c = c, .meant = &s.meant, .by_hand = o->body_manual, .note = note, .user = &s}};
     app_session_end how = {0};
     s.policy = o->policy ? o->policy : &s.own_policy;
     int rc = prepare(&s, err);

@@ -46,9 +46,9 @@ typedef struct app_session_options {
     size_t n_goals;
     const pons_plan *plan; // instead of goals; NULL: none
     bool keep_running;     // goals come by other ways: it goes on without any
-    bool leaves;       // who ends it leaves what was asked for; with nothing left, the run is over
-    bool resumed;      // a person typed resume
-    bool body_by_hand; // never start one
+    bool leaves;      // who ends it leaves what was asked for; with nothing left, the run is over
+    bool resumed;     // a person typed resume
+    bool body_manual; // never start one
     const pons_llm *opened; // a provider that the caller opened and closes; NULL: llm says which
     uint32_t stream;        // PONS_STREAM_… of the inner loop
     bool stream_kernel;

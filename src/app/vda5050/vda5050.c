@@ -386,7 +386,7 @@ static int hear(app_vda5050 *v, const pons_mqtt_event *e, pons_error *err)
     case PONS_MQTT_MESSAGE:
         return topic == PONS_VDA5050_TOPICS
                    ? PONS_OK
-                   : pons_vda5050_heard(v->core, topic, e->data, e->n, e->retained, err);
+                   : pons_vda5050_received(v->core, topic, e->data, e->n, e->retained, err);
     case PONS_MQTT_TOO_MUCH:
         app_tell(v->c, "pons: %zu messages of %s came faster than they are read", e->n,
                  e->topic ? e->topic : "");
@@ -449,8 +449,8 @@ static void see(app_vda5050 *v, const pons_value *status, pons_vda5050_seen *ret
                              : ret->why;
     ret->question = pons_get_str(json_array_get(asks, 0), "question", NULL);
     const pons_value *holding = pons_get(telemetry, "holding");
-    ret->has_hand = holding != NULL && ret->connected;
-    ret->holding = ret->has_hand ? json_string_value(holding) : NULL;
+    ret->has_load_device = holding != NULL && ret->connected;
+    ret->holding = ret->has_load_device ? json_string_value(holding) : NULL;
     pons_report_clear(&h);
     pons_report_clear(&t);
 }

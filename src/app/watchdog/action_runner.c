@@ -155,7 +155,7 @@ static int open_parts(runner *d, pons_error *err)
                                       .robot_id = d->id,
                                       .only = d->o->only,
                                       .judge = judge,
-                                      .told = report,
+                                      .reported = report,
                                       .user = d};
         rc = pons_hal_open(&hal, &d->hal, err);
     }

@@ -72,17 +72,15 @@ static bool spawn(pictures *p)
 // The cameras of the world that the body has.
 static pons_value *of_world(const app_context *c)
 {
-    pons_autovalue body = app_robot_told(c);
+    pons_autovalue body = app_robot_reported(c);
     pons_autovalue world = NULL;
     pons_error none = PONS_ERROR_INIT;
     pons_value *all = json_array();
-    size_t i;
-    json_t *camera;
     const char *had = app_robot_world(body);
     if (!had || app_world(had, &world, &none) < 0) {
         return all;
     }
-    json_array_foreach(pons_get(world, "cameras"), i, camera) {
+    pons_each(camera, pons_get(world, "cameras")) {
         json_array_append_new(all, pons_object("name", pons_optional(pons_get(camera, "id")),
                                                "of_world", json_true(), NULL));
     }
@@ -100,8 +98,6 @@ static int start(void *self, uint64_t call, const char *tool, const pons_value *
 {
     pictures *p = self;
     const pons_value *wanted = pons_get(args, "cameras");
-    size_t i;
-    const json_t *camera;
     (void)key;
     if (p->call || strcmp(tool, "picture") != 0) {
         return pons_error_set(err, PONS_EBUSY, WHERE, "another picture is being taken");
@@ -111,7 +107,7 @@ static int start(void *self, uint64_t call, const char *tool, const pons_value *
         return pons_error_set(err, PONS_ENOTFOUND, WHERE, "there are no cameras, or more than %d",
                               CAMERAS_MAX);
     }
-    json_array_foreach(cameras, i, camera) {
+    pons_each(camera, cameras) {
         if (!is_name(pons_get_str(camera, "name", ""))) {
             return pons_error_set(err, PONS_EINVAL, WHERE, "a camera's name names a file: '%.40s'",
                                   pons_get_str(camera, "name", ""));

@@ -363,7 +363,7 @@ static int open_parts(watch *w, pons_error *err)
                                     .judge = judge,
                                     .pictures = open_pictures,
                                     .dead = is_dead,
-                                    .told = report,
+                                    .reported = report,
                                     .pruned = pruned,
                                     .user = w};
     return pons_runtime_open(&o, &w->runtime, err);

@@ -24,9 +24,9 @@ static int await_ok(pons_link *link, const pons_message *what, pons_error *err)
             poll(&p, 1, (int)(until - pons_now_ms(&clock)));
         }
         pons_report r = {.type = PONS_REPORT_NONE};
-        const bool heard = rc > 0 && pons_report_decode(msg, &r, NULL) == PONS_OK;
-        const bool done = heard && r.type == PONS_REPORT_OK && strcmp(r.as.ok.re, word) == 0;
-        const bool refused = heard && r.type == PONS_REPORT_ERROR;
+        const bool received = rc > 0 && pons_report_decode(msg, &r, NULL) == PONS_OK;
+        const bool done = received && r.type == PONS_REPORT_OK && strcmp(r.as.ok.re, word) == 0;
+        const bool refused = received && r.type == PONS_REPORT_ERROR;
         if (refused) {
             rc = app_lacks(err, "the body refuses: %s", r.as.error.message);
         }

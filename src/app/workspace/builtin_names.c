@@ -14,10 +14,8 @@
 
 void app_name_add(pons_value *names, const char *name, size_t n)
 {
-    size_t i;
-    json_t *had;
     pons_autovalue text = json_stringn(name, n);
-    json_array_foreach(names, i, had) {
+    pons_each(had, names) {
         if (!text || json_equal(had, text)) {
             return;
         }

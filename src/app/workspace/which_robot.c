@@ -119,31 +119,31 @@ int app_robot_config(const app_context *c, const char *driver, pons_value **ret,
     return PONS_OK;
 }
 
-pons_value *app_robot_told(const app_context *c)
+pons_value *app_robot_reported(const app_context *c)
 {
     char path[PATH_MAX + 16];
-    pons_value *told = NULL;
+    pons_value *reported = NULL;
     snprintf(path, sizeof path, "%s/body.json", c->run_dir);
-    return pons_value_load(path, &told, &(pons_error)PONS_ERROR_INIT) < 0 ? NULL : told;
+    return pons_value_load(path, &reported, &(pons_error)PONS_ERROR_INIT) < 0 ? NULL : reported;
 }
 
-const char *app_robot_world(const pons_value *told)
+const char *app_robot_world(const pons_value *reported)
 {
-    return pons_get_str(told, "world_file", pons_get_str(told, "world", NULL));
+    return pons_get_str(reported, "world_file", pons_get_str(reported, "world", NULL));
 }
 
-const char *app_robot_line(const pons_value *told, bool zh, char *ret, size_t cap)
+const char *app_robot_line(const pons_value *reported, bool zh, char *ret, size_t cap)
 {
-    const pons_value *world = pons_get(told, "world");
-    const char *id = pons_get_str(told, "robot_id", pons_get_str(told, "robot", ""));
-    const time_t since = (time_t)(pons_get_int(told, "started_ms", 0) / 1000);
+    const pons_value *world = pons_get(reported, "world");
+    const char *id = pons_get_str(reported, "robot_id", pons_get_str(reported, "robot", ""));
+    const time_t since = (time_t)(pons_get_int(reported, "started_ms", 0) / 1000);
     struct tm at;
     char clock[16] = "";
     strftime(clock, sizeof clock, "%H:%M:%S", localtime_r(&since, &at));
     snprintf(ret, cap, zh ? "%s %s，世界 %s，%s 起" : "%s %s in %s, since %s",
-             pons_get_str(told, "driver", "?"), id,
+             pons_get_str(reported, "driver", "?"), id,
              json_is_object(world) ? pons_get_str(world, "name", "?")
-                                   : pons_get_str(told, "world", "?"),
+                                   : pons_get_str(reported, "world", "?"),
              clock);
     return ret;
 }
@@ -236,7 +236,7 @@ int app_robot_connect(const app_context *c, const app_robot *meant, pons_link **
     if (rc < 0) {
         return rc;
     }
-    pons_autovalue body = app_robot_told(c);
+    pons_autovalue body = app_robot_reported(c);
     // Until the process behind the socket has written it, it is an earlier one's or not there.
     if (pons_get_int(body, "pid", 0) != pons_link_peer_pid(*ret)) {
         rc = pons_error_set(err, PONS_EAGAIN, "body", "the robot's body is not ready yet");

@@ -127,8 +127,8 @@ typedef enum fault_kind {
 typedef struct checker {
     pons_schema_fault_fn fn; // NULL: only whether
     void *user;
-    size_t told;
-    size_t told_max;
+    size_t reported;
+    size_t reported_max;
     long visits;   // left
     long compares; // of values, since the last one that counted as a visit
     int patience;  // of patterns
@@ -274,10 +274,10 @@ __attribute__((format(printf, 4, 5))) static bool fault(checker *c, fault_kind k
     if (c->survey && kind == FAULT_CHOICE && path_length(path) <= c->near) {
         c->other_kind = true;
     }
-    if (!c->fn || c->told >= c->told_max) {
+    if (!c->fn || c->reported >= c->reported_max) {
         return false;
     }
-    c->told++;
+    c->reported++;
     char message[2 * MESSAGE_MAX];
     va_list ap;
     va_start(ap, fmt);
@@ -909,7 +909,7 @@ static bool enough(const checker *c)
     if (c->exhausted) {
         return true;
     }
-    return c->failed && !c->survey && (!c->fn || c->told >= c->told_max);
+    return c->failed && !c->survey && (!c->fn || c->reported >= c->reported_max);
 }
 
 // Nothing of the check counts then: it fails as a whole, whatever stands around it.
@@ -1271,7 +1271,7 @@ static bool explain_choice(checker *c, const rules *list, const json_t *v, const
             nearest = r;
         }
     }
-    bool told = true;
+    bool reported = true;
     if (c->exhausted) {
         // already told
     } else if (only_types) {
@@ -1284,9 +1284,9 @@ static bool explain_choice(checker *c, const rules *list, const json_t *v, const
         fault(c, FAULT_CHOICE, best.want_key ? &below : path, "expected one of %s, found %s", wants,
               describe(found, a, sizeof a));
     } else {
-        told = false;
+        reported = false;
     }
-    return told ? false : apply(c, nearest, v, path, depth);
+    return reported ? false : apply(c, nearest, v, path, depth);
 }
 
 static bool apply_choice(checker *c, const rules *list, bool one, const json_t *v, const step *path,
@@ -1476,7 +1476,7 @@ static bool run(const pons_schema *s, const pons_value *v, size_t max, pons_sche
                 void *user)
 {
     checker c = {
-        .fn = fn, .user = user, .told_max = max, .visits = VISITS_MAX, .patience = PATIENCE};
+        .fn = fn, .user = user, .reported_max = max, .visits = VISITS_MAX, .patience = PATIENCE};
     return apply(&c, s->root, v, NULL, 0);
 }
 

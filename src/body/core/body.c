@@ -177,9 +177,9 @@ static void sense(pons_body *b)
 static bool stands_otherwise(pons_body *b)
 {
     const bool latched = b->safety.latched, held = pons__goals_held(b);
-    const bool so = latched != b->told_latched || held != b->told_held;
-    b->told_latched = latched;
-    b->told_held = held;
+    const bool so = latched != b->reported_latched || held != b->reported_held;
+    b->reported_latched = latched;
+    b->reported_held = held;
     return so;
 }
 
@@ -353,7 +353,7 @@ static int open_driver(pons_body *b, const pons_body_options *opts, pons_error *
 static int open_registry(pons_body *b, const pons_body_options *opts, pons_error *err)
 {
     // Where the dock is, its own software knows.
-    const bool docks = pons__errand_takes(&pons__skill_dock, b->robot, b->self);
+    const bool docks = pons__external_goal_takes(&pons__skill_dock, b->robot, b->self);
     const unsigned has = (b->caps.speed_max_mps > 0.0 ? PONS__WITH_WHEELS : 0u) |
                          (b->hand.ops ? PONS__WITH_ARM : 0u) |
                          (docks || pons_get(b->world, "charger") ? PONS__WITH_CHARGER : 0u);
@@ -621,7 +621,7 @@ void pons_body_destroy(pons_body *b)
     for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
         pons__goal *g = &b->goals[i];
         if (pons__goal_active(g) && g->state != PONS_GOAL_ACCEPTED &&
-            (g->skill->module || *g->run.errand)) { // it may have something to free
+            (g->skill->module || *g->run.external_goal)) { // it may have something to free
             pons__skill_env env;
             pons__body_env(b, &env);
             pons__skill_stop(g->skill, &g->run, &env);

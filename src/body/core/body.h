@@ -47,13 +47,13 @@ typedef struct pons__client {
     bool greeted;     // has said hello
     bool gone;        // to be closed at the end of this poll
     int64_t ended_ns; // host time since when it says no more, but is owed answers; 0: it may speak
-    bool told_no_control; // that its heartbeats are in vain
-    bool tree;            // wants to see the navigator's tree at work,
-    uint64_t tree_id;     // and has been told the outline of this one
-    bool view;            // wants to see the way and the scan
-    bool laser;           // and the scan as it was measured
-    bool senses;          // wants what the robot senses,
-    uint64_t scans_told;  // and has been told so many scans
+    bool reported_no_control; // that its heartbeats are in vain
+    bool tree;                // wants to see the navigator's tree at work,
+    uint64_t tree_id;         // and has been told the outline of this one
+    bool view;                // wants to see the way and the scan
+    bool laser;               // and the scan as it was measured
+    bool senses;              // wants what the robot senses,
+    uint64_t scans_reported;  // and has been told so many scans
     int64_t pid;
     char name[64];
     int64_t since_host_ns; // of the connection
@@ -64,7 +64,7 @@ typedef struct pons__client {
     uint64_t own_stops;     // and so many stops that it has said since
     unsigned latches;       // that are owed a `latched`,
     uint64_t latch_gen;     // once this is on the disk
-    bool told_unsaved;      // that it is not
+    bool reported_unsaved;  // that it is not
     bool resets;            // a reset waits
     bool reset_sent;        // to the gate
     uint64_t reset_seq;     // its number there
@@ -181,11 +181,11 @@ struct pons_body {
     int64_t save_due_ns;      // robot time
     int64_t rate_host_ns, rate_robot_ns;
     double realtime;
-    bool told_latched, told_held; // as the newest telemetry to all had it
-    bool unread;                  // a client has said more than one poll takes
-    uint64_t pump_latch;          // the latch's number before the clients were heard last
-    bool quit;                    // a bye asked for the process's end
-    bool sim_failed;              // the simulation cannot go on
+    bool reported_latched, reported_held; // as the newest telemetry to all had it
+    bool unread;                          // a client has said more than one poll takes
+    uint64_t pump_latch;                  // the latch's number before the clients were heard last
+    bool quit;                            // a bye asked for the process's end
+    bool sim_failed;                      // the simulation cannot go on
 };
 
 int pons__body_open(const pons_body_options *opts, bool threaded, pons_body **ret, pons_error *err);

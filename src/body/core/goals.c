@@ -138,12 +138,12 @@ static pons__goal *free_place(pons_body *b)
 static bool still_ends(pons_body *b, pons__goal *g, pons_goal_state end, int code, const char *text)
 {
     pons__skill_env env;
-    pons_errand e;
-    if (!*g->run.errand) {
+    pons_external_goal e;
+    if (!*g->run.external_goal) {
         return false;
     }
     goal_env(b, &env);
-    pons__errand_look(&g->run, &env, &e);
+    pons__external_goal_look(&g->run, &env, &e);
     if (e.state == PONS_ERRAND_NONE) { // it has said so, or it was never sent
         return false;
     }
@@ -265,7 +265,7 @@ static void start_goal(pons_body *b, pons__client *c, const pons_message *msg, c
     }
     pons__goal *old =
         preempted(b, goal, k) ? find_active(b, preempted(b, goal, k)->msg.as.goal.goal_id) : NULL;
-    const bool takes_over = old && old->state != PONS_GOAL_ACCEPTED && !*old->run.errand;
+    const bool takes_over = old && old->state != PONS_GOAL_ACCEPTED && !*old->run.external_goal;
     if (old) {
         old->handed_over = takes_over;
         finish(b, old, PONS_GOAL_CANCELED, PONS__PREEMPTED, "PREEMPTED: another goal took over");
@@ -336,9 +336,9 @@ static void not_started(pons_body *b, const pons__goal *unknown)
 static void watch_ending(pons_body *b, pons__goal *g)
 {
     pons__skill_env env;
-    pons_errand e;
+    pons_external_goal e;
     goal_env(b, &env);
-    pons__errand_look(&g->run, &env, &e);
+    pons__external_goal_look(&g->run, &env, &e);
     if (g->skill->left) {
         g->out.remaining = g->skill->left(&g->run, &env);
     }
@@ -346,7 +346,7 @@ static void watch_ending(pons_body *b, pons__goal *g)
     if (e.state == PONS_ERRAND_RUNS && b->host_ns - g->ending_host_ns < ENDING_NS) {
         return;
     }
-    pons__errand_stop(&g->run, &env);
+    pons__external_goal_stop(&g->run, &env);
     pons_goal_state end = answered ? g->end : PONS_GOAL_FAILED;
     int code = answered ? g->out.error_code : PONS__OUTCOME_UNKNOWN;
     char text[PONS__SKILL_MSG_MAX];
@@ -373,9 +373,9 @@ static int record_adopted(pons_body *b, const pons__goal *g)
     return pons__ledger_append(b->ledger, &line, 1, NULL);
 }
 
-static bool over(const pons__heard *heard)
+static bool over(const pons__ledger_entry *received)
 {
-    return pons_goal_over((pons_goal_state)heard->line.state);
+    return pons_goal_over((pons_goal_state)received->line.state);
 }
 
 static void send_feedback(pons_body *b, pons__goal *g)
@@ -429,14 +429,14 @@ static bool in_control(pons_body *b, pons__client *c, const char *goal_id, int64
 static bool answer_known(pons_body *b, pons__client *c, const pons_message_goal *goal)
 {
     const char *goal_id = goal->goal_id;
-    pons__heard heard;
-    if (!pons__ledger_find(b->ledger, goal_id, &heard)) {
+    pons__ledger_entry received;
+    if (!pons__ledger_find(b->ledger, goal_id, &received)) {
         return false;
     }
-    const pons_ledger_line *line = &heard.line;
-    if (!heard.kept) {
+    const pons_ledger_line *line = &received.line;
+    if (!received.kept) {
         reject(c, goal_id, "forgotten", "this id was used before; its line %s",
-               heard.removed ? "is no longer kept" : "cannot be read");
+               received.removed ? "is no longer kept" : "cannot be read");
         return true;
     }
     if (strcmp(line->args_hash, goal->args_hash) != 0 || strcmp(line->skill, goal->skill) != 0) {
@@ -448,7 +448,7 @@ static bool answer_known(pons_body *b, pons__client *c, const pons_message_goal 
                                                      .state = line->state,
                                                      .known = true,
                                                      .boot_id = line->boot_id}});
-    if (over(&heard)) {
+    if (over(&received)) {
         say_result(c, line);
     }
     return true;
@@ -529,7 +529,8 @@ static bool check_resources(pons_body *b, pons__client *c, const pons_message_go
                (long long)pons__skills_counted(&b->skills, k, lacks), lacks,
                (long long)pons__goals_counted(b, lacks, NULL),
                (long long)pons_get_int(pons__body_resources(b), lacks, 0));
-    } else if (!free_place(b) && (!preempted(b, goal, k) || *preempted(b, goal, k)->run.errand)) {
+    } else if (!free_place(b) &&
+               (!preempted(b, goal, k) || *preempted(b, goal, k)->run.external_goal)) {
         reject(c, goal->goal_id, "busy", "%d goals are active", PONS__GOALS_MAX);
     } else {
         return true;
@@ -564,9 +565,9 @@ void pons__goal_cancel(pons_body *b, pons__client *c, const pons_message *msg)
         finish(b, g, PONS_GOAL_CANCELED, 0, "canceled");
         return;
     }
-    pons__heard heard;
-    if (pons__ledger_find(b->ledger, goal_id, &heard) && over(&heard)) {
-        say_result(c, &heard.line);
+    pons__ledger_entry received;
+    if (pons__ledger_find(b->ledger, goal_id, &received) && over(&received)) {
+        say_result(c, &received.line);
     } else {
         pons__client_error(c, "cancel", "unknown_goal", "goal %.80s is not active here", goal_id);
     }
@@ -595,34 +596,34 @@ void pons__goal_adopt(pons_body *b, pons__client *c, const pons_message *msg)
         goal_env(b, &env);
         pons__skill_resume(g->skill, &g->run, &env);
     }
-    pons__heard heard;
-    if (!pons__ledger_find(b->ledger, goal_id, &heard)) {
+    pons__ledger_entry received;
+    if (!pons__ledger_find(b->ledger, goal_id, &received)) {
         pons__client_error(c, "adopt", "unknown_goal", "goal %.80s was never heard of", goal_id);
         return;
     }
-    pons__client_say(c,
-                     &(pons_report){.type = PONS_REPORT_ADOPTED,
-                                    .as.answer = {.goal_id = goal_id, .state = heard.line.state}});
-    if (over(&heard)) {
-        say_result(c, &heard.line);
+    pons__client_say(
+        c, &(pons_report){.type = PONS_REPORT_ADOPTED,
+                          .as.answer = {.goal_id = goal_id, .state = received.line.state}});
+    if (over(&received)) {
+        say_result(c, &received.line);
     }
 }
 
 void pons__goal_status(pons_body *b, pons__client *c, const pons_message *msg)
 {
     const char *goal_id = msg->as.about.goal_id;
-    pons__heard heard;
+    pons__ledger_entry received;
     pons_report r = {.type = PONS_REPORT_STATUS,
                      .as.status = {.goal_id = goal_id, .boot_id = b->boot_id}};
-    if (pons__ledger_find(b->ledger, goal_id, &heard)) {
-        const pons_ledger_line *line = &heard.line;
+    if (pons__ledger_find(b->ledger, goal_id, &received)) {
+        const pons_ledger_line *line = &received.line;
         r.as.status = (pons_report_status){.goal_id = goal_id,
                                            .known = true,
                                            .state = line->state,
                                            .skill = line->skill,
                                            .boot_id = line->boot_id,
                                            .same_boot = strcmp(line->boot_id, b->boot_id) == 0,
-                                           .started = heard.started,
+                                           .started = received.started,
                                            .end = line->end};
     }
     pons__client_say(c, &r);

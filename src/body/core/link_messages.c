@@ -142,7 +142,7 @@ static void on_hello(pons_body *b, pons__client *c, const pons_message *msg)
         c->pid = hello->pid;
     }
     snprintf(c->name, sizeof c->name, "%s", hello->name);
-    c->told_no_control = false;
+    c->reported_no_control = false;
     c->tree = hello->tree;
     c->view = hello->view;
     c->laser = hello->laser;
@@ -166,8 +166,8 @@ static void on_heartbeat(pons_body *b, pons__client *c, const pons_message *msg)
 {
     if (b->controller == c) {
         b->beat_host_ns = b->host_ns;
-    } else if (!c->told_no_control) { // once: it comes ten times a second
-        c->told_no_control = true;
+    } else if (!c->reported_no_control) { // once: it comes ten times a second
+        c->reported_no_control = true;
         pons__client_error(c, "heartbeat", "not_controller",
                            "this client is not the controller: its heartbeats keep nothing alive");
     }
@@ -235,7 +235,7 @@ static const struct {
     [PONS_MESSAGE_BYE] = {on_bye, true, false},
     [PONS_MESSAGE_SPAWN] = {on_spawn, true, false},
     [PONS_MESSAGE_BATTERY] = {on_battery, true, false},
-    [PONS_MESSAGE_SET_POSE] = {pons__pose_told, false, false},
+    [PONS_MESSAGE_SET_POSE] = {pons__pose_reported, false, false},
     [PONS_MESSAGE_STEER] = {pons__steered, true, false},
 };
 

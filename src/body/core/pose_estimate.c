@@ -14,16 +14,16 @@ void pons__place_watch(pons_body *b)
     }
 }
 
-void pons__place_told(pons_body *b, pons_pose2 pose_in_map)
+void pons__place_reported(pons_body *b, pons_pose2 pose_in_map)
 {
     const pons_robot_outside_ops *o = pons_robot_outside(b->robot);
     if (pons__localizer_is_given(
             b->localizer)) { // it is for the robot's own software to look there
-        if (o && o->told) {
-            o->told(b->self, pose_in_map);
+        if (o && o->reported) {
+            o->reported(b->self, pose_in_map);
         }
         return;
     }
-    pons__localizer_told(b->localizer, pose_in_map, b->state.odom_from_base);
+    pons__localizer_reported(b->localizer, pose_in_map, b->state.odom_from_base);
     pons__place_watch(b);
 }

@@ -3,5 +3,5 @@
 
 #include "body/core/body.h"
 
-void pons__place_told(pons_body *b, pons_pose2 pose_in_map); // a person says where it is
-void pons__place_watch(pons_body *b);                        // takes the localizer's pose over
+void pons__place_reported(pons_body *b, pons_pose2 pose_in_map); // a person says where it is
+void pons__place_watch(pons_body *b);                            // takes the localizer's pose over

@@ -67,8 +67,8 @@ bool pons__boot_latched(pons__ledger *l, int state_rc, const pons__durable *d, p
 int pons__boot_taken(const pons__ledger *l, int state_rc, const pons__durable *d)
 {
     // The slower of the two: a death between their writes is no word to be faster.
-    const int said = pons__ledger_pace(l), told = said > 0 ? 100 - said : 0;
-    return state_rc == PONS_OK && d->taken_pct > told ? d->taken_pct : told;
+    const int said = pons__ledger_pace(l), reported = said > 0 ? 100 - said : 0;
+    return state_rc == PONS_OK && d->taken_pct > reported ? d->taken_pct : reported;
 }
 
 // ---- without a body -----------------------------------------------------------------------------

@@ -62,8 +62,8 @@ void pons__body_tell_senses(pons_body *b)
     for (size_t i = 0; i < PONS__CLIENTS_MAX; i++) {
         pons__client *c = &b->clients[i];
         if (wanted(c)) {
-            r.as.senses.scan = c->scans_told != b->scans ? scan : NULL;
-            c->scans_told = b->scans;
+            r.as.senses.scan = c->scans_reported != b->scans ? scan : NULL;
+            c->scans_reported = b->scans;
             pons__client_say(c, &r);
         }
     }

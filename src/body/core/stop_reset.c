@@ -35,15 +35,15 @@ static void answer_stops(pons_body *b, pons__client *c)
 {
     if (c->stops > 0 && b->safety.stops_seen >= c->stop_seq) {
         c->latch_gen = b->safety.gen;
-        c->told_unsaved = false;
+        c->reported_unsaved = false;
         for (; c->stops > 0; c->stops--) {
             pons__client_say(c, &(pons_report){.type = PONS_REPORT_STOPPED});
             c->latches++;
         }
     }
     if (c->latches > 0 && b->safety.saved_gen < c->latch_gen && b->safety.unsaved[0] &&
-        !c->told_unsaved) {
-        c->told_unsaved = true;
+        !c->reported_unsaved) {
+        c->reported_unsaved = true;
         pons__client_say(c, &(pons_report){.type = PONS_REPORT_UNSAVED,
                                            .as.unsaved = {.message = b->safety.unsaved}});
     }
@@ -272,7 +272,7 @@ void pons__reset_asked(pons_body *b, pons__client *c, const pons_message *msg)
 
 // Only what may be: in the map, and where the robot has room by the map. Whether it is true, the
 // scans say.
-void pons__pose_told(pons_body *b, pons__client *c, const pons_message *msg)
+void pons__pose_reported(pons_body *b, pons__client *c, const pons_message *msg)
 {
     const pons_pose2 at = {msg->as.set_pose.x, msg->as.set_pose.y,
                            pons_wrap_angle(msg->as.set_pose.yaw)};
@@ -284,7 +284,7 @@ void pons__pose_told(pons_body *b, pons__client *c, const pons_message *msg)
         pons__client_error(c, "set_pose", "bad_args",
                            "(%.2f, %.2f) is outside the map or in a wall", at.x, at.y);
     } else {
-        pons__place_told(b, at);
+        pons__place_reported(b, at);
         pons__client_say(c, &(pons_report){.type = PONS_REPORT_OK, .as.ok = {.re = "set_pose"}});
     }
 }

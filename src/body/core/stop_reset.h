@@ -5,7 +5,7 @@
 
 void pons__stop_asked(pons_body *b, pons__client *c, const pons_message *msg);
 void pons__reset_asked(pons_body *b, pons__client *c, const pons_message *msg);
-void pons__pose_told(pons_body *b, pons__client *c, const pons_message *msg);
+void pons__pose_reported(pons_body *b, pons__client *c, const pons_message *msg);
 void pons__pace_asked(pons_body *b, pons__client *c, const pons_message *msg);
 void pons__steered(pons_body *b, pons__client *c, const pons_message *msg);
 void pons__requests_step(pons_body *b); // sends what waited, answers what has happened

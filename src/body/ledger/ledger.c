@@ -209,14 +209,14 @@ int pons__ledger_note(pons__ledger *l, const pons_ledger_note *note, pons_error 
     return rc;
 }
 
-bool pons__ledger_find(pons__ledger *l, const char *goal_id, pons__heard *ret)
+bool pons__ledger_find(pons__ledger *l, const char *goal_id, pons__ledger_entry *ret)
 {
     const uint64_t key = pons__index_key(goal_id);
     pons__place p;
     if (!pons__index_get(&l->goals, key, &p)) {
         return false;
     }
-    *ret = (pons__heard){.started = p.started};
+    *ret = (pons__ledger_entry){.started = p.started};
     const int rc = read_line(l, &p, goal_id, key, &ret->line);
     ret->kept = rc == PONS_OK;
     ret->removed = rc == PONS_ENOTFOUND;

@@ -17,12 +17,12 @@ typedef struct pons__witness {
 } pons__witness;
 
 // What the ledger knows of a goal.
-typedef struct pons__heard {
+typedef struct pons__ledger_entry {
     bool started; // ever
     bool kept; // line is its newest one; else only goal_id, state and whether it is over are known,
     bool removed; // as it was too old, or else as it cannot be read
     pons_ledger_line line;
-} pons__heard;
+} pons__ledger_entry;
 
 typedef struct pons__ledger_bounds {
     int64_t part_bytes; // a part that has grown to this is sealed; 0: never
@@ -53,7 +53,7 @@ int pons__ledger_remark(pons__ledger *l, const pons_ledger_line *line, pons_erro
 int pons__ledger_note(pons__ledger *l, const pons_ledger_note *note, pons_error *err);
 
 // False: never heard of. The line is borrowed until the next one is looked for, or appended.
-bool pons__ledger_find(pons__ledger *l, const char *goal_id, pons__heard *ret);
+bool pons__ledger_find(pons__ledger *l, const char *goal_id, pons__ledger_entry *ret);
 bool pons__ledger_started(const pons__ledger *l, const char *goal_id); // ever
 bool pons__ledger_dead(const pons__ledger *l);   // it takes no more lines: a sync has failed
 size_t pons__ledger_torn(const pons__ledger *l); // bytes that were cut away at open

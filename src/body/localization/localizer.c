@@ -107,7 +107,7 @@ struct pons__localizer {
     int silent;             // where the map has walls all around,
     bool blinded;           // and that is the doubt: what cannot tell does not end it
     float reach;            // the farthest return so far: a lidar may promise more than it sees
-    bool told;              // look around at the next scan
+    bool reported;          // look around at the next scan
     bool found;             // doubtful, but there is a place: scans decide
     bool aside;             // the search is on suspicion: the pose is still believed
     int weak;               // scans in a row of which the map explains little,
@@ -148,7 +148,7 @@ typedef struct normal {
 } normal;
 
 // A robot at rest looks only now and then.
-static bool is_no_news(const pons__localizer *l, const pons_scan *scan, pons_pose2 odom)
+static bool is_no_answer(const pons__localizer *l, const pons_scan *scan, pons_pose2 odom)
 {
     const double moved = hypot(odom.x - l->corrected_at.x, odom.y - l->corrected_at.y);
     const double turned = fabs(pons_wrap_angle(odom.yaw - l->corrected_at.yaw));
@@ -470,7 +470,7 @@ static void doubt(pons__localizer *l)
     pons__relocate_destroy(l->search);
     l->search = NULL;
     l->watch.trust = PONS__POSE_DOUBTFUL;
-    l->found = l->told = l->corrected = l->blinded = false;
+    l->found = l->reported = l->corrected = l->blinded = false;
     l->against = l->in_favour = 0;
     l->again_ns = INT64_MIN;
     l->cov = (sym3){.xx = var, .yy = var, .tt = STD_MAX_RAD * STD_MAX_RAD};
@@ -487,7 +487,7 @@ static bool watch_scan(pons__localizer *l, const pons_scan *scan, pons_pose2 odo
     l->against = a.contradicts ? l->against + 1 : 0;
     l->in_favour = a.contradicts ? 0 : l->in_favour + (!l->blinded || !isnan(a.share));
     if (w->trust == PONS__POSE_SURE || l->found) {
-        if (l->found && l->in_favour >= AGREE_SCANS && !l->told) {
+        if (l->found && l->in_favour >= AGREE_SCANS && !l->reported) {
             w->trust = PONS__POSE_SURE;
             w->why[0] = '\0';
             l->found = l->blinded = false;
@@ -697,13 +697,13 @@ void pons__localizer_reset(pons__localizer *l, pons_pose2 pose_in_map, pons_pose
                     .yy = STD_START_M * STD_START_M,
                     .tt = STD_START_RAD * STD_START_RAD};
     l->lost = l->against = l->in_favour = l->silent = 0;
-    l->corrected = l->found = l->told = l->blinded = false;
+    l->corrected = l->found = l->reported = l->blinded = false;
     pons__relocate_destroy(l->search);
     l->search = NULL;
     l->watch = (pons__pose_watch){.agreement = NAN, .jumps = l->watch.jumps};
 }
 
-void pons__localizer_told(pons__localizer *l, pons_pose2 pose_in_map, pons_pose2 odom_from_base)
+void pons__localizer_reported(pons__localizer *l, pons_pose2 pose_in_map, pons_pose2 odom_from_base)
 {
     pons__localizer_reset(l, pose_in_map, odom_from_base);
     l->cov = (sym3){.xx = LOST_STD_M * LOST_STD_M,
@@ -712,7 +712,7 @@ void pons__localizer_told(pons__localizer *l, pons_pose2 pose_in_map, pons_pose2
     l->watch.trust = PONS__POSE_DOUBTFUL;
     l->watch.jumps++;
     snprintf(l->watch.why, sizeof l->watch.why, "a person said where it is: scans must agree");
-    l->told = l->found = true;
+    l->reported = l->found = true;
     l->blinded = false;
 }
 
@@ -744,7 +744,7 @@ void pons__localizer_correct(pons__localizer *l, const pons_scan *scan, pons_pos
     take_points(l, scan);
     watch_silence(l, scan, odom_at_scan);
     if (l->n_points < BEAMS_MIN || !watch_scan(l, scan, odom_at_scan) ||
-        is_no_news(l, scan, odom_at_scan)) {
+        is_no_answer(l, scan, odom_at_scan)) {
         return;
     }
     const pons_pose2 predicted = pons_pose_compose(l->map_from_odom, odom_at_scan);
@@ -754,10 +754,10 @@ void pons__localizer_correct(pons__localizer *l, const pons_scan *scan, pons_pos
     }
     bool jump = false;
     l->lost = f.share < INLIERS_ENOUGH ? l->lost + 1 : 0;
-    if (l->lost >= LOST_SCANS || l->told) {
+    if (l->lost >= LOST_SCANS || l->reported) {
         match_result near = f;
         const sym3 cov = l->cov;
-        if (search_around(l, predicted, !l->told, &near) &&
+        if (search_around(l, predicted, !l->reported, &near) &&
             !pons__agreement_of(l->grid, near.pose, l->from, l->px, l->py, l->n_points).weak) {
             f = near;
             jump = true;
@@ -765,7 +765,7 @@ void pons__localizer_correct(pons__localizer *l, const pons_scan *scan, pons_pos
             l->cov = cov;
         }
         l->lost = 0;
-        l->told = false;
+        l->reported = false;
     }
     move_to(l, predicted, &f, odom_at_scan, jump);
     l->corrected = true;

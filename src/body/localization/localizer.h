@@ -34,7 +34,8 @@ const pons__pose_watch *pons__localizer_watch(const pons__localizer *l);
 // The pose is this one, about as well as at the start.
 void pons__localizer_reset(pons__localizer *l, pons_pose2 pose_in_map, pons_pose2 odom_from_base);
 // A person says that it is about here: the next scans look around there, and must agree.
-void pons__localizer_told(pons__localizer *l, pons_pose2 pose_in_map, pons_pose2 odom_from_base);
+void pons__localizer_reported(pons__localizer *l, pons_pose2 pose_in_map,
+                              pons_pose2 odom_from_base);
 // Doubts the pose: the whole map is searched.
 void pons__localizer_doubt(pons__localizer *l);
 // The robot's own software knows: its word counts from now on, and scans correct nothing.

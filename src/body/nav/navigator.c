@@ -179,9 +179,9 @@ static void sense_step(pons__nav *n, int64_t now_ns, pons_pose2 pose, pons_twist
     n->pose = pose;
     n->twist = twist;
     const bool still = fabs(twist.v) < STILL_MPS && fabs(twist.w) < STILL_RADPS;
-    const bool told = fabs(n->cmd.v) > TOLD_MPS || fabs(n->cmd.w) > TOLD_RADPS;
+    const bool reported = fabs(n->cmd.v) > TOLD_MPS || fabs(n->cmd.w) > TOLD_RADPS;
     n->still_ns = !still ? -1 : n->still_ns < 0 ? n->now_ns : n->still_ns;
-    n->no_motion_ns = !still || !told ? -1 : n->no_motion_ns < 0 ? n->now_ns : n->no_motion_ns;
+    n->no_motion_ns = !still || !reported ? -1 : n->no_motion_ns < 0 ? n->now_ns : n->no_motion_ns;
 }
 
 __attribute__((format(printf, 3, 4))) static void fail(pons__nav *n, int code, const char *fmt, ...)
@@ -241,8 +241,8 @@ static void tick(pons__nav *n)
     }
     n->limited = n->at_known = false;
     n->want = (pons_twist2){0.0, 0.0};
-    if (n->recoveries != n->recoveries_told) {
-        n->recoveries_told = n->recoveries;
+    if (n->recoveries != n->recoveries_reported) {
+        n->recoveries_reported = n->recoveries;
         pons_bt_set(n->tree, "number_recoveries", json_integer(n->recoveries), NULL);
     }
     pons_bt_status s = PONS_BT_READY;
@@ -597,7 +597,7 @@ static void put_goal(pons__nav *n, const pons__nav_goal *goal)
         pons_bt_set(n->tree, "goal", goal_value(goal, 0), NULL);
     }
     pons_bt_set(n->tree, "path", pons__nav_path_value(json_array(), 0.0, 0.0), NULL);
-    n->recoveries_told = -1;
+    n->recoveries_reported = -1;
 }
 
 static void begin(pons__nav *n, const pons__nav_goal *goal, int64_t now_ns)

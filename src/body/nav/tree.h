@@ -125,7 +125,7 @@ struct pons__nav {
     int64_t begun_ns;
     int error_code;
     char error_msg[PONS_NAV_MSG_MAX];
-    int recoveries, recoveries_told; // told: as the board has it
+    int recoveries, recoveries_reported; // told: as the board has it
 
     // this step; times without what was spent on hold
     double slower;     // share of all speeds that a person has taken away

@@ -10,10 +10,10 @@ static void publish(pons__gate *g)
 {
     g->status[g->statuses.back] = g->safety.status;
     pons__mailbox_publish(&g->statuses);
-    if (g->told_gen == g->safety.status.gen) {
+    if (g->reported_gen == g->safety.status.gen) {
         return;
     }
-    g->told_gen = g->safety.status.gen;
+    g->reported_gen = g->safety.status.gen;
     g->want[g->wants.back] = pons__safety_want(&g->safety);
     pons__mailbox_publish(&g->wants);
     if (g->wake_saver) {

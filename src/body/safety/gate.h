@@ -24,7 +24,7 @@ typedef struct pons__gate {
     pons__latch_want want[PONS__MAILBOX_SLOTS];
     pons__mailbox saves; // latch thread → safety
     pons__latch_saved saved[PONS__MAILBOX_SLOTS];
-    uint64_t told_gen;             /* safety thread: the newest in wants */
+    uint64_t reported_gen;         /* safety thread: the newest in wants */
     void (*wake_saver)(void *ctx); /* const; NULL: single thread */
     void *wake_ctx;                /* const */
 } pons__gate;

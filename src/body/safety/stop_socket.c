@@ -110,9 +110,9 @@ void pons__stop_answer(int fd, const pons__gate *g, pons__stop_senders *who)
         if (st->saved_gen >= s->gen) {
             answer(fd, &s->to, s->len, LATCHED, s->ns, "");
             s->len = 0;
-        } else if (st->unsaved[0] && !s->told) {
+        } else if (st->unsaved[0] && !s->reported) {
             answer(fd, &s->to, s->len, UNSAVED, s->ns, st->unsaved);
-            s->told = true;
+            s->reported = true;
         }
     }
 }

@@ -13,7 +13,7 @@ typedef struct pons__stop_senders { // who are owed a `latched`
         socklen_t len; // 0: a free place
         int64_t ns;    // what `stopped` said
         uint64_t gen;  // that must be on the disk
-        bool told;     // that it is not
+        bool reported; // that it is not
     } all[PONS__STOPS_MAX];
 } pons__stop_senders;
 // Before the safety thread runs: a stop of a copy of the gate. It writes zero to the driver, and the pages of a stop's

@@ -193,7 +193,7 @@ const pons__skill pons__skill_open_gripper = {
     .timeout_s = 10.0,
     .success = "the fingers are apart",
     .error_map = PONS__ARM_ERROR_MAP,
-    .told = "{\"releases\":true}",
+    .reported = "{\"releases\":true}",
     .phrases = "[{\"say\":[\"open [the|your] (gripper|hand)\",\"let "
                "go\",\"松开[手|夹爪]\",\"(张开|打开)(夹爪|手|手爪)\"],"
                "\"args\":{}}]",

@@ -137,7 +137,7 @@ static void resume(pons__skill_run *r, const pons__skill_env *env)
 
 const pons__skill pons__skill_stop_base = {
     .name = "stop_base",
-    .told = "{\"stops\":true}",
+    .reported = "{\"stops\":true}",
     .description = "Stop driving at once and stand; takes the base from whatever has it.",
     .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{}}",
     .needs_base = true, // it takes the base from whoever has it
@@ -157,7 +157,7 @@ const pons__skill pons__skill_stop_base = {
 
 const pons__skill pons__skill_spin = {
     .name = "spin",
-    .told = "{\"remains\":\"angle_rad\"}",
+    .reported = "{\"remains\":\"angle_rad\"}",
     .description = "Turn in place by an angle, counter-clockwise when positive.",
     .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
                    "\"angle_rad\":{\"type\":\"number\",\"minimum\":-12.6,\"maximum\":12.6},"
@@ -202,7 +202,7 @@ const pons__skill pons__skill_spin = {
 
 const pons__skill pons__skill_back_up = {
     .name = "back_up",
-    .told = "{\"remains\":\"distance_m\"}",
+    .reported = "{\"remains\":\"distance_m\"}",
     .description = "Drive straight back by a distance.",
     .args_schema = STRAIGHT_SCHEMA,
     .needs_base = true,
@@ -238,7 +238,7 @@ const pons__skill pons__skill_back_up = {
 
 const pons__skill pons__skill_drive = {
     .name = "drive_on_heading",
-    .told = "{\"remains\":\"distance_m\"}",
+    .reported = "{\"remains\":\"distance_m\"}",
     .description = "Drive straight ahead by a distance, without a path.",
     .args_schema = STRAIGHT_SCHEMA,
     .needs_base = true,

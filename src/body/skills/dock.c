@@ -257,7 +257,7 @@ const pons__skill pons__skill_dock = {
         "{\"901\":\"abort\",\"902\":\"abort\",\"903\":\"replan\",\"904\":\"retry\","
         "\"905\":\"retry\",\"906\":\"retry\",\"9901\":\"retry\",\"9902\":\"ask_human\","
         "\"9903\":\"replan\",\"9904\":\"ask_human\",\"9907\":\"ask_human\",\"default\":\"retry\"}",
-    .told = "{\"meets\":[{\"intent\":\"charge\",\"test\":\"charged\",\"says\":\"charge\"}]}",
+    .reported = "{\"meets\":[{\"intent\":\"charge\",\"test\":\"charged\",\"says\":\"charge\"}]}",
     .check = check,
     .start = start,
     .step = step,

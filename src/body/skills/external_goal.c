@@ -15,25 +15,26 @@ static bool navigates(const pons__skill *k)
     return k == &pons__skill_navigate || k == &pons__skill_navigate_through;
 }
 
-void pons__errand_start(pons__skill_run *r, const pons__skill_env *env)
+void pons__external_goal_start(pons__skill_run *r, const pons__skill_env *env)
 {
-    pons_errand_goal goal = {
+    pons_external_goal_request goal = {
         .goal_id = env->goal_id, .skill = r->skill->name, .args = r->args, .behavior_tree = ""};
     if (navigates(r->skill)) {
-        pons__navigate_errand(r, env, &goal);
+        pons__navigate_external_goal(r, env, &goal);
     }
     if (!goal.goal_id) {
         return;
     }
-    snprintf(r->errand, sizeof r->errand, "%s", goal.goal_id);
+    snprintf(r->external_goal, sizeof r->external_goal, "%s", goal.goal_id);
     pons_robot_outside(env->robot)->begin(env->self, &goal);
 }
 
 // How far it is; its answer is the run's.
-void pons__errand_look(pons__skill_run *r, const pons__skill_env *env, pons_errand *ret)
+void pons__external_goal_look(pons__skill_run *r, const pons__skill_env *env,
+                              pons_external_goal *ret)
 {
-    *ret = (pons_errand){.distance_m = NAN, .eta_s = NAN, .time_s = NAN};
-    pons_robot_outside(env->robot)->look(env->self, r->errand, ret);
+    *ret = (pons_external_goal){.distance_m = NAN, .eta_s = NAN, .time_s = NAN};
+    pons_robot_outside(env->robot)->look(env->self, r->external_goal, ret);
     pons__motion_followed(r, env);
     if (ret->answer) {
         pons_value_unref(r->answer);
@@ -41,10 +42,11 @@ void pons__errand_look(pons__skill_run *r, const pons__skill_env *env, pons_erra
     }
 }
 
-void pons__errand_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
+void pons__external_goal_step(pons__skill_run *r, const pons__skill_env *env,
+                              pons__skill_output *ret)
 {
-    pons_errand e;
-    pons__errand_look(r, env, &e);
+    pons_external_goal e;
+    pons__external_goal_look(r, env, &e);
     ret->distance_m = e.distance_m;
     ret->eta_s = e.eta_s;
     ret->recoveries = e.recoveries;
@@ -74,7 +76,7 @@ void pons__errand_step(pons__skill_run *r, const pons__skill_env *env, pons__ski
     }
 }
 
-void pons__errand_stop(pons__skill_run *r, const pons__skill_env *env)
+void pons__external_goal_stop(pons__skill_run *r, const pons__skill_env *env)
 {
-    pons_robot_outside(env->robot)->end(env->self, r->errand);
+    pons_robot_outside(env->robot)->end(env->self, r->external_goal);
 }

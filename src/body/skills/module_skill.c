@@ -112,9 +112,9 @@ static void stop(pons__skill_run *r, const pons__skill_env *env)
 
 // ---- its record ---------------------------------------------------------------------------------
 
-static const char *told_of(const pons_skill *m)
+static const char *reported_of(const pons_skill *m)
 {
-    return m->abi >= 2 ? m->told : NULL;
+    return m->abi >= 2 ? m->reported : NULL;
 }
 
 static int refuse(pons_error *err, const char *what)
@@ -123,32 +123,33 @@ static int refuse(pons_error *err, const char *what)
 }
 
 // It adds to what the record says, and says nothing else of it.
-static int check_told(const char *text, pons_error *err)
+static int check_reported(const char *text, pons_error *err)
 {
     static const char *const record[] = {
         "name",           "description",      "args_schema",      "resources_required",
         "timeout_s",      "success_criteria", "error_map",        "requires_approval",
         "ask_on_unknown", "phrases",          "cancel_supported", "preemptible"};
-    pons_autovalue told = NULL;
+    pons_autovalue reported = NULL;
     if (!text) {
         return PONS_OK;
     }
-    if (pons_value_parse(text, strlen(text), &told, NULL) < 0 || !json_is_object(told)) {
+    if (pons_value_parse(text, strlen(text), &reported, NULL) < 0 || !json_is_object(reported)) {
         return refuse(err, "what it tells is no JSON object");
     }
     for (size_t i = 0; i < sizeof record / sizeof record[0]; i++) {
-        if (pons_get(told, record[i])) {
+        if (pons_get(reported, record[i])) {
             return refuse(err, "what it tells is said in its record already");
         }
     }
-    const char *interface =
-        pons_get(told, "interface_type") ? pons_get_str(told, "interface_type", "") : "ros2_action";
+    const char *interface = pons_get(reported, "interface_type")
+                                ? pons_get_str(reported, "interface_type", "")
+                                : "ros2_action";
     if (strcmp(interface, "ros2_action") != 0 && strcmp(interface, "ros2_service") != 0) {
         return refuse(err, "its interface_type is ros2_action or ros2_service");
     }
     const char *name;
     json_t *amount;
-    json_object_foreach((json_t *)pons_get(told, "resources_counted"), name, amount) {
+    json_object_foreach((json_t *)pons_get(reported, "resources_counted"), name, amount) {
         if (!json_is_integer(amount) || json_integer_value(amount) < 1) {
             return refuse(err, "its resources_counted are whole numbers from 1");
         }
@@ -229,7 +230,7 @@ static int check_record(const pons_skill *m, pons_error *err)
     }
     int rc = check_args_schema(m->args_schema, err);
     rc = rc < 0 ? rc : check_error_map(m->error_map, err);
-    return rc < 0 ? rc : check_told(told_of(m), err);
+    return rc < 0 ? rc : check_reported(reported_of(m), err);
 }
 
 int pons__skill_adapt(const pons_skill *m, pons__skill *ret, pons_error *err)
@@ -258,7 +259,7 @@ int pons__skill_adapt(const pons_skill *m, pons__skill *ret, pons_error *err)
                          .success = m->success_criteria,
                          .error_map = m->error_map,
                          .phrases = m->phrases,
-                         .told = told_of(m),
+                         .reported = reported_of(m),
                          .module = m,
                          .check = check,
                          .start = start,

@@ -86,7 +86,7 @@ static bool check(const pons__skill *k, const pons_value *args, const pons__skil
     if (!read_journey(args, env->world, &j, ret->text, sizeof ret->text)) {
         return false;
     }
-    if (pons__errand_takes(k, env->robot, env->self) ||
+    if (pons__external_goal_takes(k, env->robot, env->self) ||
         pons__nav_check(env->nav, &j.goal, &err) == PONS_OK) {
         return true;
     }
@@ -196,13 +196,14 @@ const pons__skill pons__skill_navigate = {
                  "\"9001\":\"abort\",\"9003\":\"replan\",\"9901\":\"retry\","
                  "\"9902\":\"ask_human\",\"9904\":\"ask_human\",\"9907\":\"ask_human\",\"default\":"
                  "\"retry\"}",
-    .told = "{\"meets\":[{\"intent\":\"go_to\",\"args\":{\"pose\":\"$pose\"},\"test\":\"at\","
-            "\"says\":\"go to ($pose.x, $pose.y)\"},"
-            "{\"intent\":\"go_to\",\"args\":{\"zone\":\"$zone\"},\"test\":\"at\","
-            "\"says\":\"go to $zone\"},"
-            "{\"intent\":\"patrol\",\"each\":\"zones\",\"args\":{\"zone\":\"$each\"},"
-            "\"says\":\"patrol $each\"}],"
-            "\"no_way\":[204,205,206,207,208],\"alternates\":{\"of\":\"zone\",\"as\":\"pose\"}}",
+    .reported =
+        "{\"meets\":[{\"intent\":\"go_to\",\"args\":{\"pose\":\"$pose\"},\"test\":\"at\","
+        "\"says\":\"go to ($pose.x, $pose.y)\"},"
+        "{\"intent\":\"go_to\",\"args\":{\"zone\":\"$zone\"},\"test\":\"at\","
+        "\"says\":\"go to $zone\"},"
+        "{\"intent\":\"patrol\",\"each\":\"zones\",\"args\":{\"zone\":\"$each\"},"
+        "\"says\":\"patrol $each\"}],"
+        "\"no_way\":[204,205,206,207,208],\"alternates\":{\"of\":\"zone\",\"as\":\"pose\"}}",
     .check = check,
     .start = start,
     .step = step,
@@ -242,7 +243,8 @@ const pons__skill pons__skill_navigate_through = {
     .resume = resume,
 };
 
-void pons__navigate_errand(pons__skill_run *r, const pons__skill_env *env, pons_errand_goal *ret)
+void pons__navigate_external_goal(pons__skill_run *r, const pons__skill_env *env,
+                                  pons_external_goal_request *ret)
 {
     journey j;
     char why[PONS__SKILL_MSG_MAX];

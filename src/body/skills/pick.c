@@ -209,7 +209,7 @@ const pons__skill pons__skill_pick = {
     .timeout_s = 60.0,
     .success = "the thing is seen above where it lay, between fingers that press",
     .error_map = PONS__ARM_ERROR_MAP,
-    .told =
+    .reported =
         "{\"holds\":\"object\",\"meets\":["
         "{\"intent\":\"pick\",\"args\":{\"object\":\"$object\"},\"test\":{\"holding\":\"$object\"},"
         "\"says\":\"pick up $object\"},"

@@ -320,7 +320,7 @@ const pons__skill pons__skill_place = {
     .timeout_s = 60.0,
     .success = "the thing is seen where it belongs, and not between the fingers",
     .error_map = PONS__ARM_ERROR_MAP,
-    .told =
+    .reported =
         "{\"releases\":true,\"meets\":["
         "{\"intent\":\"put\",\"step\":2,\"args\":{\"object\":\"$object\",\"target\":\"$place\"},"
         "\"test\":{\"scene\":{\"id\":\"$object\",\"at\":\"$place\"}},"

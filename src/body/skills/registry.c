@@ -80,7 +80,7 @@ static int add(pons__skills *s, const pons__skill *k, pons_error *err)
         pons_error_context(err, "skill %s", k->name);
         return rc;
     }
-    s->told[s->n] = k->told ? parse_constant(k->told) : NULL;
+    s->reported[s->n] = k->reported ? parse_constant(k->reported) : NULL;
     s->at[s->n++] = k;
     return PONS_OK;
 }
@@ -130,7 +130,7 @@ void pons__skills_close(pons__skills *s)
 {
     for (size_t i = 0; i < s->n; i++) {
         pons_schema_destroy(s->schemas[i]);
-        pons_value_unref(s->told[i]);
+        pons_value_unref(s->reported[i]);
     }
     *s = (pons__skills){0};
 }
@@ -153,13 +153,13 @@ int64_t pons__skills_counted(const pons__skills *s, const pons__skill *k, const 
 {
     for (size_t i = 0; i < s->n; i++) {
         if (s->at[i] == k) {
-            return pons_get_int(pons_get(s->told[i], "resources_counted"), resource, 0);
+            return pons_get_int(pons_get(s->reported[i], "resources_counted"), resource, 0);
         }
     }
     return 0;
 }
 
-static pons_value *registry_item(const pons__skill *k, const pons_value *told)
+static pons_value *registry_item(const pons__skill *k, const pons_value *reported)
 {
     pons_value *resources = json_array();
     if (resources && k->needs_base) {
@@ -178,7 +178,7 @@ static pons_value *registry_item(const pons__skill *k, const pons_value *told)
         "error_map", parse_constant(k->error_map), "requires_approval",
         json_boolean(k->requires_approval), "ask_on_unknown", json_boolean(k->ask_on_unknown),
         "phrases", k->phrases ? parse_constant(k->phrases) : NULL, NULL);
-    if (item && told && json_object_update(item, (json_t *)told) < 0) {
+    if (item && reported && json_object_update(item, (json_t *)reported) < 0) {
         pons_value_unref(item);
         return NULL;
     }
@@ -189,7 +189,7 @@ pons_value *pons__skills_registry(const pons__skills *s)
 {
     pons_value *all = json_array();
     for (size_t i = 0; all && i < s->n; i++) {
-        if (json_array_append_new(all, registry_item(s->at[i], s->told[i])) < 0) {
+        if (json_array_append_new(all, registry_item(s->at[i], s->reported[i])) < 0) {
             pons_value_unref(all);
             return NULL;
         }
@@ -220,7 +220,7 @@ bool pons__skill_check(const pons__skill *k, const pons_value *args, const pons_
                        pons__skill_refusal *ret)
 {
     const bool journey = k == &pons__skill_navigate || k == &pons__skill_navigate_through;
-    return !k->check || (!journey && pons__errand_takes(k, env->robot, env->self)) ||
+    return !k->check || (!journey && pons__external_goal_takes(k, env->robot, env->self)) ||
            k->check(k, args, env, ret);
 }
 
@@ -239,9 +239,9 @@ void pons__skill_start(const pons__skill *k, pons__skill_run *r, const pons_valu
                            .from = env->odom,
                            .last_yaw = env->odom.yaw,
                            .first_scan = env->scans};
-    if (pons__errand_takes(k, env->robot, env->self)) {
+    if (pons__external_goal_takes(k, env->robot, env->self)) {
         pons__motion_follow(r, env);
-        pons__errand_start(r, env);
+        pons__external_goal_start(r, env);
     } else if (k->start) {
         k->start(r, env);
     }
@@ -249,8 +249,8 @@ void pons__skill_start(const pons__skill *k, pons__skill_run *r, const pons_valu
 
 void pons__skill_stop(const pons__skill *k, pons__skill_run *r, const pons__skill_env *env)
 {
-    if (*r->errand) {
-        pons__errand_stop(r, env);
+    if (*r->external_goal) {
+        pons__external_goal_stop(r, env);
     } else if (k->stop) {
         k->stop(r, env);
     }
@@ -260,7 +260,7 @@ void pons__skill_hold(const pons__skill *k, pons__skill_run *r, const pons__skil
 {
     r->held_ns = env->robot_ns;
     r->held_spared_ns = env->spared_ns;
-    if (*r->errand) {
+    if (*r->external_goal) {
         return; // the software is not told: what it asks for does not count
     }
     if (k->hold) {
@@ -279,7 +279,7 @@ void pons__skill_resume(const pons__skill *k, pons__skill_run *r, const pons__sk
     r->start_ns += away_ns;
     r->phase_ns += away_ns;
     r->held_ns = r->stuck_since_ns = -1;
-    if (k->resume && !*r->errand) {
+    if (k->resume && !*r->external_goal) {
         k->resume(r, env);
     }
 }
@@ -296,7 +296,8 @@ static bool in_doubt(const pons__skill *k, pons__skill_run *r, const pons__skill
         if (r->doubt_ns >= 0) {
             r->doubt_ns = -1;
             pons__skill_resume(k, r, env);
-            if (r->undecided && k->start && !*r->errand) { // it was done, where the robot was not
+            if (r->undecided && k->start &&
+                !*r->external_goal) { // it was done, where the robot was not
                 r->undecided = false;
                 k->start(r, env);
             }
@@ -329,8 +330,8 @@ void pons__skill_step(const pons__skill *k, pons__skill_run *r, const pons__skil
     if (in_doubt(k, r, env, ret)) {
         return;
     }
-    if (*r->errand) {
-        pons__errand_step(r, env, ret);
+    if (*r->external_goal) {
+        pons__external_goal_step(r, env, ret);
     } else {
         k->step(r, env, ret);
     }

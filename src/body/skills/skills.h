@@ -112,11 +112,11 @@ typedef struct pons__skill_run { // of one goal; the caller's storage
     int64_t away_ns;  // robot time of the last hold, less what was spared in it
     int64_t doubt_ns; // robot time since which the pose is in doubt, or something is lacking; -1
     bool undecided;   // done by its own measure, but the last scan does not believe the pose
-    pons_twist2 last_cmd; // of the motion
-    pons__motion motion;  // of spin, back_up, drive_on_heading
-    pons__way3 way;       // of an arm
-    char errand[256];     // the goal, when the robot's own software has it; "": it has not
-    pons_value *answer;   // of that software, at the end; owned
+    pons_twist2 last_cmd;    // of the motion
+    pons__motion motion;     // of spin, back_up, drive_on_heading
+    pons__way3 way;          // of an arm
+    char external_goal[256]; // the goal, when the robot's own software has it; "": it has not
+    pons_value *answer;      // of that software, at the end; owned
     struct {
         int64_t last_ns;  // robot time of the last step
         int64_t lost_ns;  // since when it is not in the hand; 0: it is
@@ -163,7 +163,7 @@ struct pons__skill {
     int timeout_code;      // 0: PONS__TIMED_OUT
     const char *success;   // success_criteria
     const char *error_map; // JSON object
-    const char *told;      // JSON object: further members of its registry item; NULL: none
+    const char *reported;  // JSON object: further members of its registry item; NULL: none
     const char *phrases;   // JSON list of {say: [pattern…], args}; NULL: called by its name alone
     const pons_skill *module; // NULL: the body's own
     const char *interface;    // what carries it out elsewhere: "ros2_action"; NULL: the body
@@ -183,7 +183,7 @@ typedef struct pons__skills { // all of one body; not to be moved
     size_t n;
     const pons__skill *at[PONS__SKILLS_MAX]; // the body's own first
     pons_schema *schemas[PONS__SKILLS_MAX];  // of their arguments
-    pons_value *told[PONS__SKILLS_MAX];      // parsed; NULL: nothing
+    pons_value *reported[PONS__SKILLS_MAX];  // parsed; NULL: nothing
     pons__skill modules[PONS_BODY_SKILLS_MAX];
     pons__skill robots[PONS__ROBOTS_MAX]; // that the robot's own software has
 } pons__skills;
@@ -240,7 +240,8 @@ extern const pons__skill pons__skill_navigate, pons__skill_navigate_through, pon
     pons__skill_follow_joints;
 
 // external_goal.c: goals that the robot's own software carries out (ext/outside.h).
-static inline bool pons__errand_takes(const pons__skill *k, const pons_robot_ops *robot, void *self)
+static inline bool pons__external_goal_takes(const pons__skill *k, const pons_robot_ops *robot,
+                                             void *self)
 {
     const pons_robot_outside_ops *o = pons_robot_outside(robot);
     return o && robot->abi >= 4u && o->takes && o->takes(self, k->name);
@@ -248,14 +249,17 @@ static inline bool pons__errand_takes(const pons__skill *k, const pons_robot_ops
 // A motion of base_motions.c that an errand carries out: where it begins, and each step of it.
 void pons__motion_follow(pons__skill_run *r, const pons__skill_env *env);
 void pons__motion_followed(pons__skill_run *r, const pons__skill_env *env);
-void pons__errand_start(pons__skill_run *r, const pons__skill_env *env);
-void pons__errand_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret);
-void pons__errand_look(pons__skill_run *r, const pons__skill_env *env, pons_errand *ret);
-void pons__errand_stop(pons__skill_run *r, const pons__skill_env *env);
+void pons__external_goal_start(pons__skill_run *r, const pons__skill_env *env);
+void pons__external_goal_step(pons__skill_run *r, const pons__skill_env *env,
+                              pons__skill_output *ret);
+void pons__external_goal_look(pons__skill_run *r, const pons__skill_env *env,
+                              pons_external_goal *ret);
+void pons__external_goal_stop(pons__skill_run *r, const pons__skill_env *env);
 
 // navigate.c: a navigation's poses and tree for the robot's own software; and the time for a way of this length,
 // if it is the longest so far.
-void pons__navigate_errand(pons__skill_run *r, const pons__skill_env *env, pons_errand_goal *ret);
+void pons__navigate_external_goal(pons__skill_run *r, const pons__skill_env *env,
+                                  pons_external_goal_request *ret);
 void pons__navigate_allow(pons__skill_run *r, const pons__skill_env *env, double way_m);
 
 // Backing off the charger, shared by undock and by a navigation that begins there. True when done.

@@ -52,7 +52,7 @@ const pons__skill pons__skill_speak = {
     .timeout_s = 10.0,
     .success = "the text was given out",
     .error_map = "{\"default\":\"retry\"}",
-    .told =
+    .reported =
         "{\"beside\":true,\"meets\":[{\"intent\":\"say\",\"args\":{\"text\":\"$text\"}},"
         "{\"intent\":\"where\",\"args\":{\"text\":\"$here\"},\"says\":\"say where it is\"},"
         "{\"intent\":\"battery\",\"args\":{\"text\":\"$battery\"},\"says\":\"say how full the "
@@ -73,8 +73,9 @@ const pons__skill pons__skill_wait = {
     .timeout_s = 3660.0,
     .success = "the time has passed",
     .error_map = "{\"default\":\"retry\"}",
-    .told = "{\"remains\":\"s\",\"meets\":[{\"intent\":\"wait\",\"args\":{\"s\":\"$seconds|1\"},"
-            "\"says\":\"wait $seconds|1 s\"}]}",
+    .reported =
+        "{\"remains\":\"s\",\"meets\":[{\"intent\":\"wait\",\"args\":{\"s\":\"$seconds|1\"},"
+        "\"says\":\"wait $seconds|1 s\"}]}",
     .step = wait_step,
     .left = wait_left,
 };
@@ -88,7 +89,7 @@ const pons__skill pons__skill_look = {
     .timeout_s = 10.0,
     .success = "the obstacles around have been scanned anew",
     .error_map = "{\"9904\":\"ask_human\",\"default\":\"retry\"}",
-    .told = "{\"meets\":[{\"intent\":\"look\"}]}",
+    .reported = "{\"meets\":[{\"intent\":\"look\"}]}",
     .phrases = "[{\"say\":[\"look (around|about)\",\"(scan|look at) [the] surroundings\",\"take a "
                "look around\","
                "\"(看看|看一看|看|环顾|扫描|观察)(四周|周围|一圈)\"],\"args\":{}}]",

@@ -77,12 +77,12 @@ static void tell_doubts(pons__port *p)
     json_array_foreach(p->brain->rules.approval_skills, i, name) {
         doubts |= pons__skill(p->brain, json_string_value(name)) ? 0 : (uint64_t)1 << i % 64;
     }
-    const bool news = doubts != p->doubts;
+    const bool await_answer = doubts != p->doubts;
     p->doubts = doubts;
     json_array_foreach(p->brain->rules.approval_skills, i, name) {
         char path[48], message[PONS_NAME_MAX + 96];
         pons_error ignored = PONS_ERROR_INIT;
-        if (!news || pons__skill(p->brain, json_string_value(name))) {
+        if (!await_answer || pons__skill(p->brain, json_string_value(name))) {
             continue;
         }
         snprintf(path, sizeof path, "approval.skills[%zu]", i);
@@ -108,8 +108,8 @@ static void on_hello(pons__port *p, const pons_report *r)
     pons__heart_attach(&p->brain->heart, p->link);
     p->busy_since_ms = 0;
     p->retries = 0;
-    if (p->brain->heard) {
-        pons__port_heard(p);
+    if (p->brain->received) {
+        pons__port_inbox_read(p);
     }
     p->brain->tick_now = true;
 }
@@ -147,8 +147,8 @@ static void show_stop(pons__port *p, const pons_report_stop *stop)
     p->latched = stop->latched;
     p->reset_sent = p->latched && p->reset_sent;
     p->brain->tick_now = true;
-    pons__event_now(p->brain, PONS_NS_KERNEL, &pons__stop_told_record,
-                    &(pons__stop_told){.latched = p->latched, .reason = stop->reason}, &err);
+    pons__event_now(p->brain, PONS_NS_KERNEL, &pons__stop_reported_record,
+                    &(pons__stop_reported){.latched = p->latched, .reason = stop->reason}, &err);
 }
 
 static void on_telemetry(pons__port *p, const pons_report *r)
@@ -158,7 +158,7 @@ static void on_telemetry(pons__port *p, const pons_report *r)
     pons_report_clear(&p->newest);
     p->newest = pons_report_share(r);
     p->telemetry = r->held;
-    b->tempo.taken = 0; // this is newer than what the body has taken
+    b->speed_request.taken = 0; // this is newer than what the body has taken
     p->telemetry_ns = pons_now_ns(&b->opts.clock);
     if (t->stop.latched != p->latched) {
         show_stop(p, &t->stop);
@@ -264,13 +264,13 @@ static void on_report(pons__port *p, const pons_report *r)
     case PONS_REPORT_ERROR:
         on_error(p, r->as.error.code, r->as.error.message);
         if (strcmp(r->as.error.re, "pace") == 0) {
-            pons__tempo_answered(p->brain, r->as.error.percent, r->as.error.code,
-                                 r->as.error.message);
+            pons__speed_request_answered(p->brain, r->as.error.percent, r->as.error.code,
+                                         r->as.error.message);
         }
         return;
     case PONS_REPORT_OK:
         if (strcmp(r->as.ok.re, "pace") == 0) {
-            pons__tempo_answered(p->brain, r->as.ok.percent, NULL, "");
+            pons__speed_request_answered(p->brain, r->as.ok.percent, NULL, "");
         }
         return;
     default:
@@ -316,7 +316,7 @@ static void on_line(pons__port *p, const pons_value *json)
     pons_report_clear(&r);
 }
 
-void pons__port_heard(pons__port *p)
+void pons__port_inbox_read(pons__port *p)
 {
     for (pons__body_goal *g = p->goals; g; g = g->next) {
         if (!g->result) {
@@ -353,9 +353,7 @@ int pons__port_load(pons__port *p, pons_error *err)
     if (rc < 0) {
         return rc == PONS_ENOTFOUND ? PONS_OK : rc;
     }
-    size_t i;
-    json_t *e;
-    json_array_foreach(effects, i, e) {
+    pons_each(e, effects) {
         PONS__AUTO(effect) effect = pons__record_read(&pons__effect_record, e);
         pons__body_goal *g = pons__port_track(p, effect->id);
         const pons_message_goal goal = pons__effect_goal(effect, p->brain->opts.thread);

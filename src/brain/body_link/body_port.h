@@ -9,7 +9,7 @@ void pons__port_fini(pons__port *p);
 int pons__port_load(pons__port *p, pons_error *err);
 int pons__port_poll(pons__port *p, pons_error *err); // connect, receive, answer awaits
 // The first tick has heard what was said: now the body is asked about what is out.
-void pons__port_heard(pons__port *p);
+void pons__port_inbox_read(pons__port *p);
 void pons__port_bye(pons__port *p, bool stop_body);
 int pons__port_send(pons__port *p, const pons_message *m);  // errors close the link
 void pons__port_cancel(pons__port *p, const char *goal_id); // asks the body, in the epoch in force

@@ -16,10 +16,10 @@ typedef struct pons__port_wait port_wait;
 
 // ---- answers ------------------------------------------------------------------------------------
 
-static pons_value *tell(pons__news news)
+static pons_value *tell(pons__await_answer await_answer)
 {
-    news.distance_remaining_m = news.for_s = NAN;
-    return pons__record_write(&pons__news_record, &news);
+    await_answer.distance_remaining_m = await_answer.for_s = NAN;
+    return pons__record_write(&pons__await_answer_record, &await_answer);
 }
 
 static pons_value *lost(const char *goal_id, const char *why)
@@ -34,9 +34,7 @@ static pons_value *skill_answer(pons__port *p, const port_wait *w)
     pons_autovalue results = json_array();
     pons_autovalue feedback = json_array();
     pons__body_goal *stuck = NULL;
-    size_t i;
-    json_t *id;
-    json_array_foreach(w->request->goals, i, id) {
+    pons_each(id, w->request->goals) {
         pons__body_goal *g = pons__port_goal(p, json_string_value(id));
         if (!g) {
             json_array_append_new(results,
@@ -52,11 +50,11 @@ static pons_value *skill_answer(pons__port *p, const port_wait *w)
         stuck = g->no_progress ? g : stuck;
     }
     if (json_array_size(results) > 0) {
-        return tell((pons__news){.event = "result", .results = results});
+        return tell((pons__await_answer){.event = "result", .results = results});
     }
     if (stuck) {
         stuck->no_progress = false;
-        return PONS__WRITE(news, .event = "no_progress", .goal_id = stuck->id,
+        return PONS__WRITE(await_answer, .event = "no_progress", .goal_id = stuck->id,
                            .distance_remaining_m = stuck->window_distance,
                            .for_s = p->brain->rules.no_progress_s);
     }
@@ -64,7 +62,7 @@ static pons_value *skill_answer(pons__port *p, const port_wait *w)
     const double wanted_s = w->request->look_s;
     const double look_s = isnan(wanted_s) ? p->brain->rules.check_in_s : wanted_s;
     if (p->ready && look_s > 0.0 && waited_ms >= look_s * 1e3) { // 0: woken by news alone
-        return tell((pons__news){.event = "check_in", .feedback = feedback});
+        return tell((pons__await_answer){.event = "check_in", .feedback = feedback});
     }
     return NULL;
 }
@@ -88,7 +86,7 @@ static pons_value *wait_answer(pons__port *p, const port_wait *w)
     case PONS_WAIT_END:
         return g ? pons_value_ref(g->result) : lost(id, "the goal is not followed any more");
     case PONS_WAIT_REST:
-        return waited >= w->request->ms ? tell((pons__news){.event = "rested"}) : NULL;
+        return waited >= w->request->ms ? tell((pons__await_answer){.event = "rested"}) : NULL;
     default:
         return skill_answer(p, w);
     }

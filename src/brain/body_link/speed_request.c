@@ -47,12 +47,13 @@ static int64_t next_step(int64_t percent, bool up)
 // In force as far as the body has said; 0: it knows of none, which the report's table does not tell from 100.
 static int64_t in_force(const pons_brain *b)
 {
-    return b->tempo.taken ? b->tempo.taken : pons_get_int(b->port.telemetry, "pace_percent", 0);
+    return b->speed_request.taken ? b->speed_request.taken
+                                  : pons_get_int(b->port.telemetry, "pace_percent", 0);
 }
 
 static void refused(pons_brain *b, pons_cx *cx, const char *reason)
 {
-    PONS__EMIT(b, cx, tempo_refused, .reason = reason);
+    PONS__EMIT(b, cx, speed_request_refused, .reason = reason);
 }
 
 // *ret_met: it is so already, where that is why nothing is to be done.
@@ -97,12 +98,12 @@ static int wanted(const pons__hurry *said, int64_t now_percent, double top_mps,
 }
 
 // These letters as well, behind those that it has. NULL: none.
-static void also_then(pons__tempo *tempo, const pons_value *letters)
+static void also_then(pons__speed_request *speed_request, const pons_value *letters)
 {
-    pons_value *all = tempo->then ? json_copy((json_t *)tempo->then) : json_array();
+    pons_value *all = speed_request->then ? json_copy((json_t *)speed_request->then) : json_array();
     json_array_extend(all, (json_t *)letters);
     const bool any = json_array_size(all) > 0;
-    pons__json(&tempo->then, any ? all : NULL);
+    pons__json(&speed_request->then, any ? all : NULL);
     if (!any) {
         pons_value_unref(all);
     }
@@ -119,39 +120,39 @@ int pons_pace_wanted(const pons_value *said, int64_t now_percent, double top_mps
 // Nothing of it is answered yet; sent_ms: when another one was sent that is not either.
 static void begin(pons_brain *b, int64_t sent_ms)
 {
-    b->tempo.since_ms = 0;
-    b->tempo.sent_ms = sent_ms;
-    b->tempo.answer = PONS__TEMPO_OPEN;
+    b->speed_request.since_ms = 0;
+    b->speed_request.sent_ms = sent_ms;
+    b->speed_request.answer = PONS__TEMPO_OPEN;
 }
 
-void pons__tempo_drop_words(pons_brain *b, pons_cx *cx, pons__tasks *t)
+void pons__speed_request_drop_words(pons_brain *b, pons_cx *cx, pons__tasks *t)
 {
-    if (t->tempo && t->tempo->then) {
-        pons__json(&t->tempo->then, NULL);
+    if (t->speed_request && t->speed_request->then) {
+        pons__json(&t->speed_request->then, NULL);
         t->changed = true;
-        PONS__EMIT(b, cx, control_told, .word = "pace",
+        PONS__EMIT(b, cx, control_reported, .word = "pace",
                    .ignored = "what was said since goes before what was said with the pace");
     }
 }
 
-pons__tempo_word pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t,
-                                  const pons__hurry *said, const char *by, bool person,
-                                  const pons_value *then)
+pons__speed_request_word pons__speed_request_hear(pons_brain *b, pons_cx *cx, pons__tasks *t,
+                                                  const pons__hurry *said, const char *by,
+                                                  bool person, const pons_value *then)
 {
     pons_error why = PONS_ERROR_INIT;
     bool met = false;
-    const int64_t told = in_force(b);
-    if (told < steps[0]) {
+    const int64_t reported = in_force(b);
+    if (reported < steps[0]) {
         refused(b, cx, "this body cannot be told how fast to be");
         return PONS__TEMPO_NOT;
     }
-    const int64_t now = t->tempo ? t->tempo->percent : told;
+    const int64_t now = t->speed_request ? t->speed_request->percent : reported;
     int64_t percent = now;
     if (wanted(said, now, b->port.greeting.as.hello.limits.speed_max_mps, &percent, &met, &why) <
         0) {
         refused(b, cx, why.message);
-        if (met && t->tempo) { // it will be, when the body has what was said before
-            also_then(t->tempo, then);
+        if (met && t->speed_request) { // it will be, when the body has what was said before
+            also_then(t->speed_request, then);
             t->changed = true;
             return PONS__TEMPO_KEPT;
         }
@@ -162,53 +163,55 @@ pons__tempo_word pons__tempo_hear(pons_brain *b, pons_cx *cx, pons__tasks *t,
         return PONS__TEMPO_NOT;
     }
     // What was not sent yet is replaced; what was, the body may have taken.
-    const bool sent = t->tempo && b->tempo.sent == t->tempo->percent;
-    const int64_t from = !t->tempo ? told : sent ? t->tempo->percent : t->tempo->from;
-    pons__tempo *next = pons__record_new(&pons__tempo_record);
+    const bool sent = t->speed_request && b->speed_request.sent == t->speed_request->percent;
+    const int64_t from = !t->speed_request ? reported
+                         : sent            ? t->speed_request->percent
+                                           : t->speed_request->from;
+    pons__speed_request *next = pons__record_new(&pons__speed_request_record);
     next->percent = percent;
     next->from = from;
     pons__set_text(&next->by, by);
     if (percent > now) { // that was said for a slower one
-        pons__tempo_drop_words(b, cx, t);
+        pons__speed_request_drop_words(b, cx, t);
     }
-    also_then(next, t->tempo ? t->tempo->then : NULL);
+    also_then(next, t->speed_request ? t->speed_request->then : NULL);
     also_then(next, then);
-    pons__record_free(&pons__tempo_record, t->tempo);
-    t->tempo = next;
+    pons__record_free(&pons__speed_request_record, t->speed_request);
+    t->speed_request = next;
     t->changed = true;
-    begin(b, b->tempo.sent ? b->tempo.sent_ms : 0);
+    begin(b, b->speed_request.sent ? b->speed_request.sent_ms : 0);
     return PONS__TEMPO_KEPT;
 }
 
-pons_value *pons__tempo_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool *ret_taken)
+pons_value *pons__speed_request_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool *ret_taken)
 {
-    if (!t->tempo || b->tempo.answer == PONS__TEMPO_OPEN) {
+    if (!t->speed_request || b->speed_request.answer == PONS__TEMPO_OPEN) {
         return NULL;
     }
-    *ret_taken = b->tempo.answer == PONS__TEMPO_TAKEN;
+    *ret_taken = b->speed_request.answer == PONS__TEMPO_TAKEN;
     if (*ret_taken) {
-        PONS__EMIT(b, cx, tempo_set, .percent = t->tempo->percent, .by = t->tempo->by);
+        PONS__EMIT(b, cx, speed_request_set, .percent = t->speed_request->percent,
+                   .by = t->speed_request->by);
     } else {
-        refused(b, cx, b->tempo.why);
+        refused(b, cx, b->speed_request.why);
     }
-    pons_value *then = t->tempo->then ? pons_value_ref(t->tempo->then) : NULL;
-    pons__record_free(&pons__tempo_record, t->tempo);
-    t->tempo = NULL;
+    pons_value *then = t->speed_request->then ? pons_value_ref(t->speed_request->then) : NULL;
+    pons__record_free(&pons__speed_request_record, t->speed_request);
+    t->speed_request = NULL;
     t->changed = true;
     begin(b, 0);
     return then;
 }
 
-pons_value *pons__tempo_answer(const pons__tasks *t, const char *question)
+pons_value *pons__speed_request_answer(const pons__tasks *t, const char *question)
 {
     pons_value *answer = NULL;
-    size_t i;
-    json_t *one;
-    json_array_foreach(t->tempo ? t->tempo->then : NULL, i, one) {
-        PONS__AUTO(letter) letter = pons__record_read(&pons__letter_record, one);
-        if (!answer && letter->kind == PONS_LETTER_ANSWER &&
-            strcmp(pons_get_str(letter->value, "id", ""), question) == 0) {
-            answer = pons_value_ref(letter->value);
+    pons_each(one, t->speed_request ? t->speed_request->then : NULL) {
+        PONS__AUTO(inbox_message)
+        inbox_message = pons__record_read(&pons__inbox_message_record, one);
+        if (!answer && inbox_message->kind == PONS_LETTER_ANSWER &&
+            strcmp(pons_get_str(inbox_message->value, "id", ""), question) == 0) {
+            answer = pons_value_ref(inbox_message->value);
         }
     }
     return answer;
@@ -216,45 +219,49 @@ pons_value *pons__tempo_answer(const pons__tasks *t, const char *question)
 
 static void decide(pons_brain *b, const char *refused_for)
 {
-    b->tempo.answer = refused_for ? PONS__TEMPO_REFUSED : PONS__TEMPO_TAKEN;
-    snprintf(b->tempo.why, sizeof b->tempo.why, "%s", refused_for ? refused_for : "");
+    b->speed_request.answer = refused_for ? PONS__TEMPO_REFUSED : PONS__TEMPO_TAKEN;
+    snprintf(b->speed_request.why, sizeof b->speed_request.why, "%s",
+             refused_for ? refused_for : "");
     b->tick_now = true;
 }
 
-void pons__tempo_send(pons_brain *b)
+void pons__speed_request_send(pons_brain *b)
 {
-    const pons__tempo *tempo = b->tasks->tempo;
+    const pons__speed_request *speed_request = b->tasks->speed_request;
     const int64_t now = pons_now_ms(&b->opts.clock);
-    if (!tempo || b->tempo.answer != PONS__TEMPO_OPEN) {
+    if (!speed_request || b->speed_request.answer != PONS__TEMPO_OPEN) {
         return;
     }
-    b->tempo.since_ms = b->tempo.since_ms ? b->tempo.since_ms : now;
-    if (now - b->tempo.since_ms >= ANSWER_MS) {
+    b->speed_request.since_ms = b->speed_request.since_ms ? b->speed_request.since_ms : now;
+    if (now - b->speed_request.since_ms >= ANSWER_MS) {
         decide(b, "the body does not answer");
-    } else if (b->port.ready && (!b->tempo.sent_ms || now - b->tempo.sent_ms >= AGAIN_MS)) {
-        b->tempo.sent_ms = now;
-        b->tempo.sent = tempo->percent;
-        pons__port_send(&b->port, &(pons_message){.type = PONS_MESSAGE_PACE,
-                                                  .as.pace = {tempo->percent, tempo->from}});
+    } else if (b->port.ready &&
+               (!b->speed_request.sent_ms || now - b->speed_request.sent_ms >= AGAIN_MS)) {
+        b->speed_request.sent_ms = now;
+        b->speed_request.sent = speed_request->percent;
+        pons__port_send(&b->port,
+                        &(pons_message){.type = PONS_MESSAGE_PACE,
+                                        .as.pace = {speed_request->percent, speed_request->from}});
     }
 }
 
-void pons__tempo_answered(pons_brain *b, int64_t percent, const char *code, const char *message)
+void pons__speed_request_answered(pons_brain *b, int64_t percent, const char *code,
+                                  const char *message)
 {
-    const pons__tempo *tempo = b->tasks->tempo;
-    const int64_t now = pons_now_ms(&b->opts.clock), sent = b->tempo.sent;
-    b->tempo.taken = code ? b->tempo.taken : percent ? percent : sent;
+    const pons__speed_request *speed_request = b->tasks->speed_request;
+    const int64_t now = pons_now_ms(&b->opts.clock), sent = b->speed_request.sent;
+    b->speed_request.taken = code ? b->speed_request.taken : percent ? percent : sent;
     if (!sent || (percent && percent != sent)) { // of one that was sent before; this one's comes
         return;
     }
-    b->tempo.sent = 0;
-    if (!tempo || tempo->percent != sent) { // another one was said meanwhile
-        b->tempo.sent_ms = 0;
+    b->speed_request.sent = 0;
+    if (!speed_request || speed_request->percent != sent) { // another one was said meanwhile
+        b->speed_request.sent_ms = 0;
         return;
     }
-    if (code && tempo->percent <= in_force(b) && strcmp(code, "unsaved") == 0) {
+    if (code && speed_request->percent <= in_force(b) && strcmp(code, "unsaved") == 0) {
         message = "it is slower, but the body could not save it";
-        if (now - b->tempo.since_ms < UNSAVED_MS) {
+        if (now - b->speed_request.since_ms < UNSAVED_MS) {
             return; // it is slower all the same: asked again until it is saved
         }
     }

@@ -20,9 +20,7 @@
 bool pons__no_way(const pons_brain *b, const char *skill, int64_t error_code)
 {
     const pons__registered *item = pons__skill(b, skill);
-    size_t i;
-    json_t *code;
-    json_array_foreach(item ? item->no_way : NULL, i, code) {
+    pons_each(code, item ? item->no_way : NULL) {
         if (json_is_integer(code) && json_integer_value(code) == error_code) {
             return true;
         }

@@ -50,9 +50,7 @@ pons__about pons__about_of(const pons_brain *b, const char *skill, const char *a
 const pons_value *pons__about_in(const pons_brain *b, const char *skill, const pons_value *args,
                                  pons__about about)
 {
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)args, name, value) {
+    pons_each_member(name, value, args) {
         if (pons__about_of(b, skill, name) == about) {
             return value;
         }

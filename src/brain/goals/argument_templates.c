@@ -49,8 +49,6 @@ static pons_value *fill_name(const char *text, const pons_value *from)
 
 pons_value *pons__fill(const pons_value *template, const pons_value *from)
 {
-    const char *key;
-    json_t *item;
     size_t i;
     if (json_is_string(template) && json_string_value(template)[0] == '$') {
         return fill_name(json_string_value(template) + 1, from);
@@ -60,7 +58,7 @@ pons_value *pons__fill(const pons_value *template, const pons_value *from)
     }
     pons_value *full = json_is_object(template) ? json_object() : json_array();
     bool good = true;
-    json_object_foreach((json_t *)template, key, item) {
+    pons_each_member(key, item, template) {
         good = good && json_object_set_new(full, key, pons__fill(item, from)) == 0;
     }
     for (i = 0; good && i < json_array_size(template); i++) {

@@ -57,11 +57,9 @@ bool pons__meant_far(double is, double left)
 bool pons__meant(const pons_brain *b, const pons__goal *goal, const pons__means *way,
                  const pons_value *args)
 {
-    const char *name;
-    json_t *wanted;
     bool meant = true;
     const pons__registered *item = pons__skill(b, way->skill);
-    json_object_foreach((json_t *)way->args, name, wanted) {
+    pons_each_member(name, wanted, way->args) {
         const pons_value *is = pons_get(args, name);
         const pons__about about = pons__about_of(b, way->skill, name);
         const char *said = json_string_value(is), *want = json_string_value(wanted);

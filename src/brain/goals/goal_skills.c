@@ -176,9 +176,7 @@ static const pons_value *next_of(const pons_value *list, const pons_value *done,
 
 static const char *number_member(const pons_value *args)
 {
-    const char *key;
-    json_t *item;
-    json_object_foreach((json_t *)args, key, item) {
+    pons_each_member(key, item, args) {
         if (json_is_string(item) && strncmp(json_string_value(item), "$seconds", 8) == 0) {
             return key;
         }
@@ -362,26 +360,26 @@ static void tell(const pons__list *means, pons_value *to)
     }
 }
 
-pons_value *pons__means_told(const pons_brain *b, const pons__task *task)
+pons_value *pons__means_reported(const pons_brain *b, const pons__task *task)
 {
     static const char *const always[] = {"wait", "look"};
-    pons_value *told = json_array();
+    pons_value *reported = json_array();
     size_t open = 0;
     for (size_t i = 0; task && i < task->goals.n && open < OPEN_TOLD; i++) {
         const pons__goal *goal = task->goals.at[i];
         if (!goal->done) {
             PONS__AUTO_MEANS means = pons__means_of(b, goal, (int64_t)i);
-            tell(&means, told);
+            tell(&means, reported);
             open++;
         }
     }
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
         PONS__AUTO(means) m = pons__means_for(b, always[i], NULL, NULL);
         if (m) {
-            json_array_append_new(told, pons__record_write(&pons__means_record, m));
+            json_array_append_new(reported, pons__record_write(&pons__means_record, m));
         }
     }
-    return told;
+    return reported;
 }
 
 pons__means *pons__means_for(const pons_brain *b, const char *intent, const char *member,
@@ -423,10 +421,8 @@ static bool charged(const pons_brain *b)
 // Of the robot as K2 has it, or else of the telemetry.
 static bool facts_hold(const pons_brain *b, const pons_value *facts)
 {
-    const char *name;
-    json_t *wanted;
     bool hold = json_object_size(facts) > 0;
-    json_object_foreach((json_t *)facts, name, wanted) {
+    pons_each_member(name, wanted, facts) {
         const pons_value *robot = pons_get(b->robot, name);
         const pons_value *is = robot ? robot : pons_get(b->port.telemetry, name);
         hold = hold && pons_value_shows(is, wanted);
@@ -581,9 +577,7 @@ bool pons__means_leads(const pons_brain *b, const pons__goal *goal, const char *
 // own have the next one.
 static void note_one(const pons_brain *b, pons__goal *goal, const pons_value *args)
 {
-    const char *key;
-    json_t *item;
-    json_object_foreach((json_t *)args, key, item) {
+    pons_each_member(key, item, args) {
         const char *named = json_is_string(item) ? json_string_value(item) : "";
         const pons__zone *zone = pons__zone_find(b, named);
         const char *id = zone ? zone->id : named;

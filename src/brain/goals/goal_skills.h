@@ -11,7 +11,7 @@ pons__list pons__means_of(const pons_brain *b, const pons__goal *goal, int64_t g
 void pons__means_clear(pons__list *means);
 #define PONS__AUTO_MEANS __attribute__((cleanup(pons__means_clear))) pons__list
 // For the observation: of each step one, for the goals that are open, and the skills that pause and look.
-pons_value *pons__means_told(const pons_brain *b, const pons__task *task);
+pons_value *pons__means_reported(const pons_brain *b, const pons__task *task);
 
 // Whether the world shows that the goal is met; where only its skill's end can tell, whether it has
 // (`done`).

@@ -66,14 +66,12 @@ int pons_places_in(const pons_items *it, const char *ns, const pons_value *world
     pons_autovalue all = NULL;
     const pons_value *own = pons_get(world, "zones");
     const int rc = pons_items_search(it, &(pons_items_query){.prefix = ns, .limit = -1}, &all, err);
-    size_t i;
-    json_t *row;
     if (rc < 0) {
         return rc;
     }
     pons_autovalue zones =
         json_is_array(own) ? json_copy((pons_value *)(uintptr_t)own) : json_array();
-    json_array_foreach(all, i, row) {
+    pons_each(row, all) {
         PONS__AUTO(item) item = pons__record_read(&pons__item_record, row);
         PONS__AUTO(named) p = pons__record_read(&pons__named_record, item->value);
         if (*p->name && strcmp(p->world, world_name(world)) == 0) {
@@ -114,10 +112,8 @@ static const pons_value *target_of(const pons_value *world, const char *id)
 
 static bool uses_place(const pons__goal *goal)
 {
-    size_t i;
-    json_t *one;
     bool uses = is_place(goal->zone) || is_place(goal->place);
-    json_array_foreach(goal->zones, i, one) {
+    pons_each(one, goal->zones) {
         uses = uses || is_place(json_string_value(one));
     }
     return uses;
@@ -237,12 +233,10 @@ static void key_of(pons_brain *b, const char *name, char *ret, size_t cap)
     const char *world = world_name(b->port.greeting.as.hello.world);
     pons_autovalue all = NULL;
     pons_error none = PONS_ERROR_INIT;
-    size_t i;
-    json_t *row;
     pons_items_search(&it, &(pons_items_query){.prefix = b->opts.places, .limit = -1}, &all, &none);
     bool found = false, had = false;
     snprintf(ret, cap, "%s", name);
-    json_array_foreach(all, i, row) {
+    pons_each(row, all) {
         PONS__AUTO(item) item = pons__record_read(&pons__item_record, row);
         PONS__AUTO(named) p = pons__record_read(&pons__named_record, item->value);
         if (!found && strcmp(p->name, name) == 0 && strcmp(p->world, world) == 0) {
@@ -279,7 +273,7 @@ static int keep(pons_brain *b, pons_cx *cx, const pons__named *place, pons_error
 static void refused(pons_brain *b, pons_cx *cx, const char *name, const char *why)
 {
     pons__event_emit(b, cx, &pons__place_refused_record,
-                     &(pons__place_told){.name = name, .reason = why});
+                     &(pons__place_reported){.name = name, .reason = why});
 }
 
 static void remember(pons_brain *b, pons_cx *cx, const char *name, const char *by)
@@ -324,7 +318,8 @@ static void forget(pons_brain *b, pons_cx *cx, const char *name)
     } else if (pons_cx_item_delete(cx, b->opts.places, key, &err) < 0) {
         refused(b, cx, name, err.message);
     } else {
-        pons__event_emit(b, cx, &pons__place_forgotten_record, &(pons__place_told){.name = name});
+        pons__event_emit(b, cx, &pons__place_forgotten_record,
+                         &(pons__place_reported){.name = name});
     }
 }
 

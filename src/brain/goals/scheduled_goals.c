@@ -183,15 +183,15 @@ static pons_value *moved_on(const pons__scheduled *was, int64_t now_ms, bool mis
     return pons__record_write(&pons__scheduled_record, &s);
 }
 
-static pons_value *told(pons_brain *b, const pons__record *type, const pons__scheduled *s,
-                        int64_t now_ms, const char *reason)
+static pons_value *reported(pons_brain *b, const pons__record *type, const pons__scheduled *s,
+                            int64_t now_ms, const char *reason)
 {
     return pons__event(
-        b, pons__record_write(type, &(pons__schedule_told){.schedule_id = s->id,
-                                                           .text = s->text,
-                                                           .due_ms = s->next_ms,
-                                                           .late_ms = now_ms - s->next_ms,
-                                                           .reason = reason}));
+        b, pons__record_write(type, &(pons__schedule_reported){.schedule_id = s->id,
+                                                               .text = s->text,
+                                                               .due_ms = s->next_ms,
+                                                               .late_ms = now_ms - s->next_ms,
+                                                               .reason = reason}));
 }
 
 static int write_of(const pons_brain *b, const char *id, const pons_value *next, int64_t now_ms,
@@ -221,9 +221,9 @@ static int fire(pons_brain *b, const pons__scheduled *was, int64_t now_ms, pons_
     int rc = write_of(b, was->id, next, now_ms, &item, err);
     rc = rc < 0 ? rc
                 : pons_thread_post_with(
-                      b->thread, PONS_NS_KERNEL, pons__letter_words[PONS_LETTER_WISH], value,
+                      b->thread, PONS_NS_KERNEL, pons__inbox_message_words[PONS_LETTER_WISH], value,
                       pons__schedule_due_record.name,
-                      told(b, &pons__schedule_due_record, was, now_ms, ""), item, err);
+                      reported(b, &pons__schedule_due_record, was, now_ms, ""), item, err);
     free(item);
     b->tick_now = b->tick_now || rc >= 0;
     return rc;
@@ -237,7 +237,7 @@ static int miss(pons_brain *b, const pons__scheduled *was, int64_t now_ms, const
     pons_autovalue next = moved_on(was, now_ms, true, &own);
     const pons__record *type = &pons__schedule_missed_record;
     int rc = pons_thread_emit(b->thread, PONS_NS_KERNEL, type->name,
-                              told(b, type, was, now_ms, own.status ? own.message : why), err);
+                              reported(b, type, was, now_ms, own.status ? own.message : why), err);
     const pons_items it = items_of(b);
     return rc < 0 ? rc : put(&it, b->opts.schedules, was->id, next, err);
 }
@@ -277,9 +277,7 @@ int pons__schedules_look(pons_brain *b, pons_error *err)
     const int64_t now_ms = pons_wall_ms(&b->opts.clock);
     int rc = pons_items_search(&it, &(pons_items_query){.prefix = b->opts.schedules, .limit = -1},
                                &all, err);
-    size_t i;
-    json_t *one;
-    json_array_foreach(all, i, one) {
+    pons_each(one, all) {
         pons_error own = PONS_ERROR_INIT;
         PONS__AUTO(item) row = pons__record_read(&pons__item_record, one);
         PONS__AUTO(scheduled) s = pons__record_read(&pons__scheduled_record, row->value);

@@ -15,8 +15,8 @@ static int begin_run(pons_brain *b, const pons__said *said, const pons__run_star
 {
     pons_autovalue value = pons__record_write(&pons__said_record, said);
     const int rc =
-        pons_thread_post(b->thread, PONS_NS_KERNEL, pons__letter_words[PONS_LETTER_RUN], value,
-                         pons__run_started_record.name,
+        pons_thread_post(b->thread, PONS_NS_KERNEL, pons__inbox_message_words[PONS_LETTER_RUN],
+                         value, pons__run_started_record.name,
                          pons__event(b, pons__record_write(&pons__run_started_record, event)), err);
     if (rc >= 0) {
         b->done_emitted = false;
@@ -76,7 +76,8 @@ int pons_brain_add_plan(pons_brain *b, const pons_plan *plan, pons_error *err)
         err);
 }
 
-static int post_words(pons_brain *b, pons__letter_kind kind, const char *text, pons_error *err)
+static int post_words(pons_brain *b, pons__inbox_message_kind kind, const char *text,
+                      pons_error *err)
 {
     const double age_ms =
         (double)(pons_now_ns(&b->opts.clock) - b->port.telemetry_ns) / PONS_NS_PER_MS;
@@ -96,8 +97,8 @@ static int post_words(pons_brain *b, pons__letter_kind kind, const char *text, p
     }
     pons_autovalue value = pons__record_write(&pons__said_record, &said);
     b->tick_now = true;
-    return pons_inbox_post(b->opts.store, b->opts.thread, PONS_NS_KERNEL, pons__letter_words[kind],
-                           value, err);
+    return pons_inbox_post(b->opts.store, b->opts.thread, PONS_NS_KERNEL,
+                           pons__inbox_message_words[kind], value, err);
 }
 
 int pons_brain_say(pons_brain *b, const char *text, pons_error *err)

@@ -105,7 +105,7 @@ static bool halts(const char *word)
 
 static void ignored(pons__saying *s, const char *word, const char *reason)
 {
-    PONS__EMIT(s->b, s->cx, control_told, .word = word, .ignored = reason);
+    PONS__EMIT(s->b, s->cx, control_reported, .word = word, .ignored = reason);
 }
 
 // Words that are said while questions are open answer the one that asks for words, or has that option; where several
@@ -170,10 +170,10 @@ static bool sets_free(const char *word)
     return pons__word_find(words, word, -1) >= 0;
 }
 
-void pons__hear_tempo(pons__saying *s)
+void pons__hear_speed_request(pons__saying *s)
 {
     bool taken = false;
-    pons_autovalue then = pons__tempo_look(s->b, s->cx, s->t, &taken);
+    pons_autovalue then = pons__speed_request_look(s->b, s->cx, s->t, &taken);
     if (taken) {
         pons__hear(s, then, false);
     } else if (json_array_size(then) > 0) {
@@ -185,23 +185,24 @@ void pons__hear_tempo(pons__saying *s)
 // one. NULL: it is to be heard at once. The caller's.
 static pons_value *to_hear_then(pons__saying *s, const char *text, const char *control)
 {
-    pons__letter letter = {.kind = PONS_LETTER_SAY};
+    pons__inbox_message inbox_message = {.kind = PONS_LETTER_SAY};
     if (strcmp(control, "yes") == 0) {
         PONS__AUTO_OPEN list = pons__questions_open(s->b);
         if (list.unanswered != 1) {
             return NULL; // it is none, and that is told
         }
-        letter.kind = PONS_LETTER_ANSWER;
-        letter.value = PONS__WRITE(reply, .id = list.next, .action = "approve", .reason = control,
-                                   .at_ms = s->said->at_ms, .by = s->said->by);
+        inbox_message.kind = PONS_LETTER_ANSWER;
+        inbox_message.value =
+            PONS__WRITE(reply, .id = list.next, .action = "approve", .reason = control,
+                        .at_ms = s->said->at_ms, .by = s->said->by);
     } else {
         pons__said with = *s->said;
         with.text = text;
         with.goals = with.plan = NULL;
-        letter.value = pons__record_write(&pons__said_record, &with);
+        inbox_message.value = pons__record_write(&pons__said_record, &with);
     }
-    pons_value *ret = pons__record_write(&pons__letter_record, &letter);
-    pons_value_unref(letter.value);
+    pons_value *ret = pons__record_write(&pons__inbox_message_record, &inbox_message);
+    pons_value_unref(inbox_message.value);
     return ret;
 }
 
@@ -211,21 +212,21 @@ static void hear_pace(pons__saying *s, const pons__hurry *hurry, bool person)
     pons_error none = PONS_ERROR_INIT;
     pons__understood *u = NULL;
     pons_autovalue then = NULL;
-    pons__hear_tempo(s); // what was answered is over, and tells what is in force
+    pons__hear_speed_request(s); // what was answered is over, and tells what is in force
     if (hurry->before) {
         understand(s, hurry->before, &u, &none);
-        pons_value *letter = person && u->control && sets_free(u->control)
-                                 ? to_hear_then(s, hurry->before, u->control)
-                                 : NULL;
+        pons_value *inbox_message = person && u->control && sets_free(u->control)
+                                        ? to_hear_then(s, hurry->before, u->control)
+                                        : NULL;
         pons__record_free(&pons__understood_record, u);
-        if (letter) {
+        if (inbox_message) {
             then = json_array();
-            json_array_append_new(then, letter);
+            json_array_append_new(then, inbox_message);
         } else {
             handle_words(s, hurry->before, person);
         }
     }
-    switch (pons__tempo_hear(s->b, s->cx, s->t, hurry, s->said->by, person, then)) {
+    switch (pons__speed_request_hear(s->b, s->cx, s->t, hurry, s->said->by, person, then)) {
     case PONS__TEMPO_KEPT:
         break;
     case PONS__TEMPO_MET:
@@ -323,7 +324,7 @@ static void handle_control(pons__saying *s, const char *word)
 {
     pons__tasks *t = s->t;
     if (strcmp(word, "pause") == 0 || strcmp(word, "stop") == 0 || strcmp(word, "cancel") == 0) {
-        pons__tempo_drop_words(s->b, s->cx, t);
+        pons__speed_request_drop_words(s->b, s->cx, t);
     }
     if (strcmp(word, "pause") == 0) {
         t->paused = t->changed = true;
@@ -513,12 +514,12 @@ bool pons__reply_hear(pons__saying *s, const pons__reply *reply)
     return pons__answer_hear(s->b, s->cx, value);
 }
 
-static void handle_letter(pons__saying *s, const pons__letter *l)
+static void handle_inbox_message(pons__saying *s, const pons__inbox_message *l)
 {
     pons__said *said = pons__said_read(l->value);
     const pons__said *around = s->said; // it may have come with another one
     s->said = said;
-    switch ((pons__letter_kind)l->kind) {
+    switch ((pons__inbox_message_kind)l->kind) {
     case PONS_LETTER_SAY:
     case PONS_LETTER_GOAL:
     case PONS_LETTER_WISH:
@@ -550,12 +551,10 @@ static void handle_letter(pons__saying *s, const pons__letter *l)
 
 void pons__hear(pons__saying *s, const pons_value *pending, bool results)
 {
-    size_t i;
-    json_t *msg;
-    json_array_foreach(pending, i, msg) {
-        PONS__AUTO(letter) l = pons__record_read(&pons__letter_record, msg);
+    pons_each(msg, pending) {
+        PONS__AUTO(inbox_message) l = pons__record_read(&pons__inbox_message_record, msg);
         if ((l->kind == PONS_LETTER_RESULT) == results) {
-            handle_letter(s, l);
+            handle_inbox_message(s, l);
         }
     }
 }

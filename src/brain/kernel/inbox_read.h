@@ -9,4 +9,4 @@ void pons__hear(pons__saying *s, const pons_value *pending, bool results);
 bool pons__reply_hear(pons__saying *s, const pons__reply *reply);
 
 // What the body has said of a pace, and what was said with that one.
-void pons__hear_tempo(pons__saying *s);
+void pons__hear_speed_request(pons__saying *s);

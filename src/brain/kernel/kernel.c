@@ -63,9 +63,9 @@ static int interrupt_of(pons_brain *b, const char *said)
 
 // The newest that a person wants: words, or a control that was typed as a command. What the inner loop sends
 // is nobody's wish, and changes nothing of it.
-static void note_wish(pons_brain *b, pons__hci *h, const pons__letter *l)
+static void note_wish(pons_brain *b, pons__hci *h, const pons__inbox_message *l)
 {
-    const char *said = pons__letter_says(l);
+    const char *said = pons__inbox_message_says(l);
     if (said) {
         h->user_interrupt->type = interrupt_of(b, said);
         pons__set_text(&h->user_interrupt->payload, said);
@@ -90,10 +90,8 @@ static int hci_ingress(pons_cx *cx, void *user, pons_error *err)
     if (!h->user_interrupt) {
         h->user_interrupt = pons__record_new(&pons__interrupt_record);
     }
-    size_t i;
-    json_t *msg;
-    json_array_foreach(inbox, i, msg) {
-        PONS__AUTO(letter) l = pons__record_read(&pons__letter_record, msg);
+    pons_each(msg, inbox) {
+        PONS__AUTO(inbox_message) l = pons__record_read(&pons__inbox_message_record, msg);
         note_wish(b, h, l);
     }
     pons__json(&h->pending, pons_value_ref(inbox));
@@ -178,7 +176,7 @@ static int event_detect_and_mode_arbitrate(pons_cx *cx, void *user, pons_error *
                                          : mode == PONS_MODE_CHARGE ? "BATTERY"
                                                                     : "");
         const char *from = pons__mode_words[before], *to = pons__mode_words[mode];
-        PONS__EMIT(b, cx, mode_told, .mode = to, .reason = reason, .from = from);
+        PONS__EMIT(b, cx, mode_reported, .mode = to, .reason = reason, .from = from);
         pons_autovalue change = json_sprintf("%s → %s: %s", from, to, reason);
         pons__trace_put(b, cx, (pons__entry){.arbitration = json_string_value(change)});
     }
@@ -190,18 +188,18 @@ static int event_detect_and_mode_arbitrate(pons_cx *cx, void *user, pons_error *
 // Why the inner loop must let go of its task: of two tasks, both priorities.
 static void let_go_reason(const pons__tasks *t, const pons__task *wanted, char *ret, size_t cap)
 {
-    const pons__task *told = pons__queue_find(t, t->react->task_id);
-    if (*t->react->task_id && !told) {
+    const pons__task *reported = pons__queue_find(t, t->react->task_id);
+    if (*t->react->task_id && !reported) {
         snprintf(ret, cap, "the task was ended");
-    } else if (told && wanted && strcmp(t->asking, told->id) == 0) {
-        snprintf(ret, cap, "%s waits for a person's answer, and %s goes on meanwhile", told->id,
+    } else if (reported && wanted && strcmp(t->asking, reported->id) == 0) {
+        snprintf(ret, cap, "%s waits for a person's answer, and %s goes on meanwhile", reported->id,
                  wanted->id);
-    } else if (told && wanted && t->mode == PONS_MODE_EXEC) {
+    } else if (reported && wanted && t->mode == PONS_MODE_EXEC) {
         snprintf(ret, cap, "%s has priority %lld, %s has %lld", wanted->id,
-                 (long long)wanted->priority, told->id, (long long)told->priority);
-    } else if (told && wanted) {
+                 (long long)wanted->priority, reported->id, (long long)reported->priority);
+    } else if (reported && wanted) {
         snprintf(ret, cap, "%s: %s has priority %lld, %s has %lld", t->mode_reason, wanted->id,
-                 (long long)wanted->priority, told->id, (long long)told->priority);
+                 (long long)wanted->priority, reported->id, (long long)reported->priority);
     } else {
         snprintf(ret, cap, "%s", t->mode_reason);
     }

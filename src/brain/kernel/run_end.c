@@ -91,7 +91,7 @@ int pons__done_check(pons_brain *b, pons_error *err)
     if (people_are_gone(b)) {
         return emit_done(b, PONS_BRAIN_WAITING, "waiting", err);
     }
-    if (b->tasks->tempo) { // the body has not said yet that it has it
+    if (b->tasks->speed_request) { // the body has not said yet that it has it
         return PONS_OK;
     }
     if (b->react_run) {

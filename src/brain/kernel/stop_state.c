@@ -56,7 +56,7 @@ static enum {
     OF_BEFORE,
     OF_NOW,
     OF_LATER
-} letter_of(const pons_brain *b, const pons__said *said)
+} inbox_message_of(const pons_brain *b, const pons__said *said)
 {
     const pons_report_telemetry *now = &b->port.newest.as.telemetry;
     if (!*said->stop_boot || !b->port.telemetry) {
@@ -73,7 +73,7 @@ static enum {
 
 bool pons__stopped_since(const pons_brain *b, const pons__said *said)
 {
-    const int of = letter_of(b, said);
+    const int of = inbox_message_of(b, said);
     return of == OF_BEFORE || (of != OF_NOBODY && said->stop_latched);
 }
 
@@ -230,7 +230,7 @@ void pons__stopped_look(pons_brain *b, pons_cx *cx, pons__tasks *t, bool battery
 const char *pons__stopped_release(pons_brain *b, pons_cx *cx, pons__tasks *t,
                                   const pons__said *said)
 {
-    const int of = letter_of(b, said);
+    const int of = inbox_message_of(b, said);
     const bool typed = !*said->stop_boot && strcmp(said->word, "resume") == 0 && b->opts.resumed;
     // What was over before the word is let go of by it, also where telemetry has yet to show it.
     bool came = (typed || (of == OF_NOW && !said->stop_latched)) && missed(b, t);
@@ -278,7 +278,7 @@ const char *pons__stopped_reset(pons_brain *b, pons__tasks *t, const pons__said 
         if (!said->stop_latched) {
             return "no stop was in force when it was said";
         }
-        const int of = letter_of(b, said);
+        const int of = inbox_message_of(b, said);
         if (!pons__latched(b) && (of == OF_BEFORE || of == OF_NOW)) {
             return "it is lifted already";
         }

@@ -25,7 +25,7 @@ static void refuse_late(pons__saying *s)
     const int64_t now_ms = pons_cx_wall_ms(s->cx);
     for (size_t i = 0; i < list.n; i++) {
         const pons__question *q = list.at[i].about;
-        pons_autovalue waits = q ? pons__tempo_answer(s->t, q->id) : NULL;
+        pons_autovalue waits = q ? pons__speed_request_answer(s->t, q->id) : NULL;
         if (!q || !q->deadline_ms || list.at[i].answered || waits ||
             (now_ms < q->deadline_ms && now_ms >= q->asked_ms - CLOCK_SLACK_MS)) {
             continue;
@@ -170,7 +170,7 @@ int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
         pons__list_clear(&pons__question_record, &s.t->react->asks);
         s.t->changed = true;
     }
-    pons__hear_tempo(&s);
+    pons__hear_speed_request(&s);
     refuse_late(&s);
     take_back(&s);
     snprintf(s.t->asking, sizeof s.t->asking, "%s", pons__question_asking(b));

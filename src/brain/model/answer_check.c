@@ -50,7 +50,7 @@ static int find_object(const char *content, pons_value **ret, pons_error *err)
         return pons_error_set(err, PONS_EINVAL, "brain",
                               "not one JSON object: a thought without end");
     }
-    bool told = false;
+    bool reported = false;
     pons_autovalue found = NULL;
     for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{')) {
         const size_t end = object_end(at, 0);
@@ -68,9 +68,9 @@ static int find_object(const char *content, pons_value **ret, pons_error *err)
         if (rc >= 0 && !decides) { // an object in the prose
             pons_error_set(&why, PONS_EINVAL, "brain", "an object without type");
         }
-        if (!decides && !told) {
+        if (!decides && !reported) {
             *err = why;
-            told = true;
+            reported = true;
         }
         if (!end) {
             break; // it was cut: what is inside of it is no answer
@@ -81,8 +81,9 @@ static int find_object(const char *content, pons_value **ret, pons_error *err)
         *ret = pons_value_ref(found);
         return PONS_OK;
     }
-    return told ? pons_error_context(err, "not one JSON object")
-                : pons_error_set(err, PONS_EINVAL, "brain", "not one JSON object: there is none");
+    return reported
+               ? pons_error_context(err, "not one JSON object")
+               : pons_error_set(err, PONS_EINVAL, "brain", "not one JSON object: there is none");
 }
 
 // ---- the decision -------------------------------------------------------------------------------

@@ -53,9 +53,7 @@ static bool passes(pons__cook *c, const char *skill, const pons_value *args)
 
 static void add_ids(pons_value *list, const pons_value *things)
 {
-    size_t i;
-    json_t *thing;
-    json_array_foreach(things, i, thing) {
+    pons_each(thing, things) {
         if (json_array_size(list) < PONS__MENU_IDS_MAX) {
             json_array_append_new(list, json_string(pons_get_str(thing, "id", "")));
         }
@@ -75,9 +73,7 @@ static void add_zones(const pons__cook *c, pons_value *list)
         json_array_append_new(list, json_string(goal->zone));
         return;
     }
-    size_t i;
-    json_t *stop;
-    json_array_foreach(goal ? goal->zones : NULL, i, stop) {
+    pons_each(stop, goal ? goal->zones : NULL) {
         if (!pons__has(goal->visited, json_string_value(stop))) {
             json_array_append(list, stop);
         }
@@ -195,9 +191,7 @@ static pons_value *arguments(pons__cook *c, const char *skill, const pons_value 
     pons_value *properties = json_object();
     pons_autovalue sample = json_object(); // of the arguments before
     bool good = true;
-    size_t i;
-    json_t *name;
-    json_array_foreach(required, i, name) {
+    pons_each(name, required) {
         const char *key = json_string_value(name);
         const pons_value *of = pons_get(pons_get(schema, "properties"), key);
         pons_autovalue values = values_of(c, skill, key, of);
@@ -219,9 +213,8 @@ static pons_value *arguments(pons__cook *c, const char *skill, const pons_value 
     json_object_foreach_safe(properties, next, key, property) {
         const pons_value *values = pons_get(property, "enum");
         pons_value *passed = json_array(), *schemas = json_array();
-        json_t *value;
         bool objects = false;
-        json_array_foreach(good ? values : NULL, i, value) {
+        pons_each(value, good ? values : NULL) {
             pons_autovalue args = pons__with(sample, key, pons_value_ref(value));
             if (passes(c, skill, args)) {
                 json_array_append(passed, value);
@@ -262,9 +255,7 @@ static void add_move(pons__cook *c, pons_value *moves, const pons__registered *s
 // Any of its arguments will do: each alone.
 static void add_any(pons__cook *c, pons_value *moves, const pons__registered *skill)
 {
-    const char *name;
-    json_t *unused;
-    json_object_foreach((json_t *)pons_get(skill->args_schema, "properties"), name, unused) {
+    pons_each_member(name, unused, pons_get(skill->args_schema, "properties")) {
         pons_autovalue required = json_pack("[s]", name);
         add_move(c, moves, skill, required);
     }
@@ -273,8 +264,6 @@ static void add_any(pons__cook *c, pons_value *moves, const pons__registered *sk
 pons_value *pons__moves_of(pons__cook *c)
 {
     pons_value *moves = json_array();
-    size_t k;
-    json_t *way;
     for (size_t i = 0; i < c->b->port.skills.n; i++) {
         const pons__registered *skill = c->b->port.skills.at[i];
         const pons_value *schema = skill->args_schema;
@@ -283,7 +272,7 @@ pons_value *pons__moves_of(pons__cook *c)
         if (held || !schema) {
             continue;
         }
-        json_array_foreach(ways, k, way) {
+        pons_each(way, ways) {
             add_move(c, moves, skill, pons_get(way, "required"));
         }
         if (json_array_size(ways) > 0) {
@@ -312,9 +301,7 @@ pons_value *pons__moves_spoken(pons__cook *c, const pons_value *moves)
 {
     pons_value *list = json_array();
     PONS__AUTO(means) say = pons__means_for(c->b, "say", "text", json_string("…"));
-    size_t i;
-    json_t *move;
-    json_array_foreach(moves, i, move) {
+    pons_each(move, moves) {
         const pons_value *name = pons_get(pons_get(move, "properties"), "skill");
         const pons__registered *skill = pons__skill(c->b, pons_get_str(name, "const", ""));
         if (say && skill && may_speak(c, skill, say)) {

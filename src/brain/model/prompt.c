@@ -76,10 +76,8 @@ static void add_advice(pons_buf *out, const pons_value *error_map)
 {
     pons_buf_printf(out, " Failures: ");
     for (int word = PONS_RECOVER_NONE + 1; pons__recovery_words[word]; word++) {
-        const char *code;
-        json_t *advice;
         bool any = false;
-        json_object_foreach((json_t *)error_map, code, advice) {
+        pons_each_member(code, advice, error_map) {
             const char *says = json_is_string(advice) ? json_string_value(advice) : "";
             if (strcmp(says, pons__recovery_words[word]) == 0 && strcmp(code, "default") != 0) {
                 pons_buf_printf(out, "%s %s", any ? "" : says, code);
@@ -118,9 +116,7 @@ static void add_skill(pons_buf *out, const pons__registered *skill, int level)
             pons_buf_printf(out, "%s%s", i ? ", " : " Needs ", json_string_value(resource));
         }
         pons_buf_printf(out, "%s", json_array_size(skill->resources) > 0 ? "." : "");
-        const char *name;
-        json_t *amount;
-        json_object_foreach((json_t *)skill->counted, name, amount) {
+        pons_each_member(name, amount, skill->counted) {
             pons_buf_printf(out, " Takes %g of %s.", json_number_value(amount), name);
         }
     }
@@ -137,8 +133,8 @@ static char *skills_text(const pons_brain *b, pons__room max)
                                         "(Left out: what they do, what failures advise.)\n",
                                         "(Left out: all but their names.)\n"};
     const pons__list *skills = &b->port.skills;
-    char *told = NULL;
-    for (int level = 0; !told && level < 4; level++) {
+    char *reported = NULL;
+    for (int level = 0; !reported && level < 4; level++) {
         pons_autobuf text = PONS_BUF_INIT;
         for (size_t i = 0; i < skills->n; i++) {
             add_skill(&text, skills->at[i], level);
@@ -147,23 +143,23 @@ static char *skills_text(const pons_brain *b, pons__room max)
             pons_buf_printf(&text, "%s", lacks[level]);
         }
         if (!text.data || pons__room_fits(max, text.data)) {
-            told = strdup(text.data ? text.data : "");
+            reported = strdup(text.data ? text.data : "");
         }
     }
     pons_autobuf names = PONS_BUF_INIT; // a body with so many skills that not even their names fit
-    for (size_t i = 0; !told && i < skills->n; i++) {
+    for (size_t i = 0; !reported && i < skills->n; i++) {
         const pons__registered *skill = skills->at[i];
         if (pons__room_fits(max, skill->name)) {
             pons_buf_printf(&names, "%s ", skill->name);
             pons__room_take(&max, skill->name);
         }
     }
-    return told ? told : strdup(names.data ? names.data : "");
+    return reported ? reported : strdup(names.data ? names.data : "");
 }
 
 // An item of the world: 0 all that is said of it, 1 without what it is called and with no state that says
 // nothing, 2 its id.
-static pons_value *told_item(const pons_value *item, int level)
+static pons_value *reported_item(const pons_value *item, int level)
 {
     pons_autovalue whole = pons__rounded(item);
     if (level == 2 && pons_get(item, "id")) {
@@ -183,7 +179,7 @@ static size_t write_items(pons_buf *out, const pons_value *items, int level, pon
 {
     const size_t n = json_array_size(items);
     for (size_t i = 0; i < n; i++) {
-        pons_autovalue item = told_item(json_array_get(items, i), level);
+        pons_autovalue item = reported_item(json_array_get(items, i), level);
         char *line = NULL;
         const bool fits = pons_value_line(item, &line) >= 0 && pons__room_add(&max, line);
         if (fits) {
@@ -203,19 +199,19 @@ static void add_list(pons_buf *out, const char *title, const pons_value *items, 
 {
     static const int levels[] = {0, 1, 2, 1};
     const size_t n = json_array_size(items);
-    size_t told = 0;
+    size_t reported = 0;
     pons_autobuf list = PONS_BUF_INIT;
-    for (size_t i = 0; i < sizeof levels / sizeof levels[0] && told < n; i++) {
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0] && reported < n; i++) {
         pons_autobuf tried = PONS_BUF_INIT;
-        told = write_items(&tried, items, levels[i], max);
+        reported = write_items(&tried, items, levels[i], max);
         pons_buf_clear(&list);
         pons_buf_bytes(&list, tried.data, tried.len);
     }
     if (n > 0) {
         pons_buf_printf(out, "\n%s: [%s]", title, list.data ? list.data : "");
     }
-    if (told < n) {
-        pons_buf_printf(out, " (%zu more are left out to fit)", n - told);
+    if (reported < n) {
+        pons_buf_printf(out, " (%zu more are left out to fit)", n - reported);
     }
 }
 
@@ -238,9 +234,7 @@ static void add_context(const pons_brain *b, pons_buf *out, pons__room max)
     add_list(out, "Waiting tasks", waiting, pons__room_part(max, 2));
     add_list(out, "Objects", b->around ? b->around->objects : NULL, pons__room_part(max, 2));
     pons_autovalue more = b->opts.context ? b->opts.context(b->opts.user) : NULL;
-    const char *title;
-    json_t *list;
-    json_object_foreach(more, title, list) {
+    pons_each_member(title, list, more) {
         add_list(out, title, list, pons__room_part(max, 2));
     }
 }

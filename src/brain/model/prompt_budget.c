@@ -98,23 +98,20 @@ pons_value *pons__shortened(const pons_value *v, size_t text_max, size_t list_ma
 // A copy with its numbers to three places, which is more than any decision needs.
 pons_value *pons__rounded(const pons_value *v)
 {
-    size_t i;
-    json_t *item;
-    const char *key;
     if (json_is_real(v)) {
         const double x = json_real_value(v);
         return json_real(isfinite(x) ? round(x * PLACES) / PLACES : 0.0);
     }
     if (json_is_array(v)) {
         pons_value *list = json_array();
-        json_array_foreach(v, i, item) {
+        pons_each(item, v) {
             json_array_append_new(list, pons__rounded(item));
         }
         return list;
     }
     if (json_is_object(v)) {
         pons_value *object = json_object();
-        json_object_foreach((json_t *)v, key, item) {
+        pons_each_member(key, item, v) {
             json_object_set_new(object, key, pons__rounded(item));
         }
         return object;

@@ -26,9 +26,7 @@ pons_value *pons__form_text(int max)
 pons_value *pons__form_exactly(pons_value *properties)
 {
     pons_value *required = json_array();
-    const char *name;
-    json_t *unused;
-    json_object_foreach(properties, name, unused) {
+    pons_each_member(name, unused, properties) {
         json_array_append_new(required, json_string(name));
     }
     return pons_object("type", json_string("object"), "properties", properties, "required",
@@ -55,9 +53,7 @@ pons_value *pons__form_of(const pons_value *value)
         return pons_object("const", pons_value_ref(value), NULL);
     }
     pons_value *properties = json_object();
-    const char *key;
-    json_t *member;
-    json_object_foreach((json_t *)value, key, member) {
+    pons_each_member(key, member, value) {
         json_object_set_new(properties, key, pons__form_of(member));
     }
     return pons__form_exactly(properties);
@@ -87,10 +83,8 @@ static void write_argument(pons_buf *out, const char *name, const pons_value *sc
 // Whether every way, or one of them (some), needs an argument.
 static bool is_needed(const pons_value *schema, const char *name, bool *ret_some)
 {
-    size_t i;
-    json_t *way;
     *ret_some = false;
-    json_array_foreach(pons_get(schema, "oneOf"), i, way) {
+    pons_each(way, pons_get(schema, "oneOf")) {
         *ret_some = *ret_some || pons__has(pons_get(way, "required"), name);
     }
     return pons__has(pons_get(schema, "required"), name);
@@ -102,10 +96,8 @@ static void write_arguments(pons_buf *out, const pons_value *schema)
     const char *const before[] = {", ", " | ", ", "};
     bool any = false;
     for (int round = 0; round < 3; round++) {
-        const char *name;
-        json_t *property;
         bool first = true;
-        json_object_foreach((json_t *)pons_get(schema, "properties"), name, property) {
+        pons_each_member(name, property, pons_get(schema, "properties")) {
             bool some;
             const bool needed = is_needed(schema, name, &some);
             const int own = needed ? 0 : some ? 1 : 2;

@@ -138,9 +138,7 @@ static bool transient(const pons_value *rules)
     static const char *const words[] = {"telemetry_age", "stop_latched", "mode",
                                         "resource",      "battery",      NULL};
     bool all = json_array_size(rules) > 0;
-    size_t i;
-    json_t *rule;
-    json_array_foreach(rules, i, rule) {
+    pons_each(rule, rules) {
         PONS__AUTO(broken) broken = pons__record_read(&pons__broken_record, rule);
         all = all && pons__word_find(words, broken->rule, -1) >= 0;
     }

@@ -55,9 +55,9 @@ pons__task_plan *pons__task_plan_reopen(const pons__task_plan *state)
     pons__task_plan *fresh = pons__record_copy(&pons__task_plan_record, state);
     const pons__pend *pend = fresh ? fresh->pend : NULL;
     const pons__result *ended = pend ? pend->result : NULL;
-    const bool told = pend && (pend->answer || (ended && ended->status != PONS_END_CANCELED &&
-                                                ended->error_code != PONS__STOPPED));
-    if (pend && !told) {
+    const bool reported = pend && (pend->answer || (ended && ended->status != PONS_END_CANCELED &&
+                                                    ended->error_code != PONS__STOPPED));
+    if (pend && !reported) {
         pons__record_free(&pons__pend_record, fresh->pend);
         fresh->pend = NULL;
     }
@@ -68,10 +68,10 @@ void pons__task_plan_tell(pons_brain *b, pons_cx *cx, const pons_plan *p,
                           const pons_plan_step *step)
 {
     if (step) {
-        PONS__EMIT(b, cx, plan_step_told, .plan_id = p->plan_id, .step_id = step->step_id,
+        PONS__EMIT(b, cx, plan_step_reported, .plan_id = p->plan_id, .step_id = step->step_id,
                    .action = step->action, .status = pons_step_status_word(step->status));
     } else {
-        PONS__EMIT(b, cx, plan_status_told, .plan_id = p->plan_id,
+        PONS__EMIT(b, cx, plan_status_reported, .plan_id = p->plan_id,
                    .status = pons_plan_status_word(p->status));
     }
 }

@@ -258,8 +258,8 @@ static int act_on(pons__turn *t, const pons_value *const *answers, const pons__r
                : nobody ? "no answer"
                         : "a person said no");
     }
-    pons_autovalue heard = pons__record_write(&pons__reply_record, reply);
-    pons__task_plan_note_answer(r, reply->detached ? answers[0] : heard);
+    pons_autovalue received = pons__record_write(&pons__reply_record, reply);
+    pons__task_plan_note_answer(r, reply->detached ? answers[0] : received);
     pons__recovery_answered(t->b, r, reply);
     pons__approval_resolve(t, id, no ? "reject" : action, reply);
     return PONS_OK;

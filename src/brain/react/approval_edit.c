@@ -95,10 +95,8 @@ static bool about(pons_brain *b, const pons__goal *goal, const char *skill, cons
     const pons__zone *zone = to ? pons__zone_find(b, to) : NULL;
     const pons_value *pose = pons__about_in(b, skill, args, PONS_ABOUT_POSE);
     const pons__pose at = pons__pose_of(pose);
-    size_t i;
-    json_t *name;
     if (goal->zones) { // each of them is
-        json_array_foreach(goal->zones, i, name) {
+        pons_each(name, goal->zones) {
             if (zone && pons__zone_find(b, json_string_value(name)) == zone) {
                 return true;
             }
@@ -140,9 +138,7 @@ static void replace_goal(pons_brain *b, pons__goal *goal, const char *skill, con
         pons_value *zones = json_array();
         const char *from = pons__about_zone(b, skill, old);
         const pons__zone *left = pons__zone_find(b, from ? from : "");
-        size_t i;
-        json_t *name;
-        json_array_foreach(goal->zones, i, name) {
+        pons_each(name, goal->zones) {
             const bool same = pons__zone_find(b, json_string_value(name)) == left;
             json_array_append_new(zones,
                                   same ? json_string(zone ? zone : "") : pons_value_ref(name));

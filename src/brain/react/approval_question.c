@@ -132,9 +132,9 @@ void pons__approval_ask(pons_brain *b, pons_cx *cx, pons__react *react, const po
         pons__list_add(&react->asking.also, q);
     }
     for (size_t i = 0; i <= react->asking.also.n; i++) {
-        pons__question told = *pons__approval_question(react, i);
-        told.task_id = react->task ? react->task->id : "";
-        pons__event_emit(b, cx, &pons__approval_requested_record, &told);
+        pons__question reported = *pons__approval_question(react, i);
+        reported.task_id = react->task ? react->task->id : "";
+        pons__event_emit(b, cx, &pons__approval_requested_record, &reported);
     }
 }
 

@@ -95,9 +95,7 @@ static void compile_op(const pons__turn *t, pons__proposed *p, const pons__asked
 // Words go out like every other operation: as a goal of the skill that says.
 static void compile_words(const pons_brain *b, pons__proposed *p)
 {
-    size_t i;
-    json_t *text;
-    json_array_foreach(p->to_speak, i, text) {
+    pons_each(text, p->to_speak) {
         pons__op *send = pons__record_new(&pons__op_record);
         PONS__AUTO(means) say = pons__means_for(b, "say", "text", pons_value_ref(text));
         pons__set_text(&send->skill, say ? say->skill : "say");

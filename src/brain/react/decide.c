@@ -148,18 +148,18 @@ static int model_decision(pons__turn *t, verdict *v, pons_error *err)
     int rc = PONS_OK;
     int64_t attempt = 1, cuts = 0;
     while (rc >= 0 && how != TURNED_DONE && attempt <= t->react->model_tries && cuts < CUTS_MAX) {
-        const pons_value *told = NULL;
+        const pons_value *reported = NULL;
         const pons__model_asked asked = {.iter = t->react->iter,
                                          .attempt = attempt,
                                          .complaint = last ? why.message : NULL,
                                          .previous = last ? last->content : NULL};
         rc = pons_await(t->cx, "llm", pons__record_write(&pons__model_asked_record, &asked), 0,
-                        &told, err);
+                        &reported, err);
         if (rc < 0) {
             break;
         }
         pons_error wrong = PONS_ERROR_INIT;
-        pons__model_answer *answer = pons__record_read(&pons__model_answer_record, told);
+        pons__model_answer *answer = pons__record_read(&pons__model_answer_record, reported);
         how = take_answer(t, v, answer, &wrong);
         cuts += how == TURNED_CUT;
         if (how == TURNED_BAD) {
@@ -312,7 +312,7 @@ static void show(pons__turn *t, verdict *v)
 {
     const char *source = pons__source_words[v->source];
     const pons__model_cost cost = {.calls = v->calls, .tokens = v->tokens};
-    PONS__EMIT(t->b, t->cx, decision_told, .decision = v->decision, .source = source,
+    PONS__EMIT(t->b, t->cx, decision_reported, .decision = v->decision, .source = source,
                .iter = t->react->iter, .fallback = json_string_value(v->fallback),
                .model = v->calls ? &cost : NULL);
     pons_cx_custom(t->cx, pons_object("node", json_string("react_decide"), "decision",

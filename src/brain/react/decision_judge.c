@@ -23,9 +23,7 @@ static void rule(pons_value *rules, const char *name, pons_value *message)
 // A cancel of what is not under way would do nothing, and say nothing.
 static void judge_cancels(const pons__turn *t, pons_value *rules)
 {
-    size_t i;
-    json_t *id;
-    json_array_foreach(t->react->proposed_ops->to_cancel, i, id) {
+    pons_each(id, t->react->proposed_ops->to_cancel) {
         const char *goal_id = json_string_value(id);
         if (!pons__running_find(t->skills, goal_id)) {
             rule(rules, "cancel",

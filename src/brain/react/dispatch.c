@@ -218,15 +218,13 @@ static bool take_back(pons__turn *t)
 
 static int cancel_all(pons__turn *t, bool *ret_clear, pons_error *err)
 {
-    size_t i;
-    json_t *id;
-    json_array_foreach(t->skills->to_cancel, i, id) {
+    pons_each(id, t->skills->to_cancel) {
         pons__body_goal *g = pons__port_goal(&t->b->port, json_string_value(id));
         if (g && !g->result) {
             pons__port_cancel(&t->b->port, g->id);
         }
     }
-    json_array_foreach(t->skills->to_cancel, i, id) {
+    pons_each(id, t->skills->to_cancel) {
         if (!pons__running_find(t->skills, json_string_value(id))) {
             continue;
         }
@@ -238,8 +236,8 @@ static int cancel_all(pons__turn *t, bool *ret_clear, pons_error *err)
         if (rc < 0) {
             return rc;
         }
-        PONS__AUTO(ended) told = pons__record_read(&pons__ended_record, end);
-        const bool known = told->status != NULL;
+        PONS__AUTO(ended) reported = pons__record_read(&pons__ended_record, end);
+        const bool known = reported->status != NULL;
         if (!known) { // detached, or the body is silent: it stays where it is
             *ret_clear = false;
             continue;

@@ -27,9 +27,7 @@ static bool lasts(const pons__broken *broken)
 // lasts does so.
 static bool lasting(const pons_value *rules)
 {
-    size_t i;
-    json_t *rule;
-    json_array_foreach(rules, i, rule) {
+    pons_each(rule, rules) {
         PONS__AUTO(broken) broken = pons__record_read(&pons__broken_record, rule);
         if (lasts(broken)) {
             return true;
@@ -63,7 +61,7 @@ static void refuse(pons__turn *t, const pons__patched *was, const pons_value *ru
         r->replans++;
         const pons__decision replan = {
             .type = PONS_REPLAN, .reason = json_string_value(says), .task_id = ""};
-        PONS__EMIT(t->b, t->cx, decision_told, .decision = &replan, .source = "guard",
+        PONS__EMIT(t->b, t->cx, decision_reported, .decision = &replan, .source = "guard",
                    .iter = r->iter);
     }
     r->answered.settles = false; // the yes was to what is refused

@@ -88,12 +88,11 @@ static pons__react *activated(const pons__activate *mail)
 static void take_inbox(pons__turn *t, pons_error *err)
 {
     bool begun = pons_cx_get(t->cx, "react") != NULL;
-    size_t i;
-    json_t *msg;
-    json_array_foreach(pons_cx_inbox(t->cx, err), i, msg) {
-        PONS__AUTO(mail) letter = pons__record_read(&pons__mail_record, msg);
-        if (letter->kind == PONS_MAIL_ACTIVATE) {
-            PONS__AUTO(activate) mail = pons__record_read(&pons__activate_record, letter->value);
+    pons_each(msg, pons_cx_inbox(t->cx, err)) {
+        PONS__AUTO(mail) inbox_message = pons__record_read(&pons__mail_record, msg);
+        if (inbox_message->kind == PONS_MAIL_ACTIVATE) {
+            PONS__AUTO(activate)
+            mail = pons__record_read(&pons__activate_record, inbox_message->value);
             pons__react *fresh = activated(mail);
             hear_again(t->b, fresh->task);
             fresh->pace = t->react->pace; // a new activation is no new patience
@@ -106,8 +105,8 @@ static void take_inbox(pons__turn *t, pons_error *err)
             pons__record_free(&pons__result_record, t->skills->last_result);
             t->skills->last_result = NULL;
             pons__list_clear(&pons__result_record, &t->skills->results);
-        } else if (letter->kind == PONS_MAIL_PREEMPT) {
-            pons__preempt *mail = pons__record_read(&pons__preempt_record, letter->value);
+        } else if (inbox_message->kind == PONS_MAIL_PREEMPT) {
+            pons__preempt *mail = pons__record_read(&pons__preempt_record, inbox_message->value);
             if (mail->activation == t->react->activation) {
                 pons__record_free(&pons__preempt_record, t->react->preempt);
                 t->react->preempt = mail;
@@ -141,18 +140,16 @@ static void mark_met(pons_brain *b, pons__task *task, const pons__skills *skills
 static pons_value *skill_names(const pons_brain *b)
 {
     pons_value *names = json_array();
-    size_t i;
-    json_t *item;
-    json_array_foreach(b->port.greeting.as.hello.skills, i, item) {
+    pons_each(item, b->port.greeting.as.hello.skills) {
         PONS__AUTO(registered) skill = pons__record_read(&pons__registered_record, item);
         json_array_append_new(names, json_string(skill->name));
     }
     return names;
 }
 
-static pons__world_told *told_world(const pons_brain *b)
+static pons__world_reported *reported_world(const pons_brain *b)
 {
-    pons__world_told *w = pons__record_new(&pons__world_told_record);
+    pons__world_reported *w = pons__record_new(&pons__world_reported_record);
     pons_value *names = json_array();
     PONS__AUTO_LIST(place) zones = {0};
     pons__list_read(&pons__place_record, b->around ? b->around->zones : NULL, &zones);
@@ -170,19 +167,17 @@ static pons__world_told *told_world(const pons_brain *b)
 // Whether the base is taken, and of what is counted how much is, as the body says it or by what runs.
 static pons_value *resources_now(const pons_brain *b, const pons__skills *skills)
 {
-    const pons_value *told = b->seen ? b->seen->resources : NULL;
-    pons_value *seen = told ? json_copy((json_t *)told) : json_object();
+    const pons_value *reported = b->seen ? b->seen->resources : NULL;
+    pons_value *seen = reported ? json_copy((json_t *)reported) : json_object();
     pons_autovalue all = pons__resources(b);
-    const char *name;
-    json_t *amount;
-    json_object_foreach(all, name, amount) {
+    pons_each_member(name, amount, all) {
         int64_t used = 0;
         for (size_t i = 0; i < skills->running.n; i++) {
             const pons__running *r = skills->running.at[i];
             const pons__registered *skill = pons__skill(b, r->skill);
             used += pons_get_int(skill ? skill->counted : NULL, name, 0);
         }
-        const int64_t at_body = pons_get_int(pons_get(told, "counted"), name, 0);
+        const int64_t at_body = pons_get_int(pons_get(reported, "counted"), name, 0);
         json_object_set_new(seen, name,
                             pons_object("used", json_integer(used > at_body ? used : at_body), "of",
                                         pons_value_ref(amount), NULL));
@@ -191,10 +186,10 @@ static pons_value *resources_now(const pons_brain *b, const pons__skills *skills
     return seen;
 }
 
-static pons__robot_told *told_robot(const pons_brain *b, const pons__skills *skills)
+static pons__robot_reported *reported_robot(const pons_brain *b, const pons__skills *skills)
 {
     const pons__robot *seen = b->seen;
-    pons__robot_told *r = pons__record_new(&pons__robot_told_record);
+    pons__robot_reported *r = pons__record_new(&pons__robot_reported_record);
     pons__json(&r->resources, resources_now(b, skills));
     r->stop = pons__record_copy(&pons__latch_record, seen ? seen->stop : NULL);
     r->stop = r->stop ? r->stop : pons__record_new(&pons__latch_record);
@@ -219,13 +214,13 @@ static pons__robot_told *told_robot(const pons_brain *b, const pons__skills *ski
     return r;
 }
 
-static pons__task_told *told_task(const pons__react *react)
+static pons__task_reported *reported_task(const pons__react *react)
 {
     const pons__task *task = react->task;
     if (!task) {
         return NULL;
     }
-    pons__task_told *t = pons__record_new(&pons__task_told_record);
+    pons__task_reported *t = pons__record_new(&pons__task_reported_record);
     pons__set_text(&t->id, task->id);
     pons__set_text(&t->text, task->text);
     t->priority = task->priority;
@@ -237,7 +232,7 @@ static pons__task_told *told_task(const pons__react *react)
 }
 
 // What waits beside the task at hand, for a decision to switch.
-static pons__list told_queue(const pons_brain *b)
+static pons__list reported_queue(const pons_brain *b)
 {
     pons__list list = {0};
     for (size_t i = 0; i < b->tasks->queue.n && list.n < QUEUE_TOLD; i++) {
@@ -249,22 +244,22 @@ static pons__list told_queue(const pons_brain *b)
     return list;
 }
 
-static pons__list told_running(pons_brain *b, const pons__skills *skills)
+static pons__list reported_running(pons_brain *b, const pons__skills *skills)
 {
     pons__list list = {0};
     for (size_t i = 0; i < skills->running.n; i++) {
         const pons__running *r = skills->running.at[i];
         const pons__body_goal *g = pons__port_goal(&b->port, r->goal_id);
-        pons__running_told *told = pons__record_new(&pons__running_told_record);
-        pons__set_text(&told->goal_id, r->goal_id);
-        pons__set_text(&told->skill, r->skill);
-        pons__json(&told->args, pons_value_ref(r->args));
-        told->goal_index = r->goal_index;
-        told->beside = pons__means_beside(b, r->skill);
-        told->elapsed_s =
+        pons__running_reported *reported = pons__record_new(&pons__running_reported_record);
+        pons__set_text(&reported->goal_id, r->goal_id);
+        pons__set_text(&reported->skill, r->skill);
+        pons__json(&reported->args, pons_value_ref(r->args));
+        reported->goal_index = r->goal_index;
+        reported->beside = pons__means_beside(b, r->skill);
+        reported->elapsed_s =
             (double)(pons__port_robot_ms(&b->port) - r->started_robot_ms) / PONS_MS_PER_S;
-        told->distance_remaining_m = g ? g->left_m : NAN;
-        pons__list_add(&list, told);
+        reported->distance_remaining_m = g ? g->left_m : NAN;
+        pons__list_add(&list, reported);
     }
     return list;
 }
@@ -277,16 +272,16 @@ static pons_value *observation_of(pons_brain *b, pons__react *react, const pons_
                            .iterations_max = b->rules.iterations_max,
                            .charged_pct = b->rules.battery_charged_pct};
     pons_autovalue names = skill_names(b);
-    pons_autovalue means = pons__means_told(b, react->task);
+    pons_autovalue means = pons__means_reported(b, react->task);
     pons__observation o = {.iter = react->iter,
                            .mode = react->mode,
-                           .task = told_task(react),
-                           .robot = told_robot(b, skills),
-                           .world = told_world(b),
-                           .queue = told_queue(b),
+                           .task = reported_task(react),
+                           .robot = reported_robot(b, skills),
+                           .world = reported_world(b),
+                           .queue = reported_queue(b),
                            .skills = names,
                            .means = means,
-                           .running = told_running(b, skills),
+                           .running = reported_running(b, skills),
                            .last_result = skills->last_result,
                            .results = skills->results.n > 1 ? skills->results : (pons__list){0},
                            .failures = react->failures,
@@ -296,11 +291,11 @@ static pons_value *observation_of(pons_brain *b, pons__react *react, const pons_
                            .woke = react->woke,
                            .human = react->human};
     pons_value *v = pons__record_write(&pons__observation_record, &o);
-    pons__record_free(&pons__task_told_record, o.task);
-    pons__record_free(&pons__robot_told_record, o.robot);
-    pons__record_free(&pons__world_told_record, o.world);
+    pons__record_free(&pons__task_reported_record, o.task);
+    pons__record_free(&pons__robot_reported_record, o.robot);
+    pons__record_free(&pons__world_reported_record, o.world);
     pons__record_free(&pons__recovery_brief_record, o.recovery);
-    pons__list_clear(&pons__running_told_record, &o.running);
+    pons__list_clear(&pons__running_reported_record, &o.running);
     pons__list_clear(&pons__waiting_record, &o.queue);
     return v;
 }
@@ -334,10 +329,10 @@ int pons__build_observation(pons_cx *cx, void *user, pons_error *err)
     pons__json(&t.skills->registry, pons_value_ref(pons_get(observation, "skills")));
     t.skills_changed = true;
     pons__door_own(b, cx, PONS_DOOR_OBSERVATION, observation);
-    pons_autovalue told =
+    pons_autovalue reported =
         json_copy(observation); // whoever is asked now has them; the past needs none
-    json_object_del(told, "means");
-    pons__say_message(cx, "user", told);
+    json_object_del(reported, "means");
+    pons__say_message(cx, "user", reported);
     PONS__EMIT(b, cx, observed, .observation = observation);
     pons_value_unref(observation);
     return pons__turn_end(&t, PONS_OK);

@@ -107,9 +107,7 @@ bool pons__unsettled_lost(pons_brain *b, const pons_value *lost, const char *ski
 {
     const pons__react *react = pons__inner_of(b);
     bool any = false;
-    size_t i;
-    json_t *one;
-    json_array_foreach(lost, i, one) {
+    pons_each(one, lost) {
         any = any || pons__unsettled_asked(b, json_string_value(one));
     }
     return any && react && !passes(b, react, skill);

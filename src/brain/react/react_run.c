@@ -166,13 +166,13 @@ static int answer_people(pons_brain *b, const pons__list *people, const pons_val
 // Read off the kernel's state: it wants the inner loop back, and R1 has not read so yet.
 static int give_preempt(pons_brain *b, pons_error *err)
 {
-    const pons__told *told = b->tasks->react;
+    const pons__reported *reported = b->tasks->react;
     const pons_run_state state = pons_run_state_get(b->react_run);
-    if (told->state != PONS_INNER_STOPPING) {
+    if (reported->state != PONS_INNER_STOPPING) {
         return 0;
     }
     const pons__react *react = pons__inner_of(b);
-    if (!react || react->activation != told->activation || react->preempt ||
+    if (!react || react->activation != reported->activation || react->preempt ||
         (state != PONS_RUN_PARKED && state != PONS_RUN_INTERRUPTED)) {
         return 0;
     }
@@ -180,9 +180,9 @@ static int give_preempt(pons_brain *b, pons_error *err)
     if (people.n > 0) {
         // What the task asks stays open while others run, unless it is over or stopped; also when SAFE, for
         // which it is let go of and the base stopped, has passed before this life could say so.
-        const bool safe = b->tasks->mode == PONS_MODE_SAFE || told->mode == PONS_MODE_SAFE;
+        const bool safe = b->tasks->mode == PONS_MODE_SAFE || reported->mode == PONS_MODE_SAFE;
         const bool aside = !safe && !b->tasks->stopped && react->asking.question &&
-                           pons__queue_find(b->tasks, told->task_id);
+                           pons__queue_find(b->tasks, reported->task_id);
         pons_autovalue word =
             PONS__WRITE(reply, .action = "reject", .reason = "the kernel took over",
                         .at_ms = pons_wall_ms(&b->opts.clock), .detached = true, .aside = aside);

@@ -79,16 +79,16 @@ static pons_value *await_of(const pons__turn *t)
 }
 
 // One piece of news.
-static int hear_news(pons__turn *t, pons__news **ret, pons_error *err)
+static int take_answers(pons__turn *t, pons__await_answer **ret, pons_error *err)
 {
-    const pons_value *news = NULL;
-    int rc = pons_await(t->cx, "body", await_of(t), 0, &news, err);
-    pons__news *told = pons__record_read(&pons__news_record, news);
-    const size_t n = json_array_size(told->results);
+    const pons_value *await_answer = NULL;
+    int rc = pons_await(t->cx, "body", await_of(t), 0, &await_answer, err);
+    pons__await_answer *reported = pons__record_read(&pons__await_answer_record, await_answer);
+    const size_t n = json_array_size(reported->results);
     for (size_t i = 0; rc >= 0 && i < n; i++) {
-        rc = pons__settle_result(t, json_array_get(told->results, i), err);
+        rc = pons__settle_result(t, json_array_get(reported->results, i), err);
     }
-    *ret = told;
+    *ret = reported;
     return rc;
 }
 
@@ -97,19 +97,19 @@ int pons__observe_execution_result(pons_cx *cx, void *user, pons_error *err)
     pons__turn t;
     pons__turn_begin(&t, cx, user, PONS_R7, err);
     pons__react *r = t.react;
-    pons__news *told = NULL;
+    pons__await_answer *reported = NULL;
     const size_t before = t.skills->results.n;
     const bool refused = unsent(r);
     if (t.skills->running.n == 0 && (!refused || pons__releases_all(pons__decided(r)))) {
         pons__decision_move(&t, PONS_ON_SETTLES);
         return pons__turn_end(&t, PONS_OK);
     }
-    int rc = hear_news(&t, &told, err);
-    while (rc >= 0 && told->event && is_saying(&t)) {
-        pons__record_free(&pons__news_record, told);
-        rc = hear_news(&t, &told, err);
+    int rc = take_answers(&t, &reported, err);
+    while (rc >= 0 && reported->event && is_saying(&t)) {
+        pons__record_free(&pons__await_answer_record, reported);
+        rc = take_answers(&t, &reported, err);
     }
-    const char *event = told->event ? told->event : "detached";
+    const char *event = reported->event ? reported->event : "detached";
     const bool look = strcmp(event, "check_in") == 0;
     const bool own =
         look && r->decision && r->decision->wake_s > 0.0 && r->source == PONS_SOURCE_LLM;
@@ -120,7 +120,7 @@ int pons__observe_execution_result(pons_cx *cx, void *user, pons_error *err)
         pons_autovalue one = pons__record_write(&pons__result_record, t.skills->results.at[i]);
         pons__say_message(cx, "user", one);
     }
-    pons__record_free(&pons__news_record, told);
+    pons__record_free(&pons__await_answer_record, reported);
     if (rc >= 0) {
         pons__decision_move(&t, PONS_ON_SETTLES);
     }
@@ -160,16 +160,18 @@ void pons__result_note(pons__turn *t, pons__result *last)
     t->skills_changed = true;
 }
 
-static pons__result *result_of(const pons__running *running, const pons__ended *told, int status)
+static pons__result *result_of(const pons__running *running, const pons__ended *reported,
+                               int status)
 {
     pons__result *last = pons__record_new(&pons__result_record);
     pons__set_text(&last->skill, running->skill);
     pons__set_text(&last->goal_id, running->goal_id);
-    pons__set_text(&last->error_msg, told->error_msg);
+    pons__set_text(&last->error_msg, reported->error_msg);
     pons__json(&last->args, pons_value_ref(running->args));
-    pons__json(&last->metrics, told->metrics ? pons_value_ref(told->metrics) : json_object());
+    pons__json(&last->metrics,
+               reported->metrics ? pons_value_ref(reported->metrics) : json_object());
     last->goal_index = running->goal_index;
-    last->error_code = told->error_code;
+    last->error_code = reported->error_code;
     last->status = status;
     return last;
 }
@@ -178,8 +180,8 @@ static pons__result *result_of(const pons__running *running, const pons__ended *
 static double driven_m(const pons__turn *t, const pons__result *last)
 {
     const pons__body_goal *g = pons__port_goal(&t->b->port, last->goal_id);
-    const double told = pons_get_num(last->metrics, "distance_m", NAN);
-    return isfinite(told) ? told : g && isfinite(g->driven_m) ? g->driven_m : 0.0;
+    const double reported = pons_get_num(last->metrics, "distance_m", NAN);
+    return isfinite(reported) ? reported : g && isfinite(g->driven_m) ? g->driven_m : 0.0;
 }
 
 // What a way to a zone says of the zone, for the world's summary (K3).
@@ -210,7 +212,7 @@ static bool note_stop(pons__turn *t, const pons__running *running, const char *w
     }
     t->b->tick_now = true;
     const pons__stopping mail = {.activation = t->react->activation, .reason = why};
-    pons_cx_post(t->cx, PONS_NS_KERNEL, pons__letter_words[PONS_LETTER_STOPPED],
+    pons_cx_post(t->cx, PONS_NS_KERNEL, pons__inbox_message_words[PONS_LETTER_STOPPED],
                  pons__record_write(&pons__stopping_record, &mail));
     return true;
 }
@@ -292,7 +294,7 @@ static pons__recovery recovery_for(pons_brain *b, const pons__result *last)
     return (pons__recovery)pons__word_find(pons__recovery_words, word, PONS_RECOVER_RETRY);
 }
 
-static int settle_word(pons__turn *t, const pons_value *told, const pons__ended *word,
+static int settle_word(pons__turn *t, const pons_value *reported, const pons__ended *word,
                        pons_error *err)
 {
     static const pons_effect_state states[] = {[PONS_END_DONE] = PONS_EFFECT_DONE,
@@ -315,7 +317,7 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
         json_array_append_new(t->lost, json_string(((pons__running *)all->at[place])->skill));
     }
     const int rc = pons__settle(t->cx, id, states[unknown ? PONS_END_UNKNOWN : status],
-                                pons_value_ref(told), err);
+                                pons_value_ref(reported), err);
     if (rc < 0) {
         return rc;
     }
@@ -357,8 +359,8 @@ static int settle_word(pons__turn *t, const pons_value *told, const pons__ended 
     return PONS_OK;
 }
 
-int pons__settle_result(pons__turn *t, const pons_value *told, pons_error *err)
+int pons__settle_result(pons__turn *t, const pons_value *reported, pons_error *err)
 {
-    PONS__AUTO(ended) word = pons__record_read(&pons__ended_record, told);
-    return settle_word(t, told, word, err);
+    PONS__AUTO(ended) word = pons__record_read(&pons__ended_record, reported);
+    return settle_word(t, reported, word, err);
 }

@@ -23,9 +23,7 @@ typedef struct ending {
 // Whether something that this decision let go of has not ended: the body has not said so, or is gone.
 static bool let_go_and_runs(const pons__react *r, const pons__skills *skills)
 {
-    size_t i;
-    json_t *id;
-    json_array_foreach(r->proposed_ops ? r->proposed_ops->to_cancel : NULL, i, id) {
+    pons_each(id, r->proposed_ops ? r->proposed_ops->to_cancel : NULL) {
         if (pons__running_find(skills, json_string_value(id))) {
             return true;
         }
@@ -80,9 +78,7 @@ static ending ending_of(const pons__react *r, const pons__skills *skills)
 // is a claim of nothing.
 static bool claims_something(const pons_brain *b, const pons_value *claims)
 {
-    size_t i;
-    json_t *said;
-    json_array_foreach(claims, i, said) {
+    pons_each(said, claims) {
         PONS__AUTO(claim) claim = pons__record_read(&pons__claim_record, said);
         if (claim->in_zone || claim->holding || claim->battery > b->rules.battery_safe_pct) {
             return true;
@@ -177,13 +173,13 @@ void pons__effect_event(pons_brain *b, pons_cx *cx, const char *id, const char *
 {
     PONS__AUTO(react) react = pons__react_read(cx);
     pons_autovalue empty = json_object();
-    const pons__effect_told told = {.goal_id = id,
-                                    .task_id = react->task ? react->task->id : NULL,
-                                    .skill = skill,
-                                    .args = args ? args : empty,
-                                    .state = state,
-                                    .reason = why ? why : ""};
-    pons_autovalue shown = pons__record_write(&pons__effect_told_record, &told);
+    const pons__effect_reported reported = {.goal_id = id,
+                                            .task_id = react->task ? react->task->id : NULL,
+                                            .skill = skill,
+                                            .args = args ? args : empty,
+                                            .state = state,
+                                            .reason = why ? why : ""};
+    pons_autovalue shown = pons__record_write(&pons__effect_reported_record, &reported);
     pons_cx_custom(cx, pons__with(shown, "node", json_string("effect")));
-    pons__event_emit(b, cx, &pons__effect_told_record, &told);
+    pons__event_emit(b, cx, &pons__effect_reported_record, &reported);
 }

@@ -48,15 +48,15 @@ static const pons__field ended_fields[] = {
 };
 TABLE(ended, "the answer to `end`, and what `news` has of each: how a goal has ended");
 
-static const pons__field news_fields[] = {
-    {"event",   NAME, KEY, offsetof(pons__news, event), .means = "`result`, `no_progress`, `check_in`, `rested`; lacking: the kernel took the wait back"},
-    {"results", JSON, KEY, offsetof(pons__news, results), .means = "of result: a list of `ended`"},
-    {"goal_id", NAME, KEY, offsetof(pons__news, goal_id), .means = "of no_progress"},
-    {"distance_remaining_m", NUM, KEY, offsetof(pons__news, distance_remaining_m), .preset = NAN, .means = "of no_progress"},
-    {"for_s",   NUM,  KEY, offsetof(pons__news, for_s), .preset = NAN, .means = "of no_progress: robot time"},
-    {"feedback", JSON, KEY, offsetof(pons__news, feedback), .means = "of check_in: as the body sent it"},
+static const pons__field await_answer_fields[] = {
+    {"event",   NAME, KEY, offsetof(pons__await_answer, event), .means = "`result`, `no_progress`, `check_in`, `rested`; lacking: the kernel took the wait back"},
+    {"results", JSON, KEY, offsetof(pons__await_answer, results), .means = "of result: a list of `ended`"},
+    {"goal_id", NAME, KEY, offsetof(pons__await_answer, goal_id), .means = "of no_progress"},
+    {"distance_remaining_m", NUM, KEY, offsetof(pons__await_answer, distance_remaining_m), .preset = NAN, .means = "of no_progress"},
+    {"for_s",   NUM,  KEY, offsetof(pons__await_answer, for_s), .preset = NAN, .means = "of no_progress: robot time"},
+    {"feedback", JSON, KEY, offsetof(pons__await_answer, feedback), .means = "of check_in: as the body sent it"},
 };
-TABLE(news, "the answer to `skill` and `rest`");
+TABLE(await_answer, "the answer to `skill` and `rest`");
 
 static const pons__field model_asked_fields[] = {
     {"iter",      INT,  NEVER, offsetof(pons__model_asked, iter), .means = "the round"},

@@ -49,13 +49,13 @@ typedef struct pons__ended {
 } pons__ended;
 PONS__RECORD_OF(ended);
 
-typedef struct pons__news { // the answer to skill, rest
+typedef struct pons__await_answer { // the answer to skill, rest
     const char *event; // result, no_progress, check_in, rested; NULL: the kernel took the wait back
     const char *goal_id; // of no_progress
     double distance_remaining_m, for_s;
     const pons_value *results, *feedback; // lists: of pons__ended; as the body sent it
-} pons__news;
-PONS__RECORD_OF(news);
+} pons__await_answer;
+PONS__RECORD_OF(await_answer);
 
 typedef struct pons__model_asked { // the request of an await of kind "llm"
     int64_t iter, attempt;

@@ -35,29 +35,29 @@ static const pons__field run_started_fields[] = {
 };
 EVENT(run_started, "run.started", "a run has started");
 
-static const pons__field mode_told_fields[] = {
-    {"mode", NAME, NEVER, offsetof(pons__mode_told, mode), .means = "the new mode"},
-    {"reason", TEXT, NEVER, offsetof(pons__mode_told, reason), .means = "for people"},
-    {"from", NAME, NEVER, offsetof(pons__mode_told, from), .means = "the mode before"},
+static const pons__field mode_reported_fields[] = {
+    {"mode", NAME, NEVER, offsetof(pons__mode_reported, mode), .means = "the new mode"},
+    {"reason", TEXT, NEVER, offsetof(pons__mode_reported, reason), .means = "for people"},
+    {"from", NAME, NEVER, offsetof(pons__mode_reported, from), .means = "the mode before"},
 };
-EVENT(mode_told, "mode", "the kernel has changed the mode");
+EVENT(mode_reported, "mode", "the kernel has changed the mode");
 
-static const pons__field control_told_fields[] = {
-    {"word", TEXT, NEVER, offsetof(pons__control_told, word), .means = "as it was said"},
-    {"ignored", TEXT, NEVER, offsetof(pons__control_told, ignored), .means = "why it did nothing"},
+static const pons__field control_reported_fields[] = {
+    {"word", TEXT, NEVER, offsetof(pons__control_reported, word), .means = "as it was said"},
+    {"ignored", TEXT, NEVER, offsetof(pons__control_reported, ignored), .means = "why it did nothing"},
 };
-EVENT(control_told, "control", "a control word such as `continue` had no effect");
+EVENT(control_reported, "control", "a control word such as `continue` had no effect");
 
-static const pons__field tempo_set_fields[] = {
-    {"percent", INT, NEVER, offsetof(pons__tempo_set, percent), .means = "of every speed limit, from now on"},
-    {"by", TEXT, NEVER, offsetof(pons__tempo_set, by), .means = "who asked for it"},
+static const pons__field speed_request_set_fields[] = {
+    {"percent", INT, NEVER, offsetof(pons__speed_request_set, percent), .means = "of every speed limit, from now on"},
+    {"by", TEXT, NEVER, offsetof(pons__speed_request_set, by), .means = "who asked for it"},
 };
-EVENT(tempo_set, "tempo.set", "the body has saved a new pace");
+EVENT(speed_request_set, "tempo.set", "the body has saved a new pace");
 
-static const pons__field tempo_refused_fields[] = {
-    {"reason", TEXT, NEVER, offsetof(pons__tempo_refused, reason), .means = "why the pace stays"},
+static const pons__field speed_request_refused_fields[] = {
+    {"reason", TEXT, NEVER, offsetof(pons__speed_request_refused, reason), .means = "why the pace stays"},
 };
-EVENT(tempo_refused, "tempo.refused", "a pace was refused, or could not be saved");
+EVENT(speed_request_refused, "tempo.refused", "a pace was refused, or could not be saved");
 
 static const pons__field task_queued_fields[] = {
     {"task", RECORD, NEVER, offsetof(pons__task_queued, task), .of = &pons__task_record, .means = "whole"},
@@ -108,29 +108,29 @@ static const pons__field observed_fields[] = {
 };
 EVENT(observed, "observation", "what a decision is made from");
 
-static const pons__field decision_told_fields[] = {
-    {"decision", RECORD, NEVER, offsetof(pons__decision_told, decision), .of = &pons__decision_record, .means = "schemas/decision.json"},
-    {"source", NAME, NEVER, offsetof(pons__decision_told, source), .means = "`llm`, `rule_engine`, `ladder`, `plan`, `guard`"},
-    {"iter", INT, NEVER, offsetof(pons__decision_told, iter), .means = "number of the decision in the task"},
-    {"fallback", NAME, KEY, offsetof(pons__decision_told, fallback), .means = "why the rules decided, and not the model"},
-    {"model", RECORD, KEY, offsetof(pons__decision_told, model), .of = &pons__model_cost_record, .means = "what it cost"},
+static const pons__field decision_reported_fields[] = {
+    {"decision", RECORD, NEVER, offsetof(pons__decision_reported, decision), .of = &pons__decision_record, .means = "schemas/decision.json"},
+    {"source", NAME, NEVER, offsetof(pons__decision_reported, source), .means = "`llm`, `rule_engine`, `ladder`, `plan`, `guard`"},
+    {"iter", INT, NEVER, offsetof(pons__decision_reported, iter), .means = "number of the decision in the task"},
+    {"fallback", NAME, KEY, offsetof(pons__decision_reported, fallback), .means = "why the rules decided, and not the model"},
+    {"model", RECORD, KEY, offsetof(pons__decision_reported, model), .of = &pons__model_cost_record, .means = "what it cost"},
 };
-EVENT(decision_told, "decision", "a decision, or what the guardrails made of it");
+EVENT(decision_reported, "decision", "a decision, or what the guardrails made of it");
 
 static const pons__field guard_refused_fields[] = {
     {"rules", JSON, NEVER, offsetof(pons__guard_refused, rules), .means = "[{rule, message, found?, limit?, unit?}]: every rule that was broken"},
 };
 EVENT(guard_refused, "guard.refused", "the guardrails refused a decision");
 
-static const pons__field effect_told_fields[] = {
-    {"goal_id", TEXT, NEVER, offsetof(pons__effect_told, goal_id), .means = "the goal id at the body"},
-    {"task_id", NAME, KEY, offsetof(pons__effect_told, task_id), .means = "the task that it is for"},
-    {"skill", TEXT, NEVER, offsetof(pons__effect_told, skill), .means = "of the registry"},
-    {"args", JSON, NEVER, offsetof(pons__effect_told, args), .means = "as they were sent"},
-    {"state", NAME, NEVER, offsetof(pons__effect_told, state), .means = "`intended`, `dispatched`, `accepted`, `done`, `failed`, `canceled`, `refused`, `outcome_unknown`"},
-    {"reason", TEXT, KEY, offsetof(pons__effect_told, reason), .means = "why it failed or was refused"},
+static const pons__field effect_reported_fields[] = {
+    {"goal_id", TEXT, NEVER, offsetof(pons__effect_reported, goal_id), .means = "the goal id at the body"},
+    {"task_id", NAME, KEY, offsetof(pons__effect_reported, task_id), .means = "the task that it is for"},
+    {"skill", TEXT, NEVER, offsetof(pons__effect_reported, skill), .means = "of the registry"},
+    {"args", JSON, NEVER, offsetof(pons__effect_reported, args), .means = "as they were sent"},
+    {"state", NAME, NEVER, offsetof(pons__effect_reported, state), .means = "`intended`, `dispatched`, `accepted`, `done`, `failed`, `canceled`, `refused`, `outcome_unknown`"},
+    {"reason", TEXT, KEY, offsetof(pons__effect_reported, reason), .means = "why it failed or was refused"},
 };
-EVENT(effect_told, "effect", "an effect has a new state");
+EVENT(effect_reported, "effect", "an effect has a new state");
 
 static const pons__field approval_requested_fields[] = {
     {"words", BOOL, KEY, offsetof(pons__question, words), .means = "any words answer it"},
@@ -181,30 +181,30 @@ static const pons__field plan_created_fields[] = {
 };
 EVENT(plan_created, "plan.created", "a task has a plan");
 
-static const pons__field plan_step_told_fields[] = {
-    {"plan_id", TEXT, NEVER, offsetof(pons__plan_step_told, plan_id), .means = "of the plan"},
-    {"step_id", INT, NEVER, offsetof(pons__plan_step_told, step_id), .means = "the step"},
-    {"action", TEXT, NEVER, offsetof(pons__plan_step_told, action), .means = "of the step"},
-    {"status", NAME, NEVER, offsetof(pons__plan_step_told, status), .means = "schemas/plan-step.json"},
+static const pons__field plan_step_reported_fields[] = {
+    {"plan_id", TEXT, NEVER, offsetof(pons__plan_step_reported, plan_id), .means = "of the plan"},
+    {"step_id", INT, NEVER, offsetof(pons__plan_step_reported, step_id), .means = "the step"},
+    {"action", TEXT, NEVER, offsetof(pons__plan_step_reported, action), .means = "of the step"},
+    {"status", NAME, NEVER, offsetof(pons__plan_step_reported, status), .means = "schemas/plan-step.json"},
 };
-EVENT(plan_step_told, "plan.step", "a step of a plan has a new status");
+EVENT(plan_step_reported, "plan.step", "a step of a plan has a new status");
 
-static const pons__field plan_status_told_fields[] = {
-    {"plan_id", TEXT, NEVER, offsetof(pons__plan_status_told, plan_id), .means = "of the plan"},
-    {"status", NAME, NEVER, offsetof(pons__plan_status_told, status), .means = "schemas/plan.json"},
+static const pons__field plan_status_reported_fields[] = {
+    {"plan_id", TEXT, NEVER, offsetof(pons__plan_status_reported, plan_id), .means = "of the plan"},
+    {"status", NAME, NEVER, offsetof(pons__plan_status_reported, status), .means = "schemas/plan.json"},
 };
-EVENT(plan_status_told, "plan.status", "a plan has a new status");
+EVENT(plan_status_reported, "plan.status", "a plan has a new status");
 
 static const pons__field spoken_fields[] = {
     {"text", TEXT, NEVER, offsetof(pons__spoken, text), .means = "what it says"},
 };
 EVENT(spoken, "speak", "the robot says something");
 
-static const pons__field stop_told_fields[] = {
-    {"latched", BOOL, NEVER, offsetof(pons__stop_told, latched), .means = "a protective stop is in force"},
-    {"reason", TEXT, NEVER, offsetof(pons__stop_told, reason), .means = "for people"},
+static const pons__field stop_reported_fields[] = {
+    {"latched", BOOL, NEVER, offsetof(pons__stop_reported, latched), .means = "a protective stop is in force"},
+    {"reason", TEXT, NEVER, offsetof(pons__stop_reported, reason), .means = "for people"},
 };
-EVENT(stop_told, "stop", "a protective stop was latched or reset");
+EVENT(stop_reported, "stop", "a protective stop was latched or reset");
 
 #define EVENT_OF(noun, of, type, words)                                                             \
     const pons__record pons__##noun##_record = {                                                    \
@@ -223,21 +223,21 @@ static const pons__field schedule_refused_fields[] = {
 EVENT(schedule_refused, "schedule.refused", "a goal at a time was refused");
 
 static const pons__field schedule_due_fields[] = {
-    {"schedule_id", TEXT, NEVER, offsetof(pons__schedule_told, schedule_id), .means = "id of the schedule"},
-    {"text",        TEXT, NEVER, offsetof(pons__schedule_told, text), .means = "the goal in words"},
-    {"due_ms",      INT,  NEVER, offsetof(pons__schedule_told, due_ms), .means = "when it was due, Unix time"},
-    {"late_ms",     INT,  NEVER, offsetof(pons__schedule_told, late_ms), .means = "how much later it is now"},
+    {"schedule_id", TEXT, NEVER, offsetof(pons__schedule_reported, schedule_id), .means = "id of the schedule"},
+    {"text",        TEXT, NEVER, offsetof(pons__schedule_reported, text), .means = "the goal in words"},
+    {"due_ms",      INT,  NEVER, offsetof(pons__schedule_reported, due_ms), .means = "when it was due, Unix time"},
+    {"late_ms",     INT,  NEVER, offsetof(pons__schedule_reported, late_ms), .means = "how much later it is now"},
 };
-EVENT_OF(schedule_due, schedule_told, "schedule.due", "the time of a goal has come");
+EVENT_OF(schedule_due, schedule_reported, "schedule.due", "the time of a goal has come");
 
 static const pons__field schedule_missed_fields[] = {
-    {"schedule_id", TEXT, NEVER, offsetof(pons__schedule_told, schedule_id), .means = "id of the schedule"},
-    {"text",        TEXT, NEVER, offsetof(pons__schedule_told, text), .means = "the goal in words"},
-    {"due_ms",      INT,  NEVER, offsetof(pons__schedule_told, due_ms), .means = "when it was due, Unix time"},
-    {"late_ms",     INT,  NEVER, offsetof(pons__schedule_told, late_ms), .means = "how much later it is now"},
-    {"reason",      TEXT, NEVER, offsetof(pons__schedule_told, reason), .means = "for people"},
+    {"schedule_id", TEXT, NEVER, offsetof(pons__schedule_reported, schedule_id), .means = "id of the schedule"},
+    {"text",        TEXT, NEVER, offsetof(pons__schedule_reported, text), .means = "the goal in words"},
+    {"due_ms",      INT,  NEVER, offsetof(pons__schedule_reported, due_ms), .means = "when it was due, Unix time"},
+    {"late_ms",     INT,  NEVER, offsetof(pons__schedule_reported, late_ms), .means = "how much later it is now"},
+    {"reason",      TEXT, NEVER, offsetof(pons__schedule_reported, reason), .means = "for people"},
 };
-EVENT_OF(schedule_missed, schedule_told, "schedule.missed", "the time of a goal has passed, and nothing was done");
+EVENT_OF(schedule_missed, schedule_reported, "schedule.missed", "the time of a goal has passed, and nothing was done");
 
 static const pons__field schedule_skipped_fields[] = {
     {"schedule_id", TEXT, NEVER, offsetof(pons__schedule_skipped, schedule_id), .means = "id of the schedule"},
@@ -252,15 +252,15 @@ static const pons__field place_kept_fields[] = {
 EVENT(place_kept, "place.kept", "a person has named a place");
 
 static const pons__field place_forgotten_fields[] = {
-    {"name", TEXT, NEVER, offsetof(pons__place_told, name), .means = "of the place"},
+    {"name", TEXT, NEVER, offsetof(pons__place_reported, name), .means = "of the place"},
 };
-EVENT_OF(place_forgotten, place_told, "place.forgotten", "a person has removed a named place");
+EVENT_OF(place_forgotten, place_reported, "place.forgotten", "a person has removed a named place");
 
 static const pons__field place_refused_fields[] = {
-    {"name",   TEXT, NEVER, offsetof(pons__place_told, name), .means = "of the place, or the words"},
-    {"reason", TEXT, NEVER, offsetof(pons__place_told, reason), .means = "for people"},
+    {"name",   TEXT, NEVER, offsetof(pons__place_reported, name), .means = "of the place, or the words"},
+    {"reason", TEXT, NEVER, offsetof(pons__place_reported, reason), .means = "for people"},
 };
-EVENT_OF(place_refused, place_told, "place.refused", "a named place was refused");
+EVENT_OF(place_refused, place_reported, "place.refused", "a named place was refused");
 
 static const pons__field schema_failed_fields[] = {
     {"schema", NAME, NEVER, offsetof(pons__schema_failed, schema), .means = "the file"},
@@ -287,10 +287,10 @@ EVENT(run_done, "run.done", "the run is over; always last");
 
 const pons__record *const pons__event_records[] = {
     &pons__run_started_record,
-    &pons__mode_told_record,
-    &pons__control_told_record,
-    &pons__tempo_set_record,
-    &pons__tempo_refused_record,
+    &pons__mode_reported_record,
+    &pons__control_reported_record,
+    &pons__speed_request_set_record,
+    &pons__speed_request_refused_record,
     &pons__task_queued_record,
     &pons__task_active_record,
     &pons__task_raised_record,
@@ -299,18 +299,18 @@ const pons__record *const pons__event_records[] = {
     &pons__task_overdue_record,
     &pons__task_done_record,
     &pons__observed_record,
-    &pons__decision_told_record,
+    &pons__decision_reported_record,
     &pons__guard_refused_record,
-    &pons__effect_told_record,
+    &pons__effect_reported_record,
     &pons__approval_requested_record,
     &pons__approval_resolved_record,
     &pons__approval_late_record,
     &pons__goal_replaced_record,
     &pons__plan_created_record,
-    &pons__plan_step_told_record,
-    &pons__plan_status_told_record,
+    &pons__plan_step_reported_record,
+    &pons__plan_status_reported_record,
     &pons__spoken_record,
-    &pons__stop_told_record,
+    &pons__stop_reported_record,
     &pons__schedule_added_record,
     &pons__schedule_refused_record,
     &pons__schedule_due_record,

@@ -26,18 +26,18 @@ typedef struct pons__run_started {
 } pons__run_started;
 PONS__RECORD_OF(run_started);
 
-typedef struct pons__mode_told {
+typedef struct pons__mode_reported {
     const char *mode;
     const char *reason;
     const char *from;
-} pons__mode_told;
-PONS__RECORD_OF(mode_told);
+} pons__mode_reported;
+PONS__RECORD_OF(mode_reported);
 
-typedef struct pons__control_told {
+typedef struct pons__control_reported {
     const char *word;
     const char *ignored;
-} pons__control_told;
-PONS__RECORD_OF(control_told);
+} pons__control_reported;
+PONS__RECORD_OF(control_reported);
 
 typedef struct pons__task_queued {
     const struct pons__task *task;
@@ -88,29 +88,29 @@ typedef struct pons__observed {
 } pons__observed;
 PONS__RECORD_OF(observed);
 
-typedef struct pons__decision_told {
+typedef struct pons__decision_reported {
     const struct pons__decision *decision;
     const char *source;
     int64_t iter;
     const char *fallback;
     const struct pons__model_cost *model;
-} pons__decision_told;
-PONS__RECORD_OF(decision_told);
+} pons__decision_reported;
+PONS__RECORD_OF(decision_reported);
 
 typedef struct pons__guard_refused {
     const pons_value *rules;
 } pons__guard_refused;
 PONS__RECORD_OF(guard_refused);
 
-typedef struct pons__effect_told {
+typedef struct pons__effect_reported {
     const char *goal_id;
     const char *task_id;
     const char *skill;
     const pons_value *args;
     const char *state;
     const char *reason;
-} pons__effect_told;
-PONS__RECORD_OF(effect_told);
+} pons__effect_reported;
+PONS__RECORD_OF(effect_reported);
 
 typedef struct pons__approval_resolved {
     const char *id;
@@ -143,41 +143,41 @@ typedef struct pons__plan_created {
 } pons__plan_created;
 PONS__RECORD_OF(plan_created);
 
-typedef struct pons__plan_step_told {
+typedef struct pons__plan_step_reported {
     const char *plan_id;
     int64_t step_id;
     const char *action;
     const char *status;
-} pons__plan_step_told;
-PONS__RECORD_OF(plan_step_told);
+} pons__plan_step_reported;
+PONS__RECORD_OF(plan_step_reported);
 
-typedef struct pons__plan_status_told {
+typedef struct pons__plan_status_reported {
     const char *plan_id;
     const char *status;
-} pons__plan_status_told;
-PONS__RECORD_OF(plan_status_told);
+} pons__plan_status_reported;
+PONS__RECORD_OF(plan_status_reported);
 
 typedef struct pons__spoken {
     const char *text;
 } pons__spoken;
 PONS__RECORD_OF(spoken);
 
-typedef struct pons__stop_told {
+typedef struct pons__stop_reported {
     bool latched;
     const char *reason;
-} pons__stop_told;
-PONS__RECORD_OF(stop_told);
+} pons__stop_reported;
+PONS__RECORD_OF(stop_reported);
 
-typedef struct pons__tempo_set {
+typedef struct pons__speed_request_set {
     int64_t percent;
     const char *by;
-} pons__tempo_set;
-PONS__RECORD_OF(tempo_set);
+} pons__speed_request_set;
+PONS__RECORD_OF(speed_request_set);
 
-typedef struct pons__tempo_refused {
+typedef struct pons__speed_request_refused {
     const char *reason;
-} pons__tempo_refused;
-PONS__RECORD_OF(tempo_refused);
+} pons__speed_request_refused;
+PONS__RECORD_OF(speed_request_refused);
 
 typedef struct pons__schedule_added {
     const struct pons__scheduled *schedule;
@@ -189,10 +189,10 @@ typedef struct pons__schedule_refused {
 } pons__schedule_refused;
 PONS__RECORD_OF(schedule_refused);
 
-typedef struct pons__schedule_told {
+typedef struct pons__schedule_reported {
     const char *schedule_id, *text, *reason;
     int64_t due_ms, late_ms;
-} pons__schedule_told;
+} pons__schedule_reported;
 extern const pons__record pons__schedule_due_record, pons__schedule_missed_record;
 
 typedef struct pons__schedule_skipped {
@@ -205,9 +205,9 @@ typedef struct pons__place_kept {
 } pons__place_kept;
 PONS__RECORD_OF(place_kept);
 
-typedef struct pons__place_told {
+typedef struct pons__place_reported {
     const char *name, *reason;
-} pons__place_told;
+} pons__place_reported;
 extern const pons__record pons__place_forgotten_record, pons__place_refused_record;
 
 typedef struct pons__schema_failed {

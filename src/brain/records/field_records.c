@@ -366,10 +366,8 @@ pons_value *pons__list_write(const pons__record *r, const pons__list *l)
 
 void pons__list_read(const pons__record *r, const pons_value *v, pons__list *ret)
 {
-    size_t i;
-    json_t *item;
     pons__list_clear(r, ret);
-    json_array_foreach(v, i, item) {
+    pons_each(item, v) {
         pons__list_add(ret, pons__record_read(r, item));
     }
 }

@@ -17,15 +17,15 @@
 
 #include <string.h>
 
-const char *const pons__letter_words[] = {"",        "say",    "goal",    "wish",        "run",
-                                          "control", "answer", "stopped", "task_result", NULL};
+const char *const pons__inbox_message_words[] = {
+    "", "say", "goal", "wish", "run", "control", "answer", "stopped", "task_result", NULL};
 
 // clang-format off
-static const pons__field letter_fields[] = {
-    {"kind",  WORD, NEVER, offsetof(pons__letter, kind), .words = pons__letter_words, .means = "`say`, `goal`, `wish`, `run`, `control`, `answer`, `stopped`, `task_result`"},
-    {"value", JSON, NUL,   offsetof(pons__letter, value), .means = "said, reply, stopping, or outcome"},
+static const pons__field inbox_message_fields[] = {
+    {"kind",  WORD, NEVER, offsetof(pons__inbox_message, kind), .words = pons__inbox_message_words, .means = "`say`, `goal`, `wish`, `run`, `control`, `answer`, `stopped`, `task_result`"},
+    {"value", JSON, NUL,   offsetof(pons__inbox_message, value), .means = "said, reply, stopping, or outcome"},
 };
-TABLE(letter, "what the kernel's inbox brings");
+TABLE(inbox_message, "what the kernel's inbox brings");
 
 static const pons__field said_fields[] = {
     {"text",        TEXT, KEY, offsetof(pons__said, text), .means = "of say, goal, wish"},
@@ -105,7 +105,7 @@ bool pons__outcome_tells(const pons_value *value)
     return goals && !json_is_null(goals);
 }
 
-const char *pons__letter_says(const pons__letter *l)
+const char *pons__inbox_message_says(const pons__inbox_message *l)
 {
     const pons_value *goals = pons_get(l->value, "goals");
     const size_t n = json_array_size(goals);

@@ -3,7 +3,7 @@
 
 #include "brain/records/kernel_fields.h"
 
-typedef enum pons__letter_kind {
+typedef enum pons__inbox_message_kind {
     PONS_LETTER_OTHER, // of a later program, or nobody's
     PONS_LETTER_SAY,
     PONS_LETTER_GOAL,
@@ -13,14 +13,14 @@ typedef enum pons__letter_kind {
     PONS_LETTER_ANSWER,
     PONS_LETTER_STOPPED,
     PONS_LETTER_RESULT,
-} pons__letter_kind;
-extern const char *const pons__letter_words[];
+} pons__inbox_message_kind;
+extern const char *const pons__inbox_message_words[];
 
-typedef struct pons__letter {
-    int kind; // pons__letter_kind
+typedef struct pons__inbox_message {
+    int kind; // pons__inbox_message_kind
     const pons_value *value;
-} pons__letter;
-PONS__RECORD_OF(letter);
+} pons__inbox_message;
+PONS__RECORD_OF(inbox_message);
 
 typedef struct pons__said { // of say, goal, wish, run, control
     const char *text, *word, *by;
@@ -59,4 +59,4 @@ pons__stopping *pons__stopping_read(const pons_value *value);
 // Whether a task_result says what the task has reached; an earlier program's did not.
 bool pons__outcome_tells(const pons_value *value);
 // The text that a letter says; of a run its last goal. NULL: none. Borrowed from the letter.
-const char *pons__letter_says(const pons__letter *l);
+const char *pons__inbox_message_says(const pons__inbox_message *l);

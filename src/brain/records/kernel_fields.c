@@ -220,19 +220,19 @@ static const pons__field answer_fields[] = {
 };
 TABLE(answer, "the answer to a question that counts");
 
-static const pons__field heard_fields[] = {
-    {"nonce",    TEXT, NEVER, offsetof(pons__heard, nonce), .means = "of a message, by who sent it"},
-    {"question", TEXT, NEVER, offsetof(pons__heard, question), .means = "that it answers"},
-    {"verdict",  TEXT, NEVER, offsetof(pons__heard, verdict), .means = "`bound`, `late`, `overrides`, `closed`"},
+static const pons__field received_fields[] = {
+    {"nonce",    TEXT, NEVER, offsetof(pons__received, nonce), .means = "of a message, by who sent it"},
+    {"question", TEXT, NEVER, offsetof(pons__received, question), .means = "that it answers"},
+    {"verdict",  TEXT, NEVER, offsetof(pons__received, verdict), .means = "`bound`, `late`, `overrides`, `closed`"},
 };
-TABLE(heard, "what became of an answer");
+TABLE(received, "what became of an answer");
 
 static const pons__field hci_fields[] = {
     {"user_utterance",    TEXT,   NEVER, offsetof(pons__hci, user_utterance), .means = "the newest words of a person"},
     {"user_interrupt",    RECORD, NUL,   offsetof(pons__hci, user_interrupt), .of = &pons__interrupt_record, .means = "what they are"},
     {"approval_response", JSON,   NUL,   offsetof(pons__hci, approval_response), .means = "the newest answer, whole"},
     {"answers",           LIST,   NEVER, offsetof(pons__hci, answers), .of = &pons__answer_record, .means = "those that count, the newest last"},
-    {"heard",             LIST,   NEVER, offsetof(pons__hci, heard), .of = &pons__heard_record, .means = "what became of messages"},
+    {"heard",             LIST,   NEVER, offsetof(pons__hci, received), .of = &pons__received_record, .means = "what became of messages"},
     {"pending",           JSON,   NEVER, offsetof(pons__hci, pending), .means = "messages that K1 has taken and K5 has not heard"},
 };
 TABLE(hci, "the kernel's channel `hci`");
@@ -247,22 +247,22 @@ static const pons__field stopped_fields[] = {
 };
 TABLE(stopped, "a stop in force (docs/reference/safety.md)");
 
-static const pons__field tempo_fields[] = {
-    {"percent", INT,  NEVER, offsetof(pons__tempo, percent), .means = "of every speed limit"},
-    {"from",    INT,  NEVER, offsetof(pons__tempo, from), .means = "in force when it was said"},
-    {"by",      TEXT, NEVER, offsetof(pons__tempo, by), .means = "who said so"},
-    {"then",    JSON, KEY,   offsetof(pons__tempo, then), .means = "letters: what was said with it and sets something free is heard when the body has it"},
+static const pons__field speed_request_fields[] = {
+    {"percent", INT,  NEVER, offsetof(pons__speed_request, percent), .means = "of every speed limit"},
+    {"from",    INT,  NEVER, offsetof(pons__speed_request, from), .means = "in force when it was said"},
+    {"by",      TEXT, NEVER, offsetof(pons__speed_request, by), .means = "who said so"},
+    {"then",    JSON, KEY,   offsetof(pons__speed_request, then), .means = "letters: what was said with it and sets something free is heard when the body has it"},
 };
-TABLE(tempo, "how fast a person wants it, until the body has it");
+TABLE(speed_request, "how fast a person wants it, until the body has it");
 
-static const pons__field told_fields[] = {
-    {"state",      WORD,   NEVER, offsetof(pons__told, state), .words = pons__inner_words, .means = "`idle`, `active`, `stopping`"},
-    {"activation", INT,    NEVER, offsetof(pons__told, activation), .means = "counts up"},
-    {"task_id",    TEXT,   NUL,   offsetof(pons__told, task_id), .means = "the task that it was given"},
-    {"mode",       WORD,   NEVER, offsetof(pons__told, mode), .words = pons__mode_words, .means = "as of then"},
-    {"asks",       LIST,   KEY,   offsetof(pons__told, asks), .of = &pons__question_record, .means = "its questions, until the inner loop has taken them up"},
+static const pons__field reported_fields[] = {
+    {"state",      WORD,   NEVER, offsetof(pons__reported, state), .words = pons__inner_words, .means = "`idle`, `active`, `stopping`"},
+    {"activation", INT,    NEVER, offsetof(pons__reported, activation), .means = "counts up"},
+    {"task_id",    TEXT,   NUL,   offsetof(pons__reported, task_id), .means = "the task that it was given"},
+    {"mode",       WORD,   NEVER, offsetof(pons__reported, mode), .words = pons__mode_words, .means = "as of then"},
+    {"asks",       LIST,   KEY,   offsetof(pons__reported, asks), .of = &pons__question_record, .means = "its questions, until the inner loop has taken them up"},
 };
-TABLE(told, "what the kernel has told the inner loop");
+TABLE(reported, "what the kernel has told the inner loop");
 
 static const pons__field totals_fields[] = {
     {"iterations", INT,    NEVER, offsetof(pons__totals, iterations), .means = "decisions"},
@@ -281,12 +281,12 @@ static const pons__field tasks_fields[] = {
     {"paused",         BOOL,   NEVER, offsetof(pons__tasks, paused), .means = "a person said pause"},
     {"finished",       LIST,   NEVER, offsetof(pons__tasks, finished), .of = &pons__finished_record, .means = "the newest"},
     {"next",           INT,    NEVER, offsetof(pons__tasks, next), .preset = 1, .means = "number of the next task"},
-    {"react",          RECORD, NEVER, offsetof(pons__tasks, react), .of = &pons__told_record, .means = "the inner loop, as the kernel knows it"},
+    {"react",          RECORD, NEVER, offsetof(pons__tasks, react), .of = &pons__reported_record, .means = "the inner loop, as the kernel knows it"},
     {"safe_handled",   BOOL,   NEVER, offsetof(pons__tasks, safe_handled), .means = "the inner loop has stopped the base for this SAFE"},
     {"stopped",        RECORD, NUL,   offsetof(pons__tasks, stopped), .of = &pons__stopped_record, .means = "a stop in force"},
     {"seen_boot",      TEXT,   KEY,   offsetof(pons__tasks, seen_boot), .means = "of the body's newest telemetry"},
     {"seen_number",    INT,    KEY,   offsetof(pons__tasks, seen_number), .means = "its `stop.number`: one that has risen, and is free again, was a stop"},
-    {"tempo",          RECORD, KEY,   offsetof(pons__tasks, tempo), .of = &pons__tempo_record, .means = "how fast a person wants it, until the body has it"},
+    {"tempo",          RECORD, KEY,   offsetof(pons__tasks, speed_request), .of = &pons__speed_request_record, .means = "how fast a person wants it, until the body has it"},
     {"totals",         RECORD, NEVER, offsetof(pons__tasks, totals), .of = &pons__totals_record, .means = "of the run"},
     {"let_go",         INT,    KEY,   offsetof(pons__tasks, let_go), .means = "the activation at which a stop was let go of"},
     {"run_first",      INT,    KEY,   offsetof(pons__tasks, run_first), .means = "number of the run's first task"},

@@ -231,23 +231,23 @@ typedef struct pons__stopped {
 PONS__RECORD_OF(stopped);
 
 // How fast a person wants it, until the body has it (speed_request.c).
-typedef struct pons__tempo {
+typedef struct pons__speed_request {
     int64_t percent; // of every speed limit; 0: no body was heard yet, to hold `said` against
     int64_t from;    // in force when it was said
     const char *by;
     // Letters, of words that were said with it and are heard when it is in force; NULL: none.
     const pons_value *then;
-} pons__tempo;
-PONS__RECORD_OF(tempo);
+} pons__speed_request;
+PONS__RECORD_OF(speed_request);
 
-typedef struct pons__told { // the inner loop, as the kernel knows it
-    int state;              // pons__inner
+typedef struct pons__reported { // the inner loop, as the kernel knows it
+    int state;                  // pons__inner
     int64_t activation;
     const char *task_id;
     int mode;
     pons__list asks; // pons__question: of that task, until the inner loop has taken them up
-} pons__told;
-PONS__RECORD_OF(told);
+} pons__reported;
+PONS__RECORD_OF(reported);
 
 typedef struct pons__totals {
     int64_t iterations, replans;
@@ -263,9 +263,9 @@ typedef struct pons__tasks {
     bool paused, safe_handled;
     pons__list finished; // pons__finished
     int64_t next;        // number of the next task
-    pons__told *react;
-    pons__stopped *stopped; // NULL: no stop is in force
-    pons__tempo *tempo;     // NULL: the body has it
+    pons__reported *react;
+    pons__stopped *stopped;             // NULL: no stop is in force
+    pons__speed_request *speed_request; // NULL: the body has it
     pons__totals *totals;
     const char *seen_boot;     // of the newest telemetry: the body's boot,
     int64_t seen_number;       // and how many stops it has had, about
@@ -302,16 +302,16 @@ typedef struct pons__answer { // the one that counts (questions.c)
 } pons__answer;
 PONS__RECORD_OF(answer);
 
-typedef struct pons__heard { // what became of a message
+typedef struct pons__received { // what became of a message
     const char *nonce, *question, *verdict;
-} pons__heard;
-PONS__RECORD_OF(heard);
+} pons__received;
+PONS__RECORD_OF(received);
 
 typedef struct pons__hci {
     const char *user_utterance;
     pons__interrupt *user_interrupt;
     const pons_value *approval_response; // the newest answer, whole; NULL: none yet
-    pons__list answers, heard;           // pons__answer, pons__heard; the newest last
+    pons__list answers, received;        // pons__answer, pons__received; the newest last
     const pons_value *pending;           // messages that K1 has taken and K5 has not heard
     bool changed;                        // not stored: there is something to write
 } pons__hci;
@@ -551,4 +551,4 @@ void pons__human_say(pons__react *r, const char *question, const char *answer, c
 // R6 is about to act on the answer to this question.
 bool pons__answered_is(const pons__react *r, const char *question);
 // Whether the inner loop (NULL: none is at work) has read what it was told last.
-bool pons__told_taken(const pons__told *told, const pons__react *inner);
+bool pons__reported_taken(const pons__reported *reported, const pons__react *inner);

@@ -43,7 +43,7 @@ static const pons__field bounds_fields[] = {
 };
 TABLE(bounds, "`limits` in the observation");
 
-static const pons__field goal_told_fields[] = {
+static const pons__field goal_reported_fields[] = {
     {"intent",  TEXT, NEVER, offsetof(pons__goal, intent), .means = "as the goal has it"},
     {"text",    TEXT, KEY,   offsetof(pons__goal, text), .means = "the same"},
     {"zone",    TEXT, KEY,   offsetof(pons__goal, zone), .means = "the same"},
@@ -59,63 +59,63 @@ static const pons__field goal_told_fields[] = {
     {"done",    BOOL, NEVER, offsetof(pons__goal, done), .means = "it is met"},
     {"added",   BOOL, KEY,   offsetof(pons__goal, added), .means = "a model's own"},
 };
-const pons__record pons__goal_told_record = {
+const pons__record pons__goal_reported_record = {
     .name = "goal_told", .means = "one of `goals` in the observation",
-    .size = sizeof(struct pons__goal), .fields = goal_told_fields, .n = sizeof goal_told_fields / sizeof goal_told_fields[0]};
+    .size = sizeof(struct pons__goal), .fields = goal_reported_fields, .n = sizeof goal_reported_fields / sizeof goal_reported_fields[0]};
 
-static const pons__field task_told_fields[] = {
-    {"id",          TEXT,   NEVER, offsetof(pons__task_told, id), .means = "`task-N`"},
-    {"text",        TEXT,   NEVER, offsetof(pons__task_told, text), .means = "as it was said"},
-    {"priority",    INT,    NEVER, offsetof(pons__task_told, priority), .means = "higher goes first"},
-    {"deadline_ms", INT,    KEY,   offsetof(pons__task_told, deadline_ms), .means = "Unix time"},
-    {"goals",       LIST,   NEVER, offsetof(pons__task_told, goals), .of = &pons__goal_told_record, .means = "in order"},
-    {"goal_index",  INT,    NEVER, offsetof(pons__task_told, goal_index), .preset = -1, .means = "the first that is not met; -1: all are"},
-    {"plan",        RECORD, KEY,   offsetof(pons__task_told, plan), .of = &pons__plan_brief_record, .means = "where it has one"},
+static const pons__field task_reported_fields[] = {
+    {"id",          TEXT,   NEVER, offsetof(pons__task_reported, id), .means = "`task-N`"},
+    {"text",        TEXT,   NEVER, offsetof(pons__task_reported, text), .means = "as it was said"},
+    {"priority",    INT,    NEVER, offsetof(pons__task_reported, priority), .means = "higher goes first"},
+    {"deadline_ms", INT,    KEY,   offsetof(pons__task_reported, deadline_ms), .means = "Unix time"},
+    {"goals",       LIST,   NEVER, offsetof(pons__task_reported, goals), .of = &pons__goal_reported_record, .means = "in order"},
+    {"goal_index",  INT,    NEVER, offsetof(pons__task_reported, goal_index), .preset = -1, .means = "the first that is not met; -1: all are"},
+    {"plan",        RECORD, KEY,   offsetof(pons__task_reported, plan), .of = &pons__plan_brief_record, .means = "where it has one"},
 };
-TABLE(task_told, "`task` in the observation: the task at hand");
+TABLE(task_reported, "`task` in the observation: the task at hand");
 
-static const pons__field robot_told_fields[] = {
-    {"pose",          JSON,   NUL,   offsetof(pons__robot_told, pose), .means = "in the map"},
-    {"battery_pct",   NUM,    NEVER, offsetof(pons__robot_told, battery_pct), .means = "0: not told"},
-    {"battery_state", TEXT,   NEVER, offsetof(pons__robot_told, battery_state), .means = "`charging`, `full`, …"},
-    {"zone",          NAME,   NUL,   offsetof(pons__robot_told, zone), .means = "where it is"},
-    {"docked",        BOOL,   NEVER, offsetof(pons__robot_told, docked), .means = "on the charger"},
-    {"resources",     JSON,   NEVER, offsetof(pons__robot_told, resources), .means = "what is taken, and of what is counted how much"},
-    {"distance_to_target", NUM, NUL, offsetof(pons__robot_told, distance_to_target), .preset = NAN, .means = "of the way that is driven [m]"},
-    {"stop",          RECORD, NEVER, offsetof(pons__robot_told, stop), .of = &pons__latch_record, .means = "the latch"},
-    {"holding",       JSON,   KEY,   offsetof(pons__robot_told, holding), .means = "with an arm: what is in its hand, or null"},
-    {"scene",         JSON,   KEY,   offsetof(pons__robot_told, scene), .means = "with an arm: what is seen"},
+static const pons__field robot_reported_fields[] = {
+    {"pose",          JSON,   NUL,   offsetof(pons__robot_reported, pose), .means = "in the map"},
+    {"battery_pct",   NUM,    NEVER, offsetof(pons__robot_reported, battery_pct), .means = "0: not told"},
+    {"battery_state", TEXT,   NEVER, offsetof(pons__robot_reported, battery_state), .means = "`charging`, `full`, …"},
+    {"zone",          NAME,   NUL,   offsetof(pons__robot_reported, zone), .means = "where it is"},
+    {"docked",        BOOL,   NEVER, offsetof(pons__robot_reported, docked), .means = "on the charger"},
+    {"resources",     JSON,   NEVER, offsetof(pons__robot_reported, resources), .means = "what is taken, and of what is counted how much"},
+    {"distance_to_target", NUM, NUL, offsetof(pons__robot_reported, distance_to_target), .preset = NAN, .means = "of the way that is driven [m]"},
+    {"stop",          RECORD, NEVER, offsetof(pons__robot_reported, stop), .of = &pons__latch_record, .means = "the latch"},
+    {"holding",       JSON,   KEY,   offsetof(pons__robot_reported, holding), .means = "with an arm: what is in its hand, or null"},
+    {"scene",         JSON,   KEY,   offsetof(pons__robot_reported, scene), .means = "with an arm: what is seen"},
 };
-TABLE(robot_told, "`robot` in the observation");
+TABLE(robot_reported, "`robot` in the observation");
 
-static const pons__field world_told_fields[] = {
-    {"summary",   TEXT, NEVER, offsetof(pons__world_told, summary), .means = "in a sentence"},
-    {"zones",     JSON, NEVER, offsetof(pons__world_told, zones), .means = "ids"},
-    {"obstacles", INT,  NEVER, offsetof(pons__world_told, obstacles), .means = "seen, and not on the map"},
+static const pons__field world_reported_fields[] = {
+    {"summary",   TEXT, NEVER, offsetof(pons__world_reported, summary), .means = "in a sentence"},
+    {"zones",     JSON, NEVER, offsetof(pons__world_reported, zones), .means = "ids"},
+    {"obstacles", INT,  NEVER, offsetof(pons__world_reported, obstacles), .means = "seen, and not on the map"},
 };
-TABLE(world_told, "`world` in the observation");
+TABLE(world_reported, "`world` in the observation");
 
-static const pons__field running_told_fields[] = {
-    {"goal_id",    TEXT, NEVER, offsetof(pons__running_told, goal_id), .means = "for a cancel"},
-    {"skill",      TEXT, NEVER, offsetof(pons__running_told, skill), .means = "of the registry"},
-    {"args",       JSON, NUL,   offsetof(pons__running_told, args), .means = "as they were sent"},
-    {"goal_index", INT,  NEVER, offsetof(pons__running_told, goal_index), .preset = -1, .means = "the goal of the task that it serves"},
-    {"beside",     BOOL, KEY,   offsetof(pons__running_told, beside), .means = "nobody waits for it"},
-    {"elapsed_s",  NUM,  NEVER, offsetof(pons__running_told, elapsed_s), .means = "of robot time"},
-    {"distance_remaining_m", NUM, NUL, offsetof(pons__running_told, distance_remaining_m), .preset = NAN, .means = "as it said last"},
+static const pons__field running_reported_fields[] = {
+    {"goal_id",    TEXT, NEVER, offsetof(pons__running_reported, goal_id), .means = "for a cancel"},
+    {"skill",      TEXT, NEVER, offsetof(pons__running_reported, skill), .means = "of the registry"},
+    {"args",       JSON, NUL,   offsetof(pons__running_reported, args), .means = "as they were sent"},
+    {"goal_index", INT,  NEVER, offsetof(pons__running_reported, goal_index), .preset = -1, .means = "the goal of the task that it serves"},
+    {"beside",     BOOL, KEY,   offsetof(pons__running_reported, beside), .means = "nobody waits for it"},
+    {"elapsed_s",  NUM,  NEVER, offsetof(pons__running_reported, elapsed_s), .means = "of robot time"},
+    {"distance_remaining_m", NUM, NUL, offsetof(pons__running_reported, distance_remaining_m), .preset = NAN, .means = "as it said last"},
 };
-TABLE(running_told, "one of `running` in the observation");
+TABLE(running_reported, "one of `running` in the observation");
 
 static const pons__field observation_fields[] = {
     {"iter",        INT,    NEVER, offsetof(pons__observation, iter), .means = "rounds of this task"},
     {"mode",        WORD,   NEVER, offsetof(pons__observation, mode), .words = pons__mode_words, .preset = PONS_MODE_EXEC, .means = "in which it was activated"},
-    {"task",        RECORD, NUL,   offsetof(pons__observation, task), .of = &pons__task_told_record, .means = "at hand"},
-    {"robot",       RECORD, NEVER, offsetof(pons__observation, robot), .of = &pons__robot_told_record, .means = "now"},
-    {"world",       RECORD, NEVER, offsetof(pons__observation, world), .of = &pons__world_told_record, .means = "in brief"},
+    {"task",        RECORD, NUL,   offsetof(pons__observation, task), .of = &pons__task_reported_record, .means = "at hand"},
+    {"robot",       RECORD, NEVER, offsetof(pons__observation, robot), .of = &pons__robot_reported_record, .means = "now"},
+    {"world",       RECORD, NEVER, offsetof(pons__observation, world), .of = &pons__world_reported_record, .means = "in brief"},
     {"queue",       LIST,   NEVER, offsetof(pons__observation, queue), .of = &pons__waiting_record, .means = "what waits beside it"},
     {"skills",      JSON,   NEVER, offsetof(pons__observation, skills), .means = "names"},
     {"means",       JSON,   NEVER, offsetof(pons__observation, means), .means = "a list of `means`"},
-    {"running",     LIST,   NEVER, offsetof(pons__observation, running), .of = &pons__running_told_record, .means = "under way"},
+    {"running",     LIST,   NEVER, offsetof(pons__observation, running), .of = &pons__running_reported_record, .means = "under way"},
     {"last_result", RECORD, NUL,   offsetof(pons__observation, last_result), .of = &pons__result_record, .means = "the newest end that matters most"},
     {"results",     LIST,   KEY,   offsetof(pons__observation, results), .of = &pons__result_record, .means = "all ends since the observation before, where there are several"},
     {"failures",    INT,    NEVER, offsetof(pons__observation, failures), .means = "in a row, of one skill"},

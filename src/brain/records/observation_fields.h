@@ -29,50 +29,50 @@ typedef struct pons__bounds {
 } pons__bounds;
 PONS__RECORD_OF(bounds);
 
-extern const pons__record pons__goal_told_record; // pons__goal, with `done` always
+extern const pons__record pons__goal_reported_record; // pons__goal, with `done` always
 
-typedef struct pons__task_told {
+typedef struct pons__task_reported {
     const char *id, *text;
     int64_t priority, deadline_ms, goal_index;
     pons__list goals; // pons__goal
     pons__plan_brief *plan;
-} pons__task_told;
-PONS__RECORD_OF(task_told);
+} pons__task_reported;
+PONS__RECORD_OF(task_reported);
 
-typedef struct pons__robot_told {
+typedef struct pons__robot_reported {
     const pons_value *pose, *resources, *scene;
     const pons_value *holding; // null with an arm whose hand is empty; NULL: no arm
     double battery_pct, distance_to_target;
     const char *battery_state, *zone; // zone NULL: between zones
     bool docked;
     pons__latch *stop;
-} pons__robot_told;
-PONS__RECORD_OF(robot_told);
+} pons__robot_reported;
+PONS__RECORD_OF(robot_reported);
 
-typedef struct pons__world_told {
+typedef struct pons__world_reported {
     const char *summary;
     const pons_value *zones; // ids
     int64_t obstacles;
-} pons__world_told;
-PONS__RECORD_OF(world_told);
+} pons__world_reported;
+PONS__RECORD_OF(world_reported);
 
-typedef struct pons__running_told {
+typedef struct pons__running_reported {
     const char *goal_id, *skill;
     const pons_value *args;
     int64_t goal_index;
     bool beside;
     double elapsed_s, distance_remaining_m; // NAN: not told
-} pons__running_told;
-PONS__RECORD_OF(running_told);
+} pons__running_reported;
+PONS__RECORD_OF(running_reported);
 
 typedef struct pons__observation {
     int64_t iter, failures;
     int mode; // pons__mode
-    pons__task_told *task;
-    pons__robot_told *robot;
-    pons__world_told *world;
+    pons__task_reported *task;
+    pons__robot_reported *robot;
+    pons__world_reported *world;
     pons__list queue;   // pons__task
-    pons__list running; // pons__running_told
+    pons__list running; // pons__running_reported
     const pons_value *skills, *means;
     pons__result *last_result;
     pons__list results; // pons__result

@@ -216,17 +216,16 @@ void pons__human_say(pons__react *r, const char *question, const char *answer, c
     pons__set_text(&r->human->reason, reason);
 }
 
-bool pons__told_taken(const pons__told *told, const pons__react *inner)
+bool pons__reported_taken(const pons__reported *reported, const pons__react *inner)
 {
-    return told->state == PONS_INNER_IDLE || (inner && inner->activation >= told->activation);
+    return reported->state == PONS_INNER_IDLE ||
+           (inner && inner->activation >= reported->activation);
 }
 
 bool pons__answered_is(const pons__react *r, const char *question)
 {
-    size_t i;
-    json_t *id;
     bool is = strcmp(r->answered.question, question) == 0;
-    json_array_foreach(r->answered.also, i, id) {
+    pons_each(id, r->answered.also) {
         is = is || strcmp(json_string_value(id), question) == 0;
     }
     return *question && is;

@@ -192,9 +192,7 @@ static bool been_here(pons__recovery_state *l, const pons_report_pose *at)
 {
     pons_value *been = l->been ? json_copy((json_t *)l->been) : json_array();
     bool known = json_array_size(been) >= BEEN_MAX;
-    size_t i;
-    json_t *place;
-    json_array_foreach(been, i, place) {
+    pons_each(place, been) {
         const pons__pose was = pons__pose_of(place);
         known = known || hypot(at->x - was.x, at->y - was.y) < SAME_PLACE_M;
     }

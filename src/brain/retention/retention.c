@@ -58,10 +58,10 @@ void pons__keep_init(pons__keep *k, const pons__keep_rules *rules, pons_store st
 void pons__keep_forget(pons__keep *k)
 {
     pons__ends_fini(&k->ends);
-    pons_value_unref(k->heard);
+    pons_value_unref(k->received);
     pons_value_unref(k->pass.started);
-    k->heard = NULL;
-    k->known = k->news = false;
+    k->received = NULL;
+    k->known = k->await_answer = false;
     k->pass = (struct pons__keep_pass){0};
 }
 
@@ -126,7 +126,7 @@ static void live(pons__keep *k)
 pons_value *pons__keep_note(pons__keep *k, const pons_value *old, const pons__keep_facts *facts)
 {
     pons__ends e;
-    if (!k->known || (facts->ended == k->ends.ended && !k->news && !begins(k, facts))) {
+    if (!k->known || (facts->ended == k->ends.ended && !k->await_answer && !begins(k, facts))) {
         return NULL; // a quiet tick costs two comparisons
     }
     live(k);
@@ -163,7 +163,7 @@ pons_value *pons__keep_note(pons__keep *k, const pons_value *old, const pons__ke
 
 void pons__keep_hear(pons__keep *k, const pons_value *channel)
 {
-    if (k->known && channel == k->heard) {
+    if (k->known && channel == k->received) {
         return;
     }
     pons__ends e;
@@ -177,9 +177,9 @@ void pons__keep_hear(pons__keep *k, const pons_value *channel)
     }
     pons__ends_fini(&k->ends);
     k->ends = e;
-    k->news = false;
-    pons_value_unref(k->heard);
-    k->heard = pons_value_ref(channel);
+    k->await_answer = false;
+    pons_value_unref(k->received);
+    k->received = pons_value_ref(channel);
     k->known = true;
 }
 
@@ -338,22 +338,22 @@ static int say(pons__keep *k, pons_thread *t, pons_error *err)
     e->effects += p.effects;
     pons_value_unref(k->pass.started);
     k->pass = (struct pons__keep_pass){0};
-    k->look_ns = 0; // there may be more at once
-    k->news = true; // of the next tick
+    k->look_ns = 0;         // there may be more at once
+    k->await_answer = true; // of the next tick
     if (p.checkpoints + p.thinned + p.events + p.effects == 0) {
         return PONS_OK;
     }
     e->pruned_ms = pons_wall_ms(&k->clock);
-    const pruned told = {.tasks = e->cut - from,
-                         .tasks_kept = e->ended - e->cut,
-                         .checkpoints = p.checkpoints,
-                         .events_thinned = p.thinned,
-                         .events = p.events,
-                         .effects = p.effects,
-                         .bytes = e->bytes,
-                         .by = p.forced ? "size" : "age"};
+    const pruned reported = {.tasks = e->cut - from,
+                             .tasks_kept = e->ended - e->cut,
+                             .checkpoints = p.checkpoints,
+                             .events_thinned = p.thinned,
+                             .events = p.events,
+                             .effects = p.effects,
+                             .bytes = e->bytes,
+                             .by = p.forced ? "size" : "age"};
     pons_value *event =
-        pons_fields_object(pruned_fields, sizeof pruned_fields / sizeof *pruned_fields, &told);
+        pons_fields_object(pruned_fields, sizeof pruned_fields / sizeof *pruned_fields, &reported);
     return event ? pons_thread_emit(t, NS_KERNEL, "store.pruned", event, err)
                  : pons_error_set(err, PONS_ENOMEM, "brain", "no memory to tell what was pruned");
 }

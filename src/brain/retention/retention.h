@@ -23,15 +23,15 @@ typedef struct pons__keep {
     pons_store store;   // borrowed
     const char *thread; // id; borrowed
     pons_clock clock;
-    pons__ends ends;         // as the channel has it, with what has been done since
-    bool known;              // the channel was read
-    const pons_value *heard; // its value; NULL: it had none
-    bool news;               // ends has something that the channel has not
-    int64_t lived_ms;        // now
-    int64_t host_ns;         // at the last look
-    int64_t look_ns;         // host: no pass begins before this
-    int64_t measured;        // tasks that had ended when the store was measured
-    int64_t tried;           // tasks that had ended when the last pass found nothing more to take
+    pons__ends ends;            // as the channel has it, with what has been done since
+    bool known;                 // the channel was read
+    const pons_value *received; // its value; NULL: it had none
+    bool await_answer;          // ends has something that the channel has not
+    int64_t lived_ms;           // now
+    int64_t host_ns;            // at the last look
+    int64_t look_ns;            // host: no pass begins before this
+    int64_t measured;           // tasks that had ended when the store was measured
+    int64_t tried; // tasks that had ended when the last pass found nothing more to take
     struct pons__keep_pass {
         int stage;             // 0: none
         pons__mark cut, audit; // n 0: nothing to do

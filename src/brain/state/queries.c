@@ -46,9 +46,7 @@ pons_value *pons__or_null(const pons_value *v)
 
 const pons_value *pons__find(const pons_value *list, const char *key, const char *value)
 {
-    size_t i;
-    json_t *item;
-    json_array_foreach(list, i, item) {
+    pons_each(item, list) {
         const char *got = pons_get_str(item, key, NULL);
         if (got && strcmp(got, value) == 0) {
             return item;
@@ -59,9 +57,7 @@ const pons_value *pons__find(const pons_value *list, const char *key, const char
 
 bool pons__has(const pons_value *list, const char *text)
 {
-    size_t i;
-    json_t *item;
-    json_array_foreach(list, i, item) {
+    pons_each(item, list) {
         if (json_is_string(item) && strcmp(json_string_value(item), text) == 0) {
             return true;
         }
@@ -104,11 +100,9 @@ const pons_value *pons__place_now(const pons_brain *b)
 // The body's, and the config's: of what both count there is the smaller amount.
 pons_value *pons__resources(const pons_brain *b)
 {
-    const pons_value *told = b->port.greeting.as.hello.resources;
-    pons_value *all = told ? json_copy((json_t *)told) : json_object();
-    const char *name;
-    json_t *amount;
-    json_object_foreach((json_t *)b->rules.resources, name, amount) {
+    const pons_value *reported = b->port.greeting.as.hello.resources;
+    pons_value *all = reported ? json_copy((json_t *)reported) : json_object();
+    pons_each_member(name, amount, b->rules.resources) {
         const pons_value *there = pons_get(all, name);
         if (!there || json_integer_value(amount) < json_integer_value(there)) {
             json_object_set(all, name, amount);

@@ -100,9 +100,7 @@ void pons__door_own(pons_brain *b, pons_cx *cx, pons__door door, const pons_valu
 pons_value *pons__door_skills(pons_brain *b, const pons_value *skills)
 {
     pons_value *good = json_array();
-    size_t i;
-    json_t *skill;
-    json_array_foreach(skills, i, skill) {
+    pons_each(skill, skills) {
         pons_error why = PONS_ERROR_INIT, ignored = PONS_ERROR_INIT;
         if (pons__door_check(b, PONS_DOOR_SKILL, skill, &why) >= 0) {
             json_array_append(good, skill);

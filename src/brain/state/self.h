@@ -60,8 +60,8 @@ struct pons_brain {
         int64_t taken;     // the percent that the body took after its newest telemetry; 0: none
         enum { PONS__TEMPO_OPEN, PONS__TEMPO_TAKEN, PONS__TEMPO_REFUSED } answer;
         char why[160]; // of a refusal
-    } tempo;
-    bool heard; // a tick has taken what was said while nobody was here
+    } speed_request;
+    bool received; // a tick has taken what was said while nobody was here
 
     long prompt_tokens;  // of the newest request, as estimated
     double prompt_ratio; // what a server counts for each token that is estimated

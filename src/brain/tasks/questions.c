@@ -135,11 +135,11 @@ pons__open pons__questions_open(pons_brain *b)
     const pons__hci *hci = b->hci;
     pons__open list = {0};
     const pons__react *inner = b->react_run ? pons__inner_of(b) : NULL;
-    const pons__told *told = b->tasks->react;
-    const bool putting = inner && inner->task && told->state != PONS_INNER_IDLE &&
-                         inner->activation == told->activation;
-    for (size_t i = 0; pons__questions_handed(b) && i < told->asks.n; i++) {
-        const pons__question *q = told->asks.at[i];
+    const pons__reported *reported = b->tasks->react;
+    const bool putting = inner && inner->task && reported->state != PONS_INNER_IDLE &&
+                         inner->activation == reported->activation;
+    for (size_t i = 0; pons__questions_handed(b) && i < reported->asks.n; i++) {
+        const pons__question *q = reported->asks.at[i];
         stands(&list, q->id, q, NULL, hci);
     }
     for (size_t i = 0; putting && i < inner->task->asks.n; i++) { // the kernel will be told of it
@@ -167,14 +167,14 @@ pons__open pons__questions_open(pons_brain *b)
 
 bool pons__questions_handed(pons_brain *b)
 {
-    const pons__told *told = b->tasks->react;
-    if (told->asks.n == 0 || b->react_run) {
-        return told->asks.n > 0 && !pons__told_taken(told, pons__inner_of(b));
+    const pons__reported *reported = b->tasks->react;
+    if (reported->asks.n == 0 || b->react_run) {
+        return reported->asks.n > 0 && !pons__reported_taken(reported, pons__inner_of(b));
     }
     // between two runs of one activation there is none
     PONS__AUTO(react)
     stored = pons__record_read(&pons__react_record, pons__inner_channel(b, "react"));
-    const bool taken = pons__told_taken(told, stored);
+    const bool taken = pons__reported_taken(reported, stored);
     return !taken;
 }
 
@@ -191,9 +191,9 @@ bool pons__question_waits(const pons__task *task)
 const char *pons__question_asking(pons_brain *b)
 {
     const pons__react *inner = b->react_run ? pons__inner_of(b) : NULL;
-    const pons__told *told = b->tasks->react;
-    if (!inner || !inner->task || told->state == PONS_INNER_IDLE ||
-        inner->activation != told->activation) {
+    const pons__reported *reported = b->tasks->react;
+    if (!inner || !inner->task || reported->state == PONS_INNER_IDLE ||
+        inner->activation != reported->activation) {
         return "";
     }
     if (pons__question_waits(inner->task)) { // R5 has put it aside, and the kernel was not told yet
@@ -205,8 +205,9 @@ const char *pons__question_asking(pons_brain *b)
         open = open || (!q->answer && !pons__answer_find(b->hci, q->id));
     }
     const bool parked = b->approval_id[0] && open;
-    return parked && (told->state == PONS_INNER_STOPPING || !pons__under_way(b)) ? inner->task->id
-                                                                                 : "";
+    return parked && (reported->state == PONS_INNER_STOPPING || !pons__under_way(b))
+               ? inner->task->id
+               : "";
 }
 
 bool pons__under_way(pons_brain *b)
@@ -443,7 +444,7 @@ static bool started(pons_store store, const char *thread, const pons__tasks *tas
     }
     PONS__AUTO(react) r = react ? pons__record_read(&pons__react_record, react) : NULL;
     PONS__AUTO(skills) s = skills ? pons__record_read(&pons__skills_record, skills) : NULL;
-    const bool waits = tasks && tasks->react && !pons__told_taken(tasks->react, r) &&
+    const bool waits = tasks && tasks->react && !pons__reported_taken(tasks->react, r) &&
                        asks(&tasks->react->asks, question);
     return !waits && inner_started(store, thread, r, s, question, err);
 }
@@ -481,7 +482,7 @@ bool pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
     const pons__answer *first = pons__answer_find(b->hci, question);
     // "Yes, at half speed" was first, and counts when the body has the pace; a no goes before it.
     pons_autovalue waits =
-        !first && one && !is_no(action) ? pons__tempo_answer(b->tasks, question) : NULL;
+        !first && one && !is_no(action) ? pons__speed_request_answer(b->tasks, question) : NULL;
     PONS__AUTO(answer) paced = waits ? pons__record_read(&pons__answer_record, waits) : NULL;
     first = paced ? paced : first;
     int is = state_of(b, one, first, question, action);
@@ -491,11 +492,11 @@ bool pons__answer_hear(pons_brain *b, pons_cx *cx, const pons_value *answer)
     }
     const int was = is;
     const char *verdict = verdict_of(&is, action);
-    pons__heard *heard = pons__record_new(&pons__heard_record);
-    pons__set_text(&heard->nonce, reply->nonce);
-    pons__set_text(&heard->question, question);
-    pons__set_text(&heard->verdict, verdict);
-    keep(&pons__heard_record, &b->hci->heard, heard, HEARD_KEPT);
+    pons__received *received = pons__record_new(&pons__received_record);
+    pons__set_text(&received->nonce, reply->nonce);
+    pons__set_text(&received->question, question);
+    pons__set_text(&received->verdict, verdict);
+    keep(&pons__received_record, &b->hci->received, received, HEARD_KEPT);
     b->hci->changed = true;
     const bool counts = is != was;
     if (counts) {
@@ -522,10 +523,10 @@ static void add_answer(letters *l, const pons_value *value)
     }
 }
 
-static int read_letter(void *user, const pons_inbox_row *row)
+static int read_inbox_message(void *user, const pons_inbox_row *row)
 {
     pons_autovalue value = NULL;
-    if (strcmp(row->kind, pons__letter_words[PONS_LETTER_ANSWER]) == 0 &&
+    if (strcmp(row->kind, pons__inbox_message_words[PONS_LETTER_ANSWER]) == 0 &&
         pons_value_parse(row->value.data, row->value.len, &value, NULL) >= 0) {
         add_answer(user, value);
     }
@@ -553,7 +554,8 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
     pons_autovalue inner = NULL;
     pons_error none = PONS_ERROR_INIT;
     letters l = {.question = question, .list = waiting};
-    int rc = store.ops->inbox_read(store.self, thread, PONS_NS_KERNEL, 0, read_letter, &l, err);
+    int rc =
+        store.ops->inbox_read(store.self, thread, PONS_NS_KERNEL, 0, read_inbox_message, &l, err);
     if (rc >= 0) {
         rc = pons_state_read(store, thread, PONS_NS_KERNEL, &kernel, err);
     }
@@ -565,24 +567,24 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
     const pons__answer *bound = pons__answer_find(hci, question);
     pons_autovalue first = bound ? pons__record_write(&pons__answer_record, bound) : NULL;
     const char *verdict = NULL;
-    for (size_t i = hci->heard.n; !verdict && i > 0; i--) {
-        const pons__heard *heard = hci->heard.at[i - 1];
-        verdict = strcmp(heard->nonce, nonce) == 0 ? heard->verdict : NULL;
+    for (size_t i = hci->received.n; !verdict && i > 0; i--) {
+        const pons__received *received = hci->received.at[i - 1];
+        verdict = strcmp(received->nonce, nonce) == 0 ? received->verdict : NULL;
     }
-    const bool heard = verdict;
+    const bool received = verdict;
     pons_autovalue all = json_array(); // taken by a tick that was cut short, then what waits
     letters earlier = {.question = question, .list = all};
     size_t i;
     json_t *msg;
     json_array_foreach(hci->pending, i, msg) {
-        PONS__AUTO(letter) taken = pons__record_read(&pons__letter_record, msg);
+        PONS__AUTO(inbox_message) taken = pons__record_read(&pons__inbox_message_record, msg);
         if (taken->kind == PONS_LETTER_ANSWER) {
             add_answer(&earlier, taken->value);
         }
     }
     json_array_extend(all, waiting);
     PONS__AUTO(tasks) tasks = pons__record_read(&pons__tasks_record, pons_get(kernel, "tasks"));
-    first = first ? first : pons__tempo_answer(tasks, question);
+    first = first ? first : pons__speed_request_answer(tasks, question);
     const bool late = started(store, thread, tasks, pons_get(inner, "react"),
                               pons_get(inner, "skills"), question, &none);
     pons_autovalue before = NULL; // what counted until this message took it back
@@ -604,7 +606,7 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
         pons_value_unref(first);
         first = pons_value_ref(before);
     }
-    *ret = pons_object("verdict", json_string(verdict), "heard", json_boolean(heard), "first",
+    *ret = pons_object("verdict", json_string(verdict), "heard", json_boolean(received), "first",
                        first ? pons_value_ref(first) : json_null(), NULL);
     return PONS_OK;
 }

@@ -21,7 +21,7 @@ pons__tasks *pons__tasks_initial(void)
     pons__tasks *t = pons__record_new(&pons__tasks_record);
     pons__json(&t->inbox, json_array());
     pons__set_text(&t->mode_reason, "start");
-    t->react = pons__record_new(&pons__told_record);
+    t->react = pons__record_new(&pons__reported_record);
     t->totals = pons__record_new(&pons__totals_record);
     return t;
 }
@@ -35,7 +35,7 @@ pons__tasks *pons__tasks_of(pons_brain *b, const pons_value *channel)
     b->tasks = channel ? pons__record_read(&pons__tasks_record, channel) : pons__tasks_initial();
     b->tasks_of = pons_value_ref(channel);
     if (!b->tasks->react) { // of a damaged store
-        b->tasks->react = pons__record_new(&pons__told_record);
+        b->tasks->react = pons__record_new(&pons__reported_record);
     }
     if (!b->tasks->totals) {
         b->tasks->totals = pons__record_new(&pons__totals_record);

@@ -38,7 +38,7 @@ static void on_token(cli_agent_view *v, const char *text)
     v->thinking = false;
     if (v->live) {
         cli_autorows done = {0};
-        cli_markdown_add(&v->answer, text, SIZE_MAX, cli_screen_width(), cli_screen_ink(), &done);
+        cli_markdown_add(&v->answer, text, SIZE_MAX, cli_screen_width(), cli_screen_style(), &done);
         if (done.n > 0) {
             cli_screen_print(&done);
         }

@@ -85,9 +85,7 @@ static void ask_call(cli_agent_view *v, const pons_value *q)
 // A step's title is the model's to choose; what the step does is said beside it.
 static void ask_plan(cli_agent_view *v, const pons_value *q)
 {
-    size_t i;
-    pons_value *step;
-    json_array_foreach((pons_value *)(uintptr_t)pons_get(q, "steps"), i, step) {
+    pons_each(step, pons_get(q, "steps")) {
         pons_autovalue rest = json_copy(step);
         char *does = NULL;
         json_object_del(rest, "id");

@@ -186,9 +186,7 @@ static bool say_next(cli_chat *s)
 static void ask_in_place(cli_chat *s)
 {
     pons_autovalue questions = pons_agent_questions(s->a);
-    size_t i;
-    pons_value *q;
-    json_array_foreach(questions, i, q) {
+    pons_each(q, questions) {
         cli_agent_view_question(&s->view, q);
     }
 }
@@ -199,7 +197,7 @@ static void show_history(cli_chat *s)
     const size_t n = json_array_size(list);
     pons_autovalue status = s->parts.robot ? pons_robot_tools_status(s->parts.robot->self) : NULL;
     pons_autovalue body =
-        pons_get_bool(status, "connected", false) ? app_robot_told(&s->c->app) : NULL;
+        pons_get_bool(status, "connected", false) ? app_robot_reported(&s->c->app) : NULL;
     char robot[256];
     cli_agent_view_head(&s->view, s->thread, n, s->folder,
                         body ? app_robot_line(body, false, robot, sizeof robot) : NULL);

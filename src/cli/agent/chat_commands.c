@@ -76,9 +76,7 @@ static void models(cli_chat *s, const char *rest)
         tell(s, &err);
         return;
     }
-    size_t i;
-    pons_value *name;
-    json_array_foreach(names, i, name) {
+    pons_each(name, names) {
         cli_agent_view_line(&s->view, "", "%s", json_string_value(name));
     }
 }
@@ -121,9 +119,7 @@ static void tools(cli_chat *s, const char *rest)
             tell(s, &err);
             continue;
         }
-        size_t k;
-        pons_value *tool;
-        json_array_foreach(list, k, tool) {
+        pons_each(tool, list) {
             const char *says = pons_get_str(tool, "description", "");
             const char *end = strpbrk(says, ".;\n");
             cli_agent_view_line(&s->view, "", "%-18s %-9s %.*s", pons_get_str(tool, "name", ""),

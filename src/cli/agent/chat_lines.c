@@ -26,7 +26,7 @@ void cli_agent_answer_ends(cli_agent_view *v)
     }
     if (v->live && v->answer.open.len > 0) {
         cli_autorows done = {0};
-        cli_markdown_end(&v->answer, cli_screen_width(), cli_screen_ink(), &done);
+        cli_markdown_end(&v->answer, cli_screen_width(), cli_screen_style(), &done);
         cli_screen_live(NULL);
         cli_screen_print(&done);
     }
@@ -54,7 +54,8 @@ void cli_agent_end_line(cli_agent_view *v)
     }
 }
 
-static void put_line(cli_agent_view *v, cli_ink ink, const char *label, const char *fmt, va_list ap)
+static void put_line(cli_agent_view *v, cli_style style, const char *label, const char *fmt,
+                     va_list ap)
 {
     cli_agent_begin_line(v);
     if (v->live) {
@@ -62,10 +63,10 @@ static void put_line(cli_agent_view *v, cli_ink ink, const char *label, const ch
         cli_autorich words = {0}, first = {0}, rest = {0};
         cli_autorows rows = {0};
         cli_buf(&text, fmt, ap);
-        cli_rich_add(&words, ink, text.data ? text.data : "", text.len);
+        cli_rich_add(&words, style, text.data ? text.data : "", text.len);
         cli_rich_printf(&first, CLI_INK_DIM, "  %-5s ", label);
         cli_rich_printf(&rest, 0, "%*s", LABEL, "");
-        cli_rows_wrap(&rows, &words, cli_screen_width(), &first, &rest, cli_screen_ink());
+        cli_rows_wrap(&rows, &words, cli_screen_width(), &first, &rest, cli_screen_style());
         cli_screen_print(&rows);
     } else {
         cli_out("  %-5s ", label);
@@ -117,7 +118,7 @@ void cli_agent_view_markdown(cli_agent_view *v, const char *text)
     cli_agent_begin_line(v);
     if (v->live) {
         cli_autorows rows = {0};
-        cli_markdown_rows(text, strlen(text), cli_screen_width(), cli_screen_ink(), &rows);
+        cli_markdown_rows(text, strlen(text), cli_screen_width(), cli_screen_style(), &rows);
         cli_screen_print(&rows);
     } else {
         cli_out_text(text, SIZE_MAX);
@@ -136,8 +137,8 @@ void cli_agent_view_diff(cli_agent_view *v, const char *text)
         for (const char *at = text; *at;) {
             const size_t n = strcspn(at, "\n");
             cli_autorich one = {0};
-            cli_rich_add(&one, cli_diff_ink(at), at, n);
-            cli_rows_wrap(&rows, &one, cli_screen_width(), &indent, &indent, cli_screen_ink());
+            cli_rich_add(&one, cli_diff_style(at), at, n);
+            cli_rows_wrap(&rows, &one, cli_screen_width(), &indent, &indent, cli_screen_style());
             at += n + (at[n] == '\n');
         }
         cli_screen_print(&rows);
@@ -236,9 +237,9 @@ void cli_agent_view_draw(cli_agent_view *v)
         return;
     }
     const size_t width = cli_screen_width();
-    const bool ink = cli_screen_ink();
+    const bool style = cli_screen_style();
     cli_autorows rows = {0};
-    cli_markdown_open(&v->answer, width, ink, &rows);
+    cli_markdown_open(&v->answer, width, style, &rows);
     if (v->plan_live) {
         cli_agent_plan_rows(v, &rows);
     }
@@ -249,20 +250,20 @@ void cli_agent_view_draw(cli_agent_view *v)
         cli_rich_printf(&text, CLI_INK_DIM, "%lld s  ",
                         (long long)((cli_agent_now_ms() - w->since_ms) / THOUSAND));
         cli_rich_printf(&text, 0, "%s", w->progress[0] ? w->progress : w->input);
-        cli_rows_cut(&rows, &text, width, ink);
+        cli_rows_cut(&rows, &text, width, style);
     }
     if (v->thinking) {
         cli_autorich text = {0};
         cli_rich_printf(&text, CLI_INK_DIM, "  ⋯ thinking %lld s",
                         (long long)((cli_agent_now_ms() - v->thinking_since_ms) / THOUSAND));
-        cli_rows_cut(&rows, &text, width, ink);
+        cli_rows_cut(&rows, &text, width, style);
     }
     for (size_t i = 0; i < json_array_size(v->queued) && i < QUEUE_SHOWN; i++) {
         cli_autorich text = {0};
         pons_autobuf one = PONS_BUF_INIT;
         pons_plain(&one, json_string_value(json_array_get(v->queued, i)), LINE_SHOWN, false);
         cli_rich_printf(&text, CLI_INK_DIM, "  queued: %s", one.data ? one.data : "");
-        cli_rows_cut(&rows, &text, width, ink);
+        cli_rows_cut(&rows, &text, width, style);
     }
     cli_screen_live(&rows);
     if (v->prompting) {

@@ -58,9 +58,7 @@ static bool read_row(pons_store store, cli_session_row *row)
     if (pons_state_read(store, row->thread, PONS_AGENT_NS, &state, &none) < 0) {
         return false;
     }
-    size_t i;
-    pons_value *m;
-    json_array_foreach(pons_get(state, "messages"), i, m) {
+    pons_each(m, pons_get(state, "messages")) {
         const char *role = pons_get_str(m, "role", ""), *text = pons_get_str(m, "content", "");
         row->messages++;
         if (strcmp(role, "user") == 0 && !row->title[0]) {

@@ -167,8 +167,6 @@ static void print_why(const looking *l, const pons_value *w)
     const pons_value *d = pons_get(w, "decision"), *model = pons_get(d, "model");
     const pons_value *lasts = pons_get(w, "activity");
     const char *action = pons_get_str(pons_get(d, "action"), "type", NULL);
-    size_t i;
-    pons_value *v;
     cli_out("%s  %s, by %s", pons_get_str(w, "time", ""),
             action ? pons_world_view_name(l->view, action, "en") : "nothing new",
             pons_get_str(d, "branch", ""));
@@ -182,11 +180,11 @@ static void print_why(const looking *l, const pons_value *w)
                                      "en"),
                 pons_get_str(lasts, "time", ""), pons_get_str(lasts, "until", ""));
     }
-    json_array_foreach((pons_value *)pons_get(d, "path"), i, v) {
+    pons_each(v, pons_get(d, "path")) {
         const char *text = json_string_value(v);
         cli_out("  %s%s\n", strchr(text, ':') ? "    " : "", text);
     }
-    json_array_foreach((pons_value *)pons_get(d, "filtered"), i, v) {
+    pons_each(v, pons_get(d, "filtered")) {
         cli_out("  filtered (%s): %s, %s: %s\n", pons_get_str(v, "by", ""),
                 pons_get_str(pons_get(v, "action"), "type", "-"), pons_get_str(v, "rule", ""),
                 pons_get_str(v, "reason", ""));

@@ -10,9 +10,7 @@
 
 static bool over(const pons_value *plan)
 {
-    size_t i;
-    pons_value *step;
-    json_array_foreach(pons_get(plan, "steps"), i, step) {
+    pons_each(step, pons_get(plan, "steps")) {
         const char *status = pons_get_str(step, "status", "");
         if (strcmp(status, "pending") == 0 || strcmp(status, "running") == 0 ||
             strcmp(status, "wait_confirmation") == 0) {
@@ -69,9 +67,7 @@ void cli_agent_view_plan(cli_agent_view *v, const pons_value *plan)
 
 void cli_agent_plan_changed(cli_agent_view *v, const pons_value *updated)
 {
-    size_t i;
-    pons_value *step;
-    json_array_foreach(pons_get(v->plan, "steps"), i, step) {
+    pons_each(step, pons_get(v->plan, "steps")) {
         if (pons_get_int(step, "id", 0) != pons_get_int(updated, "step_id", -1)) {
             continue;
         }

@@ -22,11 +22,11 @@ static const char *tick(const char *status)
 void cli_agent_step_text(const pons_value *step, cli_rich *text)
 {
     const char *status = pons_get_str(step, "status", "");
-    const cli_ink ink = strcmp(status, "completed") == 0 ? CLI_INK_ADDED
-                        : strcmp(status, "failed") == 0  ? CLI_INK_TAKEN
-                        : strcmp(status, "running") == 0 ? CLI_INK_ASK
-                                                         : CLI_INK_DIM;
-    cli_rich_printf(text, ink, "    [%s] ", tick(status));
+    const cli_style style = strcmp(status, "completed") == 0 ? CLI_INK_ADDED
+                            : strcmp(status, "failed") == 0  ? CLI_INK_TAKEN
+                            : strcmp(status, "running") == 0 ? CLI_INK_ASK
+                                                             : CLI_INK_DIM;
+    cli_rich_printf(text, style, "    [%s] ", tick(status));
     cli_rich_printf(text, 0, "%lld. ", (long long)pons_get_int(step, "id", 0));
     pons_autobuf title = PONS_BUF_INIT;
     pons_plain(&title, pons_get_str(step, "title", ""), SIZE_MAX, false);
@@ -42,10 +42,10 @@ void cli_agent_plan_rows(const cli_agent_view *v, cli_rows *rows)
     pons_plain(&plain, pons_get_str(v->plan, "title", ""), SIZE_MAX, false);
     cli_rich_printf(&title, CLI_INK_DIM, "  plan  ");
     cli_rich_printf(&title, CLI_INK_BOLD, "%s", plain.data ? plain.data : "");
-    cli_rows_cut(rows, &title, width, v->live && cli_screen_ink());
+    cli_rows_cut(rows, &title, width, v->live && cli_screen_style());
     for (size_t i = 0; i < json_array_size(steps); i++) {
         cli_autorich text = {0};
         cli_agent_step_text(json_array_get(steps, i), &text);
-        cli_rows_cut(rows, &text, width, v->live && cli_screen_ink());
+        cli_rows_cut(rows, &text, width, v->live && cli_screen_style());
     }
 }

@@ -41,43 +41,38 @@ static void tell_robot(const cli_chat *s, pons_buf *b)
     const char *zone = pons_get_str(robot, "zone", "");
     pons_buf_printf(b, "A robot is connected%s%s.\n", *zone ? "; it is in the zone " : "", zone);
     const pons_value *zones = pons_get(pons_get(status, "world"), "zones");
-    size_t told = 0;
-    const char *key;
-    pons_value *v;
-    size_t i;
-    json_object_foreach((pons_value *)(uintptr_t)zones, key, v) {
-        if (told++ < ZONES_TOLD) {
-            pons_buf_printf(b, "%s%s", told == 1 ? "Zones: " : ", ", key);
+    size_t reported = 0;
+    pons_each_member(key, v, zones) {
+        if (reported++ < ZONES_TOLD) {
+            pons_buf_printf(b, "%s%s", reported == 1 ? "Zones: " : ", ", key);
         }
     }
-    json_array_foreach(zones, i, v) {
+    pons_each(v, zones) {
         const char *name = json_is_string(v) ? json_string_value(v) : pons_get_str(v, "id", "");
-        if (*name && told++ < ZONES_TOLD) {
-            pons_buf_printf(b, "%s%s", told == 1 ? "Zones: " : ", ", name);
+        if (*name && reported++ < ZONES_TOLD) {
+            pons_buf_printf(b, "%s%s", reported == 1 ? "Zones: " : ", ", name);
         }
     }
-    pons_buf_str(b, told ? ".\n" : "");
+    pons_buf_str(b, reported ? ".\n" : "");
 }
 
 static void tell_tools(const cli_chat *s, pons_buf *b)
 {
-    size_t told = 0;
+    size_t reported = 0;
     for (size_t i = 0; i < s->parts.n_tools; i++) {
         pons_autovalue list = NULL;
         pons_error none = PONS_ERROR_INIT;
         if (s->parts.tools[i].ops->list(s->parts.tools[i].self, &list, &none) < 0) {
             continue;
         }
-        size_t k;
-        pons_value *tool;
-        json_array_foreach(list, k, tool) {
-            if (told++ < TOOLS_TOLD) {
-                pons_buf_printf(b, "%s%s", told == 1 ? "Tools: " : ", ",
+        pons_each(tool, list) {
+            if (reported++ < TOOLS_TOLD) {
+                pons_buf_printf(b, "%s%s", reported == 1 ? "Tools: " : ", ",
                                 pons_get_str(tool, "name", ""));
             }
         }
     }
-    pons_buf_str(b, told ? ".\n" : "");
+    pons_buf_str(b, reported ? ".\n" : "");
 }
 
 char *cli_chat_about(void *user)

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void told(const cli *c, const char *path, bool made)
+static void reported(const cli *c, const char *path, bool made)
 {
     if (c->json) {
         pons_autovalue row = pons_object("type", json_string("made"), "file", pons_string(path),
@@ -30,7 +30,7 @@ static int write_new(const cli *c, const char *path, const char *text, size_t n,
 {
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0 && errno == EEXIST) {
-        told(c, path, false);
+        reported(c, path, false);
         return PONS_OK;
     }
     const bool wrote = fd >= 0 && write(fd, text, n) == (ssize_t)n && fsync(fd) == 0;
@@ -40,7 +40,7 @@ static int write_new(const cli *c, const char *path, const char *text, size_t n,
     if (!wrote) {
         return app_lacks(err, "cannot write %s: %s", path, strerror(errno));
     }
-    told(c, path, true);
+    reported(c, path, true);
     return PONS_OK;
 }
 
@@ -76,7 +76,7 @@ static int make_file(const cli *c, const char *dir, pons_ws_file file, pons_ws_d
         return wrote;
     }
     snprintf(path, sizeof path, "%s/%s", dir, pons_ws_file_name(file));
-    told(c, path, wrote >= 0);
+    reported(c, path, wrote >= 0);
     return PONS_OK;
 }
 

@@ -22,9 +22,7 @@ typedef struct printer {
 // All faults of a file, one a line: file:line:col: message.
 static void print_faults(const cli *c, const pons_value *faults)
 {
-    size_t i;
-    pons_value *f;
-    json_array_foreach((pons_value *)faults, i, f) {
+    pons_each(f, faults) {
         if (c->json) {
             cli_print_json(f);
         } else {
@@ -61,9 +59,7 @@ static int known_leaves(const bt_args *a, pons_bt_registry *r, pons_error *err)
 {
     pons_autovalue script = NULL;
     int rc = a->script ? read_script(a->script, &script, err) : PONS_OK;
-    const char *name;
-    pons_value *v;
-    json_object_foreach((pons_value *)pons_get(script, "leaves"), name, v) {
+    pons_each_member(name, v, pons_get(script, "leaves")) {
         const pons_bt_leaf leaf = {.name = name, .fn = no_leaf};
         rc = rc < 0 ? rc : pons_bt_register(r, &leaf, err);
     }
@@ -150,9 +146,7 @@ static void print_line(void *user, const pons_value *line)
     }
     cli_out("%4d  %-9s  %s ", (int)pons_get_int(line, "tick", 0), p->last,
             pons_get_str(line, "states", ""));
-    size_t i;
-    pons_value *v;
-    json_array_foreach((pons_value *)pons_get(line, "calls"), i, v) {
+    pons_each(v, pons_get(line, "calls")) {
         cli_out(" %s", json_string_value(v));
     }
     cli_out("\n");

@@ -35,9 +35,7 @@ static int list(const cli *c)
     print_graph(c, "kernel", "the brain's outer loop; `pons run` runs it");
     print_graph(c, "react", "the brain's inner loop; `pons run` runs it");
     print_graph(c, "agent", "the planning agent; `pons agent` runs it");
-    const char *name;
-    json_t *ignored;
-    json_object_foreach(names, name, ignored) {
+    pons_each_member(name, ignored, names) {
         const void *ops = NULL;
         pons_error err = PONS_ERROR_INIT;
         char line[512];

@@ -100,9 +100,7 @@ static int namespaces(cli *c, pons_store store, const threads_options *o, pons_v
         return rc;
     }
     pons_value *wanted = json_array();
-    size_t i;
-    json_t *name;
-    json_array_foreach(all, i, name) {
+    pons_each(name, all) {
         if (!o->ns || strcmp(o->ns, json_string_value(name)) == 0) {
             json_array_append(wanted, name);
         }
@@ -145,9 +143,7 @@ static void print_checkpoint(const char *ns, const pons_value *row)
     print_time(pons_get_int(row, "ts_ms", 0));
     cli_out("  %-7s →", pons_get_str(row, "source", ""));
     const pons_value *next = pons_get(row, "next");
-    size_t m;
-    json_t *name;
-    json_array_foreach(next, m, name) {
+    pons_each(name, next) {
         cli_out(" %s", json_string_value(name));
     }
     cli_out("%s\n", json_array_size(next) ? "" : " end");
@@ -183,9 +179,7 @@ static int show_history(cli *c, pons_store store, const threads_options *o, pons
         const char *ns = json_string_value(json_array_get(names, i));
         pons_autovalue list = NULL;
         rc = pons_state_history(store, c->argv[1], ns, limit, c->json, &list, err);
-        size_t k;
-        json_t *row;
-        json_array_foreach(list, k, row) {
+        pons_each(row, list) {
             if (c->json) {
                 pons_autovalue out = json_copy(row);
                 json_object_set_new(out, "ns", json_string(ns));

@@ -122,9 +122,7 @@ static int known_nodes(const session *s, const pons_value *names, const char *op
                        pons_error *err)
 {
     const pons_value *nodes = pons_get(s->drawn, "nodes");
-    size_t i;
-    json_t *name;
-    json_array_foreach(names, i, name) {
+    pons_each(name, names) {
         pons_autovalue one = json_array();
         json_array_append(one, name);
         if (!any_of(one, nodes)) {
@@ -158,9 +156,7 @@ static pons_value *state_of(const session *s)
         return state;
     }
     state = json_object();
-    size_t i;
-    json_t *name;
-    json_array_foreach(pons_get(s->drawn, "channels"), i, name) {
+    pons_each(name, pons_get(s->drawn, "channels")) {
         const pons_value *v = pons_run_get(s->run, json_string_value(name));
         if (v) {
             json_object_set(state, json_string_value(name), (json_t *)v);
@@ -172,9 +168,7 @@ static pons_value *state_of(const session *s)
 static void print_questions(const session *s)
 {
     pons_autovalue pending = pons_run_pending(s->run);
-    size_t i;
-    json_t *q;
-    json_array_foreach(pending, i, q) {
+    pons_each(q, pending) {
         if (strcmp(pons_get_str(q, "kind", ""), "human") != 0) {
             continue;
         }

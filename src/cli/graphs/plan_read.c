@@ -142,14 +142,14 @@ int cli_plan_judge(cli *c, const pons_plan *p, const char *world_name, const cha
     if (rc < 0) {
         return rc;
     }
-    const pons_value *told = pons_get(hello, "skills");
+    const pons_value *reported = pons_get(hello, "skills");
     app_skills modules = {0};
-    rc = told ? PONS_OK : app_skills_load(skill_names, &modules, err);
-    rc = rc >= 0 && !told ? pons_body_skills(modules.at, modules.n, &skills, err) : rc;
+    rc = reported ? PONS_OK : app_skills_load(skill_names, &modules, err);
+    rc = rc >= 0 && !reported ? pons_body_skills(modules.at, modules.n, &skills, err) : rc;
     if (rc < 0) {
         return rc;
     }
-    skills = told ? pons_value_ref(told) : skills;
+    skills = reported ? pons_value_ref(reported) : skills;
     pons_autovalue policy = pons_brain_critic_policy(config);
     // A profile of another body lists that body's own actions: they are no skills of ours.
     const bool foreign = pons_get(embodiment, "supported_actions") != NULL;
@@ -167,9 +167,7 @@ int cli_plan_judge(cli *c, const pons_plan *p, const char *world_name, const cha
 
 void cli_plan_verdict(const pons_verdict *v)
 {
-    size_t i;
-    json_t *rule;
-    json_array_foreach(pons_verdict_rules(v), i, rule) {
+    pons_each(rule, pons_verdict_rules(v)) {
         const int64_t step = pons_get_int(rule, "step_id", -1);
         cli_err("pons: plan: ");
         if (step >= 0) {
@@ -177,7 +175,7 @@ void cli_plan_verdict(const pons_verdict *v)
         }
         cli_err("%s: %s\n", pons_get_str(rule, "rule", ""), pons_get_str(rule, "message", ""));
     }
-    json_array_foreach(pons_verdict_approvals(v), i, rule) {
+    pons_each(rule, pons_verdict_approvals(v)) {
         cli_err("pons: plan: a person is asked: %s\n", pons_get_str(rule, "message", ""));
     }
 }

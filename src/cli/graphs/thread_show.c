@@ -49,20 +49,18 @@ __attribute__((format(printf, 2, 3))) static void linef(const char *label, const
 
 static void show_brain(const char *thread, const pons_value *s)
 {
-    size_t i;
-    const json_t *item;
     const pons_value *task = pons_get(s, "active_task"), *asks = pons_get(s, "approvals");
     const pons_value *failure = pons_get(s, "last_failure");
     linef("mode", "%s (%s)%s", pons_get_str(s, "mode", ""), pons_get_str(s, "mode_reason", ""),
           pons_get_bool(s, "paused", false) ? ", paused" : "");
-    json_array_foreach(pons_get(s, "finished"), i, item) {
+    pons_each(item, pons_get(s, "finished")) {
         linef("goal", "%s: %s. %s", pons_get_str(item, "text", ""),
               pons_get_str(item, "status", ""), pons_get_str(item, "reason", ""));
     }
     if (json_is_object(task)) {
         linef("goal", "%s: at work", pons_get_str(task, "text", ""));
     }
-    json_array_foreach(pons_get(s, "queue"), i, item) {
+    pons_each(item, pons_get(s, "queue")) {
         if (strcmp(pons_get_str(item, "id", ""), pons_get_str(task, "id", "")) != 0) {
             linef("goal", "%s: queued", pons_get_str(item, "text", ""));
         }
@@ -71,7 +69,7 @@ static void show_brain(const char *thread, const pons_value *s)
         linef("failure", "%s: %s", pons_get_str(failure, "skill", ""),
               pons_get_str(failure, "error_msg", ""));
     }
-    json_array_foreach(asks, i, item) {
+    pons_each(item, asks) {
         linef("waits", "for a person: %s", pons_get_str(item, "question", ""));
         cli_out("          pons approve %s\n", thread);
     }

@@ -129,9 +129,7 @@ static int servers(cli *c, const char *path, pons_error *err)
 {
     pons_autovalue list = NULL;
     int rc = pons_mcp_load(path, c->app.workspace, &list, err);
-    const char *name;
-    json_t *spec;
-    json_object_foreach(list, name, spec) {
+    pons_each_member(name, spec, list) {
         const char *fault = pons_get_str(spec, "fault", NULL);
         rc = rc >= 0 && fault ? pons_error_set(err, PONS_EINVAL, "config", "%s", fault) : rc;
     }
@@ -329,7 +327,8 @@ int cli_config_check(cli *c, pons_error *err)
 }
 
 // Whether it is sound. All faults are told; one of a file that others read too is told once.
-static bool check_row(cli *c, const file_row *f, const place_row *at, size_t n, pons_value *told)
+static bool check_row(cli *c, const file_row *f, const place_row *at, size_t n,
+                      pons_value *reported)
 {
     pons_error fault = PONS_ERROR_INIT;
     const char *from = n ? at->from : "shipped", *path = n ? at->path : "";
@@ -346,13 +345,13 @@ static bool check_row(cli *c, const file_row *f, const place_row *at, size_t n, 
             json_object_set_new(row, "fault", pons_string(line));
         }
         cli_print_json(row);
-    } else if (rc < 0 && !pons_get(told, line)) {
+    } else if (rc < 0 && !pons_get(reported, line)) {
         cli_tell(&fault);
     } else if (rc >= 0) {
         cli_out("%-18s %-10s sound\n", f->name, from);
     }
     if (rc < 0) { // a line that is no UTF-8 is told again
-        json_object_set_new(told, line, json_true());
+        json_object_set_new(reported, line, json_true());
     }
     return rc >= 0;
 }
@@ -378,7 +377,7 @@ int cmd_config(cli *c, pons_error *err)
         return app_bad(err, "config %s takes one file", verb);
     }
     bool known = !name;
-    pons_autovalue told = json_object(); // by its line
+    pons_autovalue reported = json_object(); // by its line
     bool sound = true;
     if (!name && !check) {
         show_places(c);
@@ -402,7 +401,7 @@ int cmd_config(cli *c, pons_error *err)
         } else if (show) {
             rc = print_file(at->path, err);
         } else if (check && (n > 0 || f->shipped)) {
-            sound &= check_row(c, f, at, n, told);
+            sound &= check_row(c, f, at, n, reported);
         } else if (!check) {
             show_row(c, f, at, n);
         }

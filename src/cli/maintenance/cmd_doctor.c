@@ -81,10 +81,8 @@ static void check_mcp(doctor *d)
         return;
     }
     pons_autovalue status = NULL;
-    size_t i;
-    json_t *s;
     app_mcp_wait(&mcp, MCP_WAIT_MS, &status, &err);
-    json_array_foreach(status, i, s) {
+    pons_each(s, status) {
         char what[80], log[128];
         const char *state = pons_get_str(s, "state", "");
         const bool ready = strcmp(state, "ready") == 0, off = strcmp(state, "disabled") == 0;

@@ -47,13 +47,11 @@ static int search(cli *c, const pons_items *it, const items_options *o, const ch
 {
     pons_autovalue filter = NULL;
     pons_autovalue list = NULL;
-    const pons_value *item;
-    size_t i;
     int rc = o->filter ? cli_value(o->filter, "--filter", &filter, err) : PONS_OK;
     const pons_items_query q = {
         .prefix = prefix, .query = text, .filter = filter, .limit = o->limit, .offset = o->offset};
     rc = rc < 0 ? rc : pons_items_search(it, &q, &list, err);
-    json_array_foreach(list, i, item) {
+    pons_each(item, list) {
         print_item(c, item);
     }
     return rc;
@@ -72,15 +70,13 @@ static int search_items(cli *c, const pons_items *it, const items_options *o, po
 static int show_spaces(cli *c, const pons_items *it, const items_options *o, pons_error *err)
 {
     pons_autovalue list = NULL;
-    const pons_value *labels;
-    size_t i;
     const pons_items_spaces q = {.prefix = o->prefix,
                                  .suffix = o->suffix,
                                  .max_depth = o->depth,
                                  .limit = o->limit,
                                  .offset = o->offset};
     const int rc = pons_items_namespaces(it, &q, &list, err);
-    json_array_foreach(list, i, labels) {
+    pons_each(labels, list) {
         if (c->json) {
             cli_print_json(labels);
         } else {

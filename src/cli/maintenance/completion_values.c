@@ -83,10 +83,8 @@ int cli_help_values(cli *c, const char *kind, pons_error *err)
             kinds[i].add(c, names);
         }
     }
-    size_t at;
-    json_t *name;
     (void)err;
-    json_array_foreach(names, at, name) {
+    pons_each(name, names) {
         cli_out("%s\n", json_string_value(name));
     }
     return PONS_OK;

@@ -240,14 +240,12 @@ static int check(cli *c, const char *name, pons_error *err)
     checked k = {c, name, 0};
     int rc = map_subject_load(name, &s, err);
     if (rc == PONS_OK && s.world) {
-        size_t i;
-        json_t *zone;
         const pons_pose2 start = pose_of(pons_get(s.world, "start"));
         rc = pons_ground_open(s.world, &g, err);
         if (rc == PONS_OK && pons_ground_at(g, start.x, start.y) == PONS_GROUND_KEEP_OUT) {
             tell(&k, "start", "of the robot", "lies in a keep-out area");
         } else if (rc == PONS_OK) {
-            json_array_foreach(pons_get(s.world, "zones"), i, zone) {
+            pons_each(zone, pons_get(s.world, "zones")) {
                 check_place(&k, g, start, pons_get(zone, "target"), "zone",
                             pons_get_str(zone, "id", ""));
             }

@@ -14,8 +14,6 @@ static const char *const KIND_WORDS[APP_ZONE_KINDS] = {"zone", "keep-out", "slow
 
 static void tell_zone(const cli *c, const pons_value *zone, int kind)
 {
-    const char *language;
-    json_t *words;
     size_t i;
     json_t *word;
     if (c->json) {
@@ -30,7 +28,7 @@ static void tell_zone(const cli *c, const pons_value *zone, int kind)
     } else if (pons_get(zone, "speed_max_mps")) {
         cli_out(" %g m/s", pons_get_num(zone, "speed_max_mps", 0.0));
     }
-    json_object_foreach((json_t *)(uintptr_t)pons_get(zone, "names"), language, words) {
+    pons_each_member(language, words, pons_get(zone, "names")) {
         cli_out("  %s:", language);
         json_array_foreach(words, i, word) {
             cli_out("%s %s", i ? "," : "", json_string_value(word));
@@ -45,9 +43,7 @@ static void tell_zone(const cli *c, const pons_value *zone, int kind)
 static void list(const cli *c, const pons_value *world)
 {
     for (int kind = 0; kind < APP_ZONE_KINDS; kind++) {
-        size_t i;
-        json_t *zone;
-        json_array_foreach(pons_get(world, app_zone_lists[kind]), i, zone) {
+        pons_each(zone, pons_get(world, app_zone_lists[kind])) {
             tell_zone(c, zone, kind);
         }
     }
@@ -102,15 +98,13 @@ static int target_of(const map_zone *z, const pons_value *polygon, pons_value **
 {
     pons_pose2 p = {0};
     const double n = (double)json_array_size(polygon);
-    size_t i;
-    json_t *corner;
     if (z->target) {
         const int rc = map_pose(z->target, "--target", &p, err);
         if (rc < 0) {
             return rc;
         }
     }
-    json_array_foreach(polygon, i, corner) {
+    pons_each(corner, polygon) {
         p.x += z->target ? 0.0 : json_number_value(json_array_get(corner, 0)) / n;
         p.y += z->target ? 0.0 : json_number_value(json_array_get(corner, 1)) / n;
     }

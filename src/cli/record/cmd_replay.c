@@ -109,9 +109,7 @@ static void on_event(void *user, const pons_event *ev)
         show(p, "mode", ev->payload);
     }
     if (strcmp(ev->type, "stream.updates") == 0 && strcmp(ev->ns, "kernel") == 0) {
-        const char *node;
-        json_t *update;
-        json_object_foreach((json_t *)ev->payload, node, update) {
+        pons_each_member(node, update, ev->payload) {
             changed(p, "robot", &p->robot, pons_get(update, "robot"));
             changed(p, "world", &p->world, pons_get(update, "world"));
         }

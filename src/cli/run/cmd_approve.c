@@ -196,9 +196,7 @@ static int show_approval(cli *c, pons_store store, const char *thread, pons_erro
         return json_array_size(approvals) ? APP_WAITING : PONS_OK;
     }
     const bool several = json_array_size(approvals) > 1;
-    size_t i;
-    json_t *question;
-    json_array_foreach(approvals, i, question) {
+    pons_each(question, approvals) {
         cli_out("%s asks: %s\n", thread, pons_get_str(question, "question", ""));
         app_question_show(question, print_line, NULL);
         cli_out("pons approve %s%s%s %s\n", thread, several ? " --id " : "",
@@ -208,7 +206,7 @@ static int show_approval(cli *c, pons_store store, const char *thread, pons_erro
     if (json_array_size(approvals) == 0 && json_array_size(waits) == 0) {
         cli_out("%s waits for nobody\n", thread);
     }
-    json_array_foreach(waits, i, question) {
+    pons_each(question, waits) {
         char said[CLI_ANSWER_MAX];
         const pons_value *answer = pons_get(question, "answer");
         cli_out("%s: \"%s\" was answered by %s (%s), and its task waits for its turn; it is taken "

@@ -105,7 +105,7 @@ static int find(cli *c, const cli_camera_options *o, pons_value **ret_world,
 {
     char about[PATH_MAX + 16];
     pons_error none = PONS_ERROR_INIT;
-    *ret_body = app_robot_told(&c->app);
+    *ret_body = app_robot_reported(&c->app);
     if (!*ret_body) { // none runs: what the last one left
         snprintf(about, sizeof about, "%s/sim.json", c->app.run_dir);
         pons_value_load(about, ret_body, &none);

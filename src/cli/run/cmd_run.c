@@ -129,9 +129,9 @@ static int understand(const pons_policy *policy, const char *goal, pons_value *w
 {
     pons_error plain = PONS_ERROR_INIT;
     pons_value *skills = NULL;
-    const bool told = pons_get(world, "skills") != NULL;
-    int rc = policy->ops->parse(policy->self, goal, world, ret, told ? err : &plain);
-    if (rc >= 0 || told) {
+    const bool reported = pons_get(world, "skills") != NULL;
+    int rc = policy->ops->parse(policy->self, goal, world, ret, reported ? err : &plain);
+    if (rc >= 0 || reported) {
         return rc;
     }
     rc = pons_body_skills(modules->at, modules->n, &skills, err);

@@ -404,10 +404,10 @@ int cmd_scenario(cli *c, pons_error *err)
     for (size_t i = 0; rc >= 0 && i < n; i++) {
         rc = play_file(&p, paths[i], sweep != NULL, from, to, err);
     }
-    pons_recorder_about about = {.heard = 1};
+    pons_recorder_about about = {.received = 1};
     const bool recording = p.recorder != NULL;
     const int closed = pons_recorder_close(p.recorder, &about, rc < 0 ? NULL : err);
-    if (recording && about.heard == 0) {
+    if (recording && about.received == 0) {
         unlink(record); // nothing was run: no file that looks as if
     }
     rc = rc < 0 ? rc : closed;

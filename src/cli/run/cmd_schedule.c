@@ -116,11 +116,9 @@ static void show(const cli *c, const pons_value *v)
 static int show_crons(const cli *c, const pons_items *it, pons_error *err)
 {
     pons_autovalue all = NULL;
-    size_t i;
-    json_t *one;
     const int rc = pons_items_search(
         it, &(pons_items_query){.prefix = PONS__OWN ".crons", .limit = -1}, &all, err);
-    json_array_foreach(all, i, one) {
+    pons_each(one, all) {
         const pons_value *v = pons_get(one, "value");
         char next[48];
         if (c->json) {
@@ -190,7 +188,7 @@ static bool brain_there(const cli *c)
 static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error *err)
 {
     pons_error why = PONS_ERROR_INIT;
-    pons_autovalue body = app_robot_told(&c->app);
+    pons_autovalue body = app_robot_reported(&c->app);
     pons_autovalue world = NULL;
     pons_autovalue parsed = NULL;
     pons_autovalue twice = NULL;

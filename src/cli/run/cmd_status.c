@@ -48,16 +48,14 @@ static void print_status(const pons_value *s)
                 (long long)pons_get_int(ladder, "decisions_left", 0),
                 *pons_get_str(ladder, "why", "") ? "; " : "", pons_get_str(ladder, "why", ""));
     }
-    size_t i;
-    json_t *item;
-    json_array_foreach(pons_get(s, "queue"), i, item) {
+    pons_each(item, pons_get(s, "queue")) {
         cli_out("  queue   %lld  %s  %s\n", (long long)pons_get_int(item, "priority", 0),
                 pons_get_str(item, "id", ""), pons_get_str(item, "text", ""));
     }
-    json_array_foreach(pons_get(s, "unheard"), i, item) {
+    pons_each(item, pons_get(s, "unheard")) {
         cli_out("  kept    %s\n", json_string_value(item));
     }
-    json_array_foreach(pons_get(s, "skills"), i, item) {
+    pons_each(item, pons_get(s, "skills")) {
         cli_out("skill     %s  goal %.8s  time-out %.0f s\n", pons_get_str(item, "skill", ""),
                 pons_get_str(item, "goal_id", ""), pons_get_num(item, "timeout_s", 0.0));
     }
@@ -74,7 +72,7 @@ static void print_status(const pons_value *s)
                 (long long)pons_get_int(failure, "error_code", 0),
                 pons_get_str(failure, "error_msg", ""), pons_get_str(failure, "recovery", ""));
     }
-    json_array_foreach(pons_get(s, "approvals"), i, item) {
+    pons_each(item, pons_get(s, "approvals")) {
         cli_out("asks      %s  (pons approve %s …)\n", pons_get_str(item, "question", ""),
                 pons_get_str(s, "thread", ""));
     }

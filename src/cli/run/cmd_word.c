@@ -342,7 +342,7 @@ int cmd_stop(cli *c, pons_error *err)
         cli_print_json(out);
     } else {
         char robot[256];
-        pons_autovalue body = app_robot_told(&c->app); // of a fleet's robots each has its own
+        pons_autovalue body = app_robot_reported(&c->app); // of a fleet's robots each has its own
         if (body) {
             cli_out("stopped: %s; ", app_robot_line(body, false, robot, sizeof robot));
         } else {

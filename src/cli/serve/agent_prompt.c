@@ -30,13 +30,13 @@ typedef struct word { // to the chat
     pons_value *question, *answer;
 } word;
 
-typedef struct heard { // from the chat
-    struct heard *next;
+typedef struct received { // from the chat
+    struct received *next;
     char *type, *thread;
     int64_t seq, ts_ms;
     pons_value *payload;
     char *note; // in place of an event: what was wrong
-} heard;
+} received;
 
 typedef struct prompt {
     const cli_agent_prompt_words *w;
@@ -48,15 +48,15 @@ typedef struct prompt {
     int wake;
     pthread_mutex_t mtx;
     pthread_cond_t more;
-    word *first, *last;     // [mtx]
-    heard *oldest, *newest; // [mtx]
-    pons_value *open;       // questions, the loop's
-    bool turning;           // a turn was begun, and has not ended; the loop's
+    word *first, *last;        // [mtx]
+    received *oldest, *newest; // [mtx]
+    pons_value *open;          // questions, the loop's
+    bool turning;              // a turn was begun, and has not ended; the loop's
 } prompt;
 
 // ---- the chat's side ----------------------------------------------------------------------------
 
-static void tell(prompt *p, heard *h)
+static void tell(prompt *p, received *h)
 {
     const uint64_t one = 1;
     pthread_mutex_lock(&p->mtx);
@@ -77,19 +77,19 @@ static void on_chat(void *user, const pons_event *ev)
     if (strcmp(ev->thread, p->w->session) != 0) {
         return;
     }
-    heard *h = pons_need_zeroed(1, sizeof *h);
-    *h = (heard){.type = pons_need_text(ev->type),
-                 .thread = pons_need_text(ev->thread),
-                 .seq = ev->seq,
-                 .ts_ms = ev->ts_ms,
-                 .payload = pons_value_ref(ev->payload)};
+    received *h = pons_need_zeroed(1, sizeof *h);
+    *h = (received){.type = pons_need_text(ev->type),
+                    .thread = pons_need_text(ev->thread),
+                    .seq = ev->seq,
+                    .ts_ms = ev->ts_ms,
+                    .payload = pons_value_ref(ev->payload)};
     tell(p, h);
 }
 
 static void complain(prompt *p, const pons_error *err)
 {
     char line[1024];
-    heard *h = pons_need_zeroed(1, sizeof *h);
+    received *h = pons_need_zeroed(1, sizeof *h);
     h->note = pons_need_text(pons_error_line(err, line, sizeof line));
     tell(p, h);
 }
@@ -200,7 +200,7 @@ static void stopped(void *user, bool latched)
 }
 
 // A turn that asks waits: whatever else happens in it, its questions are settled.
-static void look_for_questions(prompt *p, const heard *h)
+static void look_for_questions(prompt *p, const received *h)
 {
     const bool plan = strcmp(h->type, "plan_approval_request") == 0;
     if (!plan && strcmp(h->type, "approval_request") != 0) {
@@ -219,7 +219,7 @@ static void look_for_questions(prompt *p, const heard *h)
 }
 
 // Whether a turn is under way, also one that the page began.
-static bool goes_on(const heard *h, bool turning)
+static bool goes_on(const received *h, bool turning)
 {
     const bool ended = strcmp(h->type, "done") == 0 || strcmp(h->type, "error") == 0;
     const bool asks =
@@ -235,11 +235,11 @@ static void work(void *user)
         return;
     }
     pthread_mutex_lock(&p->mtx);
-    heard *h = p->oldest;
+    received *h = p->oldest;
     p->oldest = p->newest = NULL;
     pthread_mutex_unlock(&p->mtx);
     while (h) {
-        heard *next = h->next;
+        received *next = h->next;
         if (h->note) {
             p->turning = false;
             cli_agent_view_note(&p->view, "%s", h->note);

@@ -77,7 +77,7 @@ int cmd_serve(cli *c, pons_error *err)
         o.run.policy = &policy;
         o.run.skills = w.skills;
         o.run.llm = w.llm;
-        o.run.body_by_hand = w.alone;
+        o.run.body_manual = w.alone;
         rc = cli_session_run(c, &o, err);
     }
     pons_rules_close(&policy);

@@ -101,9 +101,7 @@ static void text_approval(cli_display *d, const pons_event *ev)
     char said[CLI_ANSWER_MAX];
     const pons_value *p = ev->payload;
     if (strcmp(ev->type, "guard.refused") == 0) {
-        size_t i;
-        json_t *rule;
-        json_array_foreach(pons_get(p, "rules"), i, rule) {
+        pons_each(rule, pons_get(p, "rules")) {
             line(d, "refused", "%s: %s", pons_get_str(rule, "rule", ""),
                  pons_get_str(rule, "message", ""));
         }
@@ -199,13 +197,11 @@ static void text_effect(cli_display *d, const pons_value *p)
 
 static void text_done(cli_display *d, const pons_value *p)
 {
-    size_t i;
-    json_t *task;
     line(d, "done", "%s: %.1f m driven, %lld decisions, %lld replans, battery %.0f%%",
          pons_get_str(p, "status", ""), pons_get_num(p, "distance_m", 0.0),
          (long long)pons_get_int(p, "iterations", 0), (long long)pons_get_int(p, "replans", 0),
          pons_get_num(p, "battery_pct", 0.0));
-    json_array_foreach(pons_get(p, "tasks"), i, task) {
+    pons_each(task, pons_get(p, "tasks")) {
         line(d, "", "%s %s", strcmp(pons_get_str(task, "status", ""), "succeeded") == 0 ? "✓" : "✗",
              pons_get_str(task, "text", ""));
     }

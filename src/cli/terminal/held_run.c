@@ -52,15 +52,13 @@ static void show_value(cli_display *d, const char *channel, const char *key, con
 static pons_value *changes(const pons_value *before, const pons_value *after)
 {
     pons_value *out = json_object();
-    const char *channel;
-    json_t *value;
-    json_object_foreach((json_t *)after, channel, value) {
+    pons_each_member(channel, value, after) {
         const pons_value *was = pons_get(before, channel);
         if (was != value && (!was || !json_equal((json_t *)was, value))) {
             json_object_set(out, channel, value);
         }
     }
-    json_object_foreach((json_t *)before, channel, value) {
+    pons_each_member(channel, value, before) {
         if (!pons_get(after, channel)) {
             json_object_set_new(out, channel, json_null());
         }
@@ -89,9 +87,7 @@ static void show_change(cli_display *d, const char *channel, const pons_value *w
         return;
     }
     pons_autovalue parts = changes(was, is);
-    const char *key;
-    json_t *value;
-    json_object_foreach(parts, key, value) {
+    pons_each_member(key, value, parts) {
         show_value(d, channel, key, "=", value);
     }
 }
@@ -129,9 +125,7 @@ void cli_step_show(cli_display *d, const cli *c, const char *thread, const char 
         join(ran, names, sizeof names);
         cli_display_line(d, "ran", "%s", names);
     }
-    const char *channel;
-    json_t *value;
-    json_object_foreach(changed, channel, value) {
+    pons_each_member(channel, value, changed) {
         show_change(d, channel, pons_get(before, channel), value);
     }
     join(next, names, sizeof names);

@@ -9,7 +9,7 @@ enum { NAME_COLUMNS = 13 };
 
 static void all_commands(void)
 {
-    cli_ink_locale();
+    cli_style_locale();
     cli_out("pons - the runtime that joins a language model to a robot\n\n");
     for (const cli_command *k = cli_commands(); k->name; k++) {
         char left[64];

@@ -267,12 +267,12 @@ void cli_prompt_echo(const char *label, const char *line)
     cli_rich_add(&text, CLI_INK_BOLD, label, SIZE_MAX);
     const size_t indent = cli_columns(label, strlen(label));
     cli_rich_add(&text, 0, line, SIZE_MAX);
-    cli_rows_grid(&rows, &text, cli_screen_width(), indent, 0, cli_screen_ink(), &row, &column);
+    cli_rows_grid(&rows, &text, cli_screen_width(), indent, 0, cli_screen_style(), &row, &column);
     cli_rows_copy(&shown, &rows, 0, ECHO_ROWS);
     if (rows.n > ECHO_ROWS) {
         cli_rich_clear(&text);
         cli_rich_printf(&text, CLI_INK_DIM, "… %zu rows more", rows.n - ECHO_ROWS);
-        cli_rows_cut(&shown, &text, cli_screen_width(), cli_screen_ink());
+        cli_rows_cut(&shown, &text, cli_screen_width(), cli_screen_style());
     }
     cli_screen_print(&shown);
 }
@@ -351,7 +351,7 @@ static unsigned char complete(EditLine *e, int key)
             cli_rich_printf(&text, 0, "%s%s", i ? "  " : "",
                             json_string_value(json_array_get(c.matches, i)));
         }
-        cli_rows_wrap(&rows, &text, cli_screen_width(), NULL, NULL, cli_screen_ink());
+        cli_rows_wrap(&rows, &text, cli_screen_width(), NULL, NULL, cli_screen_style());
         cli_screen_print(&rows);
         after = CC_REFRESH;
     }

@@ -8,7 +8,7 @@ enum { WRAP_FROM = 60 }; // bytes of a row, after which the next blank ends it
 
 // One letter of a text: what roff would take for its own is escaped, and so is what is not ASCII, which
 // roff reads by code points alone. Returns its bytes.
-static size_t letter(pons_buf *b, const char *s)
+static size_t inbox_message(pons_buf *b, const char *s)
 {
     static const struct {
         char c;
@@ -47,7 +47,7 @@ static void text(pons_buf *b, const char *s)
         if (n == 0 && (*s == '.' || *s == '\'')) {
             pons_buf_str(b, "\\&");
         }
-        s += letter(b, s);
+        s += inbox_message(b, s);
     }
 }
 
@@ -77,7 +77,7 @@ static int one(pons_buf *b, const cli_command *k, pons_error *err)
     if (k->args && *k->args) {
         pons_buf_str(b, " ");
         for (const char *s = k->args; *s;) { // on one row
-            s += letter(b, s);
+            s += inbox_message(b, s);
         }
     }
     pons_buf_str(b, "\"\n");
@@ -87,7 +87,7 @@ static int one(pons_buf *b, const cli_command *k, pons_error *err)
     for (const cli_command *w = k->words; rc >= 0 && w && w->name; w++) {
         pons_buf_printf(b, ".TP\n\\fBpons %s %s\\fR%s", k->name, w->name, *w->args ? " " : "");
         for (const char *s = w->args; *s;) {
-            s += letter(b, s);
+            s += inbox_message(b, s);
         }
         pons_buf_str(b, "\n");
         text(b, w->help);

@@ -35,12 +35,13 @@ static size_t fence_of(const char *line, size_t n)
     return k;
 }
 
-static void code_line(const char *line, size_t n, bool diff, size_t width, bool ink, cli_rows *rows)
+static void code_line(const char *line, size_t n, bool diff, size_t width, bool style,
+                      cli_rows *rows)
 {
     cli_autorich text = {0}, rule = {0};
     cli_rich_add(&rule, 0, FENCE_RULE, SIZE_MAX);
-    cli_rich_add(&text, diff ? cli_diff_ink(line) : CLI_INK_CODE, line, n);
-    cli_rows_wrap(rows, &text, width, &rule, &rule, ink);
+    cli_rich_add(&text, diff ? cli_diff_style(line) : CLI_INK_CODE, line, n);
+    cli_rows_wrap(rows, &text, width, &rule, &rule, style);
 }
 
 static void gap_above(cli_markdown *m, cli_rows *rows)
@@ -53,12 +54,12 @@ static void gap_above(cli_markdown *m, cli_rows *rows)
 }
 
 // A whole block, or what is taken for one.
-static void block(cli_markdown *m, const char *text, size_t n, size_t width, bool ink,
+static void block(cli_markdown *m, const char *text, size_t n, size_t width, bool style,
                   cli_rows *rows)
 {
     if (strspn(text, " \t\r\n") < n) {
         gap_above(m, rows);
-        cli_markdown_rows(text, n, width, ink, rows);
+        cli_markdown_rows(text, n, width, style, rows);
     }
 }
 
@@ -70,7 +71,7 @@ static void drop(cli_markdown *m, size_t n)
 }
 
 // A line inside of a fence has ended.
-static void fenced_line(cli_markdown *m, size_t n, size_t width, bool ink, cli_rows *done)
+static void fenced_line(cli_markdown *m, size_t n, size_t width, bool style, cli_rows *done)
 {
     const char *line = m->open.data;
     const size_t marks = strlen(m->fence);
@@ -82,20 +83,20 @@ static void fenced_line(cli_markdown *m, size_t n, size_t width, bool ink, cli_r
     if (closes) {
         m->fenced = false;
     } else {
-        code_line(line, n, m->diff, width, ink, done);
+        code_line(line, n, m->diff, width, style, done);
     }
     drop(m, n + 1);
 }
 
 // Takes out what has an end; false: nothing has.
-static bool step(cli_markdown *m, size_t width, bool ink, cli_rows *done)
+static bool step(cli_markdown *m, size_t width, bool style, cli_rows *done)
 {
     const char *text = m->open.data ? m->open.data : "";
     const size_t len = m->open.len;
     if (m->fenced) {
         const char *end = memchr(text, '\n', len);
         if (end) {
-            fenced_line(m, (size_t)(end - text), width, ink, done);
+            fenced_line(m, (size_t)(end - text), width, style, done);
         }
         return end != NULL;
     }
@@ -107,7 +108,7 @@ static bool step(cli_markdown *m, size_t width, bool ink, cli_rows *done)
         const bool is_blank = strspn(text + i, " \t\r") >= n;
         const size_t fence = whole ? fence_of(text + i, n) : 0;
         if (fence > 0 && fence < sizeof m->fence) {
-            block(m, text, i, width, ink, done);
+            block(m, text, i, width, style, done);
             gap_above(m, done);
             m->fenced = true;
             snprintf(m->fence, sizeof m->fence, "%.*s", (int)fence, text + i);
@@ -116,7 +117,7 @@ static bool step(cli_markdown *m, size_t width, bool ink, cli_rows *done)
             return true;
         }
         if (blank_above && !is_blank && text[i] != ' ' && text[i] != '\t') {
-            block(m, text, i, width, ink, done);
+            block(m, text, i, width, style, done);
             drop(m, i);
             return true;
         }
@@ -133,7 +134,7 @@ static bool step(cli_markdown *m, size_t width, bool ink, cli_rows *done)
                 cut--;
             }
         }
-        block(m, text, cut, width, ink, done);
+        block(m, text, cut, width, style, done);
         drop(m, cut);
         m->gap = false;
         return true;
@@ -141,40 +142,40 @@ static bool step(cli_markdown *m, size_t width, bool ink, cli_rows *done)
     return false;
 }
 
-void cli_markdown_add(cli_markdown *m, const char *text, size_t n, size_t width, bool ink,
+void cli_markdown_add(cli_markdown *m, const char *text, size_t n, size_t width, bool style,
                       cli_rows *done)
 {
     pons_buf_bytes(&m->open, text, strnlen(text, n));
-    while (step(m, width, ink, done)) {
+    while (step(m, width, style, done)) {
     }
 }
 
-void cli_markdown_end(cli_markdown *m, size_t width, bool ink, cli_rows *done)
+void cli_markdown_end(cli_markdown *m, size_t width, bool style, cli_rows *done)
 {
     if (m->open.len > 0) {
         if (m->fenced) {
             const char newline = '\n';
             pons_buf_bytes(&m->open, &newline, 1);
-            while (m->open.len > 0 && step(m, width, ink, done)) {
+            while (m->open.len > 0 && step(m, width, style, done)) {
             }
         }
         if (m->open.len > 0) {
-            block(m, m->open.data, m->open.len, width, ink, done);
+            block(m, m->open.data, m->open.len, width, style, done);
         }
     }
     cli_markdown_fini(m);
 }
 
-void cli_markdown_open(const cli_markdown *m, size_t width, bool ink, cli_rows *rows)
+void cli_markdown_open(const cli_markdown *m, size_t width, bool style, cli_rows *rows)
 {
     if (m->open.len == 0) {
         return;
     }
     if (m->fenced) {
-        code_line(m->open.data, m->open.len, m->diff, width, ink, rows);
+        code_line(m->open.data, m->open.len, m->diff, width, style, rows);
         return;
     }
     cli_markdown now = {.gap = m->gap};
-    block(&now, m->open.data, m->open.len, width, ink, rows);
+    block(&now, m->open.data, m->open.len, width, style, rows);
     cli_markdown_fini(&now);
 }

@@ -15,13 +15,13 @@ typedef struct cli_markdown {
 
 void cli_markdown_fini(cli_markdown *m);
 // Takes a piece. What has an end is appended to done, each row once.
-void cli_markdown_add(cli_markdown *m, const char *text, size_t n, size_t width, bool ink,
+void cli_markdown_add(cli_markdown *m, const char *text, size_t n, size_t width, bool style,
                       cli_rows *done);
 // The rest, and it is empty again.
-void cli_markdown_end(cli_markdown *m, size_t width, bool ink, cli_rows *done);
+void cli_markdown_end(cli_markdown *m, size_t width, bool style, cli_rows *done);
 // What has no end yet, as it would be now: to be drawn over.
-void cli_markdown_open(const cli_markdown *m, size_t width, bool ink, cli_rows *rows);
+void cli_markdown_open(const cli_markdown *m, size_t width, bool style, cli_rows *rows);
 // A whole text of one or more blocks.
-void cli_markdown_rows(const char *text, size_t n, size_t width, bool ink, cli_rows *rows);
+void cli_markdown_rows(const char *text, size_t n, size_t width, bool style, cli_rows *rows);
 // A line of a unified diff: its ink by its first character.
-cli_ink cli_diff_ink(const char *line);
+cli_style cli_diff_style(const char *line);

@@ -27,9 +27,9 @@ typedef struct level { // a quotation, or an item of a list
 typedef struct page {
     cli_rows *rows;
     size_t width;
-    bool ink;
+    bool style;
     cli_rich text;
-    cli_ink inks[DEPTH_MAX]; // of spans
+    cli_style inks[DEPTH_MAX]; // of spans
     size_t spans;
     level levels[DEPTH_MAX];
     size_t depth, lists; // depth: in use; lists: open ones, also beyond what has a level
@@ -46,7 +46,7 @@ typedef struct page {
 
 // ---- text, spans --------------------------------------------------------------------------------
 
-static cli_ink ink_now(const page *p)
+static cli_style style_now(const page *p)
 {
     return p->spans > 0 ? p->inks[p->spans < DEPTH_MAX ? p->spans - 1 : DEPTH_MAX - 1] : 0;
 }
@@ -57,7 +57,7 @@ static int on_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE n, void *user)
     if (type == MD_TEXT_BR) {
         cli_rich_add(&p->text, 0, "\n", 1);
     } else if (type == MD_TEXT_SOFTBR) {
-        cli_rich_add(&p->text, ink_now(p), " ", 1);
+        cli_rich_add(&p->text, style_now(p), " ", 1);
     } else if (type == MD_TEXT_ENTITY) {
         static const struct {
             const char *entity, *text;
@@ -66,15 +66,15 @@ static int on_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE n, void *user)
                      {"&apos;", "'"}, {"&mdash;", "—"}, {"&ndash;", "–"}, {"&hellip;", "…"}};
         for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
             if (strlen(known[i].entity) == n && memcmp(known[i].entity, text, n) == 0) {
-                cli_rich_add(&p->text, ink_now(p), known[i].text, SIZE_MAX);
+                cli_rich_add(&p->text, style_now(p), known[i].text, SIZE_MAX);
                 return 0;
             }
         }
-        cli_rich_add(&p->text, ink_now(p), text, n);
+        cli_rich_add(&p->text, style_now(p), text, n);
     } else if (p->code) {
         cli_rich_add(&p->text, CLI_INK_CODE, text, n);
     } else {
-        cli_rich_add(&p->text, ink_now(p), text, n);
+        cli_rich_add(&p->text, style_now(p), text, n);
     }
     return 0;
 }
@@ -82,19 +82,19 @@ static int on_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE n, void *user)
 static int on_span(MD_SPANTYPE type, void *detail, void *user)
 {
     page *p = user;
-    cli_ink ink = 0;
+    cli_style style = 0;
     switch (type) {
     case MD_SPAN_EM:
-        ink = CLI_INK_ITALIC;
+        style = CLI_INK_ITALIC;
         break;
     case MD_SPAN_STRONG:
-        ink = CLI_INK_BOLD;
+        style = CLI_INK_BOLD;
         break;
     case MD_SPAN_CODE:
-        ink = CLI_INK_CODE;
+        style = CLI_INK_CODE;
         break;
     case MD_SPAN_DEL:
-        ink = CLI_INK_STRIKE;
+        style = CLI_INK_STRIKE;
         break;
     case MD_SPAN_A:
     case MD_SPAN_IMG: {
@@ -104,15 +104,15 @@ static int on_span(MD_SPANTYPE type, void *detail, void *user)
         memcpy(p->url, to->text ? to->text : "", to->text ? n : 0);
         p->url[to->text ? n : 0] = '\0';
         p->link_from = p->text.text.len;
-        ink = CLI_INK_UNDERLINE;
+        style = CLI_INK_UNDERLINE;
         break;
     }
     default:
         break;
     }
-    const cli_ink now = ink_now(p);
+    const cli_style now = style_now(p);
     if (p->spans < DEPTH_MAX) {
-        p->inks[p->spans] = now | ink;
+        p->inks[p->spans] = now | style;
     }
     p->spans++;
     return 0;
@@ -155,22 +155,22 @@ static void write_paragraph(page *p, const cli_rich *text)
     cli_autorich first = {0}, rest = {0};
     prefixes(p, true, &first);
     prefixes(p, false, &rest);
-    cli_rows_wrap(p->rows, text, p->width, &first, &rest, p->ink);
+    cli_rows_wrap(p->rows, text, p->width, &first, &rest, p->style);
     for (size_t i = 0; i < p->depth && i < DEPTH_MAX; i++) {
         p->levels[i].used = true;
     }
 }
 
-static void flush(page *p, cli_ink all)
+static void flush(page *p, cli_style all)
 {
     if (p->text.text.len == 0) {
         return;
     }
     for (size_t i = 0; all && i < p->text.text.len; i++) {
-        cli_ink ink;
-        memcpy(&ink, p->text.inks.data + i * sizeof ink, sizeof ink);
-        ink |= all;
-        memcpy(p->text.inks.data + i * sizeof ink, &ink, sizeof ink);
+        cli_style style;
+        memcpy(&style, p->text.inks.data + i * sizeof style, sizeof style);
+        style |= all;
+        memcpy(p->text.inks.data + i * sizeof style, &style, sizeof style);
     }
     write_paragraph(p, &p->text);
     cli_rich_clear(&p->text);
@@ -199,7 +199,7 @@ static void code_rows(page *p)
         const size_t n = strcspn(text + i, "\n");
         cli_autorich line = {0};
         cli_rich_add(&line, 0, FENCE_RULE, SIZE_MAX);
-        cli_rich_add(&line, p->diff ? cli_diff_ink(text + i) : CLI_INK_CODE, text + i, n);
+        cli_rich_add(&line, p->diff ? cli_diff_style(text + i) : CLI_INK_CODE, text + i, n);
         write_paragraph(p, &line);
         i += n + 1;
     }
@@ -217,13 +217,13 @@ static size_t cell_columns(const cli_rich *c)
     return c && c->text.data ? cli_columns(c->text.data, c->text.len) : 0;
 }
 
-static void append(cli_rich *into, const cli_rich *from, cli_ink more)
+static void append(cli_rich *into, const cli_rich *from, cli_style more)
 {
     for (size_t i = 0; from && i < from->text.len; i++) {
-        cli_ink ink;
-        memcpy(&ink, from->inks.data + i * sizeof ink, sizeof ink);
-        ink |= more;
-        pons_buf_bytes(&into->inks, &ink, sizeof ink);
+        cli_style style;
+        memcpy(&style, from->inks.data + i * sizeof style, sizeof style);
+        style |= more;
+        pons_buf_bytes(&into->inks, &style, sizeof style);
         pons_buf_byte(&into->text,
                       (uint8_t)(from->text.data[i] == '\n' ? ' ' : from->text.data[i]));
     }
@@ -276,7 +276,7 @@ static void table_rows(page *p)
     p->n_cells = 0;
 }
 
-cli_ink cli_diff_ink(const char *line)
+cli_style cli_diff_style(const char *line)
 {
     return strncmp(line, "+++", 3) == 0 || strncmp(line, "---", 3) == 0 ? CLI_INK_BOLD
            : line[0] == '+'                                             ? CLI_INK_ADDED
@@ -443,7 +443,7 @@ static int off_block(MD_BLOCKTYPE type, void *detail, void *user)
     return 0;
 }
 
-void cli_markdown_rows(const char *text, size_t n, size_t width, bool ink, cli_rows *rows)
+void cli_markdown_rows(const char *text, size_t n, size_t width, bool style, cli_rows *rows)
 {
     const MD_PARSER parser = {.flags = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS |
                                        MD_FLAG_NOHTML | MD_FLAG_PERMISSIVEURLAUTOLINKS,
@@ -452,7 +452,7 @@ void cli_markdown_rows(const char *text, size_t n, size_t width, bool ink, cli_r
                               .enter_span = on_span,
                               .leave_span = off_span,
                               .text = on_text};
-    page p = {.rows = rows, .width = width > 1 ? width : 1, .ink = ink};
+    page p = {.rows = rows, .width = width > 1 ? width : 1, .style = style};
     const size_t had = rows->n;
     if (md_parse(text, (MD_SIZE)n, &parser, &p) != 0 && rows->n == had) { // no memory: as it stands
         cli_rich_clear(&p.text);

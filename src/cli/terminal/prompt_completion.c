@@ -8,9 +8,7 @@
 
 static void add(pons_value *words, const char *word)
 {
-    size_t i;
-    json_t *had;
-    json_array_foreach(words, i, had) {
+    pons_each(had, words) {
         if (strcmp(json_string_value(had), word) == 0) {
             return;
         }

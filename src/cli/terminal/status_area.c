@@ -20,7 +20,7 @@
 #define INPUT_SHARE   2 // of the terminal's height that the typed line may take: one in so many
 
 static struct {
-    bool on, ink;
+    bool on, style;
     cli_rows live;
     char *status;
     char *label, *text; // NULL: nothing is typed here
@@ -45,8 +45,8 @@ bool cli_screen_start(void)
 {
     const char *term = getenv("TERM");
     screen.on = isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
-    screen.ink = cli_ink_wanted();
-    cli_ink_locale();
+    screen.style = cli_style_wanted();
+    cli_style_locale();
     return screen.on;
 }
 
@@ -63,9 +63,9 @@ void cli_screen_stop(void)
     memset(&screen, 0, sizeof screen);
 }
 
-bool cli_screen_ink(void)
+bool cli_screen_style(void)
 {
-    return screen.on && screen.ink;
+    return screen.on && screen.style;
 }
 
 size_t cli_screen_width(void)
@@ -124,7 +124,7 @@ static void lay_out(size_t width)
     const size_t mark = line.text.len;
     cli_rich_add(&line, 0, screen.text + screen.cursor, screen.n - screen.cursor);
     cli_rows_clear(&screen.input);
-    cli_rows_grid(&screen.input, &line, width, indent, mark, screen.ink, &screen.input_row,
+    cli_rows_grid(&screen.input, &line, width, indent, mark, screen.style, &screen.input_row,
                   &screen.input_column);
     screen.input_width = width;
 }
@@ -185,7 +185,7 @@ void cli_screen_show(void)
     if (status) {
         cli_autorich line = {0};
         cli_rich_add(&line, CLI_INK_DIM, screen.status, SIZE_MAX);
-        cli_rows_cut(&all, &line, width, screen.ink);
+        cli_rows_cut(&all, &line, width, screen.style);
     }
     for (size_t i = 0; i < all.n; i++) {
         note_row(all.at[i].columns);

@@ -20,7 +20,7 @@
 #define TAB_COLUMNS 4
 
 static const struct {
-    cli_ink ink;
+    cli_style style;
     const char *sgr;
 } table[] = {{CLI_INK_BOLD, "1"},      {CLI_INK_DIM, "2"},    {CLI_INK_ITALIC, "3"},
              {CLI_INK_UNDERLINE, "4"}, {CLI_INK_STRIKE, "9"}, {CLI_INK_CODE, "36"},
@@ -41,7 +41,7 @@ void cli_rich_clear(cli_rich *r)
     pons_buf_clear(&r->inks);
 }
 
-void cli_rich_add(cli_rich *r, cli_ink ink, const char *text, size_t n)
+void cli_rich_add(cli_rich *r, cli_style style, const char *text, size_t n)
 {
     const size_t had = r->text.len;
     pons_autobuf plain = PONS_BUF_INIT;
@@ -56,11 +56,11 @@ void cli_rich_add(cli_rich *r, cli_ink ink, const char *text, size_t n)
         i += i < plain.len && plain.data[i] == '\t';
     }
     for (size_t i = had; i < r->text.len; i++) {
-        pons_buf_bytes(&r->inks, &ink, sizeof ink);
+        pons_buf_bytes(&r->inks, &style, sizeof style);
     }
 }
 
-void cli_rich_printf(cli_rich *r, cli_ink ink, const char *fmt, ...)
+void cli_rich_printf(cli_rich *r, cli_style style, const char *fmt, ...)
 {
     pons_autobuf text = PONS_BUF_INIT;
     va_list ap;
@@ -68,20 +68,20 @@ void cli_rich_printf(cli_rich *r, cli_ink ink, const char *fmt, ...)
     pons_buf_vprintf(&text, fmt, ap);
     va_end(ap);
     if (text.data) {
-        cli_rich_add(r, ink, text.data, text.len);
+        cli_rich_add(r, style, text.data, text.len);
     }
 }
 
-static cli_ink ink_at(const cli_rich *r, size_t i)
+static cli_style style_at(const cli_rich *r, size_t i)
 {
-    cli_ink ink = 0;
-    memcpy(&ink, r->inks.data + i * sizeof ink, sizeof ink);
-    return ink;
+    cli_style style = 0;
+    memcpy(&style, r->inks.data + i * sizeof style, sizeof style);
+    return style;
 }
 
 // ---- columns ------------------------------------------------------------------------------------
 
-void cli_ink_locale(void)
+void cli_style_locale(void)
 {
     static bool done;
     if (!done) {
@@ -118,7 +118,7 @@ size_t cli_columns(const char *text, size_t n)
     return columns;
 }
 
-bool cli_ink_wanted(void)
+bool cli_style_wanted(void)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     return isatty(STDOUT_FILENO) && !(no && *no) && term && *term && strcmp(term, "dumb") != 0;
@@ -150,18 +150,18 @@ static cli_row *begin_row(cli_rows *rows)
 }
 
 // Of a row of which bytes [from, to) of the text are.
-static void put(cli_rows *rows, const cli_rich *r, size_t from, size_t to, bool ink)
+static void put(cli_rows *rows, const cli_rich *r, size_t from, size_t to, bool style)
 {
     cli_row *row = &rows->at[rows->n - 1];
     while (from < to) {
-        const cli_ink is = ink_at(r, from);
+        const cli_style is = style_at(r, from);
         size_t end = from;
-        while (end < to && ink_at(r, end) == is) {
+        while (end < to && style_at(r, end) == is) {
             end++;
         }
         bool any = false;
-        for (size_t i = 0; ink && i < sizeof table / sizeof table[0]; i++) {
-            if (is & table[i].ink) {
+        for (size_t i = 0; style && i < sizeof table / sizeof table[0]; i++) {
+            if (is & table[i].style) {
                 pons_buf_printf(&rows->bytes, "%s%s", any ? ";" : "\033[", table[i].sgr);
                 any = true;
             }
@@ -216,7 +216,7 @@ static size_t row_end(const char *text, size_t n, size_t i, size_t most, size_t 
 }
 
 void cli_rows_wrap(cli_rows *rows, const cli_rich *r, size_t width, const cli_rich *first,
-                   const cli_rich *rest, bool ink)
+                   const cli_rich *rest, bool style)
 {
     const char *text = r->text.data ? r->text.data : "";
     size_t i = 0;
@@ -228,14 +228,14 @@ void cli_rows_wrap(cli_rows *rows, const cli_rich *r, size_t width, const cli_ri
             row_end(text, r->text.len, i, before + 1 < width ? width - before : 1, &next);
         begin_row(rows);
         if (before > 0) {
-            put(rows, prefix, 0, prefix->text.len, ink);
+            put(rows, prefix, 0, prefix->text.len, style);
         }
-        put(rows, r, i, end, ink);
+        put(rows, r, i, end, style);
         i = next;
     } while (i < r->text.len);
 }
 
-void cli_rows_cut(cli_rows *rows, const cli_rich *r, size_t width, bool ink)
+void cli_rows_cut(cli_rows *rows, const cli_rich *r, size_t width, bool style)
 {
     const char *text = r->text.data ? r->text.data : "";
     size_t at = 0, columns = 0, fits = 0;
@@ -250,16 +250,16 @@ void cli_rows_cut(cli_rows *rows, const cli_rich *r, size_t width, bool ink)
     }
     begin_row(rows);
     const bool whole = columns <= width && at >= r->text.len;
-    put(rows, r, 0, whole ? at : fits, ink);
+    put(rows, r, 0, whole ? at : fits, style);
     if (!whole) {
         cli_autorich dots = {0};
         cli_rich_add(&dots, 0, "…", SIZE_MAX);
-        put(rows, &dots, 0, dots.text.len, ink);
+        put(rows, &dots, 0, dots.text.len, style);
     }
 }
 
 void cli_rows_grid(cli_rows *rows, const cli_rich *r, size_t width, size_t indent, size_t mark,
-                   bool ink, size_t *ret_row, size_t *ret_column)
+                   bool style, size_t *ret_row, size_t *ret_column)
 {
     cli_autorich blanks = {0};
     indent = indent < width / 2 ? indent : 0;
@@ -270,7 +270,7 @@ void cli_rows_grid(cli_rows *rows, const cli_rich *r, size_t width, size_t inden
         const size_t before = row > 0 ? indent : 0;
         size_t at = i, columns = before, k = 1, c = 0;
         begin_row(rows);
-        put(rows, &blanks, 0, before, ink);
+        put(rows, &blanks, 0, before, style);
         for (; at < r->text.len && r->text.data[at] != '\n'; at += k, columns += c) {
             c = cli_columns_at(r->text.data + at, r->text.len - at, &k);
             if (columns + c > width && at > i) {
@@ -281,7 +281,7 @@ void cli_rows_grid(cli_rows *rows, const cli_rich *r, size_t width, size_t inden
                 *ret_column = columns;
             }
         }
-        put(rows, r, i, at, ink);
+        put(rows, r, i, at, style);
         const bool full = at < r->text.len && r->text.data[at] != '\n';
         if (mark >= i && (mark < at || (mark == at && !full))) {
             *ret_row = rows->n - 1;

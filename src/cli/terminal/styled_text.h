@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef uint16_t cli_ink; // CLI_INK_… together
+typedef uint16_t cli_style; // CLI_INK_… together
 
 enum {
     CLI_INK_BOLD = 1 << 0,
@@ -47,8 +47,8 @@ typedef struct cli_rows {
 void cli_rich_fini(cli_rich *r);
 void cli_rich_clear(cli_rich *r);
 // Appends up to n bytes, to a zero. Line breaks stay: they end a row. A tab becomes spaces.
-void cli_rich_add(cli_rich *r, cli_ink ink, const char *text, size_t n);
-void cli_rich_printf(cli_rich *r, cli_ink ink, const char *fmt, ...)
+void cli_rich_add(cli_rich *r, cli_style style, const char *text, size_t n);
+void cli_rich_printf(cli_rich *r, cli_style style, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 void cli_rows_fini(cli_rows *rows);
@@ -57,21 +57,21 @@ void cli_rows_clear(cli_rows *rows);
 // inside a word that has no room; first and rest stand before its rows, NULL: nothing. ink: with
 // colours.
 void cli_rows_wrap(cli_rows *rows, const cli_rich *r, size_t width, const cli_rich *first,
-                   const cli_rich *rest, bool ink);
+                   const cli_rich *rest, bool style);
 // One row, cut with "…" where there is no more room.
-void cli_rows_cut(cli_rows *rows, const cli_rich *r, size_t width, bool ink);
+void cli_rows_cut(cli_rows *rows, const cli_rich *r, size_t width, bool style);
 // The paragraph broken wherever a row is full, as a person types it; rows but the first begin with
 // `indent` blanks. Where the byte `mark` of its text is: *ret_row (of rows) and *ret_column.
 void cli_rows_grid(cli_rows *rows, const cli_rich *r, size_t width, size_t indent, size_t mark,
-                   bool ink, size_t *ret_row, size_t *ret_column);
+                   bool style, size_t *ret_row, size_t *ret_column);
 void cli_rows_copy(cli_rows *rows, const cli_rows *from, size_t first, size_t n);
 
 // Columns of a text as it is shown; of the character at s, whose bytes *ret_n are.
 size_t cli_columns(const char *text, size_t n);
 size_t cli_columns_at(const char *s, size_t n, size_t *ret_n);
 // Whether colours are wanted on standard output: a terminal that is not dumb, and no NO_COLOR.
-bool cli_ink_wanted(void);
-void cli_ink_locale(void); // so that characters have widths; idempotent
+bool cli_style_wanted(void);
+void cli_style_locale(void); // so that characters have widths; idempotent
 
 #define cli_autorich __attribute__((cleanup(cli_rich_fini))) cli_rich
 #define cli_autorows __attribute__((cleanup(cli_rows_fini))) cli_rows

@@ -53,7 +53,7 @@ int cli_usage(const cli *c, const cli_option *options)
         c->describer->take(c->describer->user, options);
         return CLI_HELPED;
     }
-    cli_ink_locale();
+    cli_style_locale();
     const cli_command *self = c->self, *what = c->word ? c->word : self;
     char before[128];
     snprintf(before, sizeof before, c->word ? "pons %s " : "pons ", self->name);

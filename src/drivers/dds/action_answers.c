@@ -91,7 +91,7 @@ static void take_results(ros2_action *a)
         }
         if (*status == SUCCEEDED || *status == ABORTED || *status == CANCELED) {
             pons_autovalue whole = ros2_value_to(s, answer);
-            g->told.result = pons_value_ref(pons_get(whole, "result"));
+            g->reported.result = pons_value_ref(pons_get(whole, "result"));
             ros2_goal_over(a, g,
                            *status == SUCCEEDED ? ROS2_END_SUCCEEDED
                            : *status == ABORTED ? ROS2_END_ABORTED
@@ -113,8 +113,8 @@ static void take_feedback(ros2_action *a)
             if ((g->phase == GOAL_RUNS || g->phase == GOAL_SENT) &&
                 memcmp(g->uuid, f, sizeof g->uuid) == 0) {
                 pons_autovalue whole = ros2_value_to(a->feedback, f);
-                pons_value_unref(g->told.feedback);
-                g->told.feedback = pons_value_ref(pons_get(whole, "feedback"));
+                pons_value_unref(g->reported.feedback);
+                g->reported.feedback = pons_value_ref(pons_get(whole, "feedback"));
             }
         }
     }

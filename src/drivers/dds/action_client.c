@@ -436,8 +436,8 @@ bool ros2_action_look(ros2_action *a, const char *goal_id, ros2_progress *ret)
     pthread_mutex_lock(&a->mtx);
     ros2_goal *g = ros2_goal_find(a, goal_id);
     if (g) {
-        g->told_end = g->phase == GOAL_OVER;
-        *ret = g->told;
+        g->reported_end = g->phase == GOAL_OVER;
+        *ret = g->reported;
         pons_value_ref(ret->feedback);
         pons_value_ref(ret->result);
     }
@@ -477,7 +477,7 @@ void ros2_action_end(ros2_action *a, const char *goal_id)
 {
     pthread_mutex_lock(&a->mtx);
     ros2_goal *g = ros2_goal_find(a, goal_id);
-    if (g && (g->phase == GOAL_BEGUN || (g->phase == GOAL_OVER && g->told_end))) {
+    if (g && (g->phase == GOAL_BEGUN || (g->phase == GOAL_OVER && g->reported_end))) {
         ros2_goal_forget(a, g);
     } else if (g && g->phase != GOAL_OVER && !g->canceling) {
         ros2_goal_cancel(a, g);
@@ -493,7 +493,7 @@ void ros2_action_give_up(ros2_action *a, const char *why)
         if ((g->phase == GOAL_SENT || g->phase == GOAL_RUNS) && !g->canceling) {
             ros2_goal_cancel(a, g);
             g->given_up = true;
-            snprintf(g->told.text, sizeof g->told.text, "%s", why);
+            snprintf(g->reported.text, sizeof g->reported.text, "%s", why);
         }
     }
     pthread_mutex_unlock(&a->mtx);

@@ -11,8 +11,8 @@ void ros2_goal_forget(ros2_action *a, ros2_goal *g)
         ros2_value_fini(a->asks[ACTION_SEND], g->mem);
         free(g->mem);
     }
-    pons_value_unref(g->told.feedback);
-    pons_value_unref(g->told.result);
+    pons_value_unref(g->reported.feedback);
+    pons_value_unref(g->reported.result);
     *g = (ros2_goal){.phase = GOAL_FREE};
 }
 
@@ -56,11 +56,12 @@ void ros2_goal_over(ros2_action *a, ros2_goal *g, ros2_end end, const char *text
     if (g->canceling && end == ROS2_END_CANCELED) {
         end = g->given_up ? ROS2_END_GIVEN_UP : ROS2_END_ENDED;
     }
-    g->told.end = end;
+    g->reported.end = end;
     if (end == ROS2_END_GIVEN_UP) {
         return; // told.text says why already
     }
-    snprintf(g->told.text, sizeof g->told.text, "%.*s", (int)sizeof g->told.text - 1, text);
+    snprintf(g->reported.text, sizeof g->reported.text, "%.*s", (int)sizeof g->reported.text - 1,
+             text);
 }
 
 static ros2_due *due(ros2_action *a, int service, const uint8_t uuid[16])

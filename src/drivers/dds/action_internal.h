@@ -12,11 +12,11 @@ typedef enum ros2_phase { GOAL_FREE, GOAL_BEGUN, GOAL_SENT, GOAL_RUNS, GOAL_OVER
 
 typedef struct ros2_goal {
     ros2_phase phase;
-    bool noticed;   // by the round before the goal may be sent
-    bool canceling; // GOAL_SENT, GOAL_RUNS: it was asked to end, and has not
-    bool given_up;  // by the driver itself, which has said why
-    bool told_end;  // GOAL_OVER: and somebody has looked
-    bool listed;    // in the server's newest list
+    bool noticed;      // by the round before the goal may be sent
+    bool canceling;    // GOAL_SENT, GOAL_RUNS: it was asked to end, and has not
+    bool given_up;     // by the driver itself, which has said why
+    bool reported_end; // GOAL_OVER: and somebody has looked
+    bool listed;       // in the server's newest list
     char id[256];
     uint8_t uuid[16];
     void *mem;         // GOAL_BEGUN: the request
@@ -28,7 +28,7 @@ typedef struct ros2_goal {
     int8_t status;     // in the server's newest list; 0: it has not been there
     int64_t ended_ns;  // since when that is an end, and there is no result; 0: it is none
     bool again;        // and the result was asked for once more
-    ros2_progress told;
+    ros2_progress reported;
 } ros2_goal;
 
 typedef struct

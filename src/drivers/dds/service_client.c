@@ -30,10 +30,10 @@ typedef struct call {
     void *mem; // BEGUN: the request
     int64_t since_ns,
         lost_ns; // host times: of the phase, 0: not looked at yet; since the server is gone
-    bool ending, told_end; // SENT: nobody wants it any more; OVER: and somebody has looked
-    int64_t end_ns;        // ending: host time since when; 0: not looked at yet
+    bool ending, reported_end; // SENT: nobody wants it any more; OVER: and somebody has looked
+    int64_t end_ns;            // ending: host time since when; 0: not looked at yet
     int64_t seq;
-    ros2_progress told;
+    ros2_progress reported;
 } call;
 
 struct ros2_service {
@@ -84,7 +84,7 @@ static void forget(ros2_service *s, call *k)
         ros2_value_fini(s->asks, k->mem);
         free(k->mem);
     }
-    pons_value_unref(k->told.result);
+    pons_value_unref(k->reported.result);
     *k = (call){.phase = FREE};
 }
 
@@ -110,8 +110,9 @@ const ros2_shape *ros2_service_request(const ros2_service *s)
 static void over(call *k, ros2_end end, const char *text)
 {
     k->phase = OVER;
-    k->told.end = end;
-    snprintf(k->told.text, sizeof k->told.text, "%.*s", (int)sizeof k->told.text - 1, text);
+    k->reported.end = end;
+    snprintf(k->reported.text, sizeof k->reported.text, "%.*s", (int)sizeof k->reported.text - 1,
+             text);
 }
 
 // Only answers to what this client asked: others' are on the same topic.
@@ -128,7 +129,7 @@ static void take_answers(ros2_service *s)
             call *k = &s->calls[i];
             if (k->phase == SENT && k->seq == head.seq) {
                 pons_autovalue whole = ros2_value_to(s->answers, answer);
-                k->told.result = pons_value_ref(pons_get(whole, "response"));
+                k->reported.result = pons_value_ref(pons_get(whole, "response"));
                 over(k, ROS2_END_SUCCEEDED, "");
             }
         }
@@ -260,8 +261,8 @@ bool ros2_service_look(ros2_service *s, const char *id, ros2_progress *ret)
     pthread_mutex_lock(&s->mtx);
     call *k = find(s, id);
     if (k) {
-        k->told_end = k->phase == OVER;
-        *ret = k->told;
+        k->reported_end = k->phase == OVER;
+        *ret = k->reported;
         pons_value_ref(ret->result);
     }
     pthread_mutex_unlock(&s->mtx);
@@ -290,7 +291,7 @@ void ros2_service_leave(ros2_service *s, const char *id)
 {
     pthread_mutex_lock(&s->mtx);
     call *k = find(s, id);
-    if (k && (k->phase == BEGUN || k->told_end)) {
+    if (k && (k->phase == BEGUN || k->reported_end)) {
         forget(s, k);
     } else if (k) {
         k->ending = true;

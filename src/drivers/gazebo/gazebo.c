@@ -118,7 +118,7 @@ static void look_at_types(robot *r)
     }
     r->looked_ns = now;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        heard *h = &r->heard[all[i].s];
+        received *h = &r->received[all[i].s];
         char type[128];
         if (atomic_load(&h->ns) || !*all[i].topic) {
             continue;
@@ -261,7 +261,7 @@ static int robot_spawn(void *self, const pons_value *what, pons_error *err)
 // What is wrong with a sense, or NULL.
 static const char *sense_lacks(robot *r, sense s, double limit_s, int64_t host_ns)
 {
-    const heard *h = &r->heard[s];
+    const received *h = &r->received[s];
     static const char *const words[] = {[NO_NUMBER] = "it is no number",
                                         [TIME_BACK] = "its time goes back",
                                         [OTHER_CLOCK] = "its stamps are not by /clock",

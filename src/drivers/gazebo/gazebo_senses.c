@@ -13,9 +13,9 @@
 static void came(robot *r, sense s, fault why)
 {
     if (why == NO_FAULT) {
-        atomic_store_explicit(&r->heard[s].ns, pons__host_now(), memory_order_relaxed);
+        atomic_store_explicit(&r->received[s].ns, pons__host_now(), memory_order_relaxed);
     }
-    atomic_store_explicit(&r->heard[s].bad, (int)why, memory_order_relaxed);
+    atomic_store_explicit(&r->received[s].bad, (int)why, memory_order_relaxed);
 }
 
 // Of a stamp in robot time. Before /clock has come nothing is known.
@@ -42,8 +42,8 @@ static void hear_clock(void *user, int64_t sim_ns)
         now = was;
         r->has_odom = r->has_scan = false;
         r->scan.n = 0;
-        atomic_store(&r->heard[ODOM].ns, 0);
-        atomic_store(&r->heard[SCAN].ns, 0);
+        atomic_store(&r->received[ODOM].ns, 0);
+        atomic_store(&r->received[SCAN].ns, 0);
         atomic_store(&r->back_ns, pons__host_now());
     }
     r->clock_ns = sim_ns;

@@ -88,12 +88,12 @@ static void hear(gazebo_keep *k)
     ssize_t n = -1;
     pthread_mutex_lock(&k->mtx);
     while (k->fd >= 0 && (n = recv(k->fd, &word, 1, MSG_DONTWAIT)) > 0) {
-        atomic_store(&k->heard, word == GAZEBO_KEEPER_HEARD);
+        atomic_store(&k->received, word == GAZEBO_KEEPER_HEARD);
         atomic_store(&k->said_ns, pons__host_now());
     }
     if (k->fd >= 0 && (n == 0 || (errno != EAGAIN && errno != EINTR))) {
         atomic_store(&k->gone, true);
-        atomic_store(&k->heard, false);
+        atomic_store(&k->received, false);
     }
     pthread_mutex_unlock(&k->mtx);
 }
@@ -113,13 +113,13 @@ void gazebo_keep_beat(gazebo_keep *k, bool moves)
     hear(k); // what a dead one has said does not count any more
     if (!say(k, moves ? GAZEBO_KEEPER_MOVES : GAZEBO_KEEPER_STANDS)) {
         atomic_store(&k->gone, true);
-        atomic_store(&k->heard, false);
+        atomic_store(&k->received, false);
     }
 }
 
 bool gazebo_keep_ready(gazebo_keep *k, int64_t host_ns)
 {
-    return atomic_load_explicit(&k->heard, memory_order_relaxed) &&
+    return atomic_load_explicit(&k->received, memory_order_relaxed) &&
            host_ns - atomic_load_explicit(&k->said_ns, memory_order_relaxed) <
                GAZEBO_KEEPER_HANGS_MS * PONS_NS_PER_MS;
 }
@@ -128,7 +128,7 @@ bool gazebo_keep_ready(gazebo_keep *k, int64_t host_ns)
 static void end(gazebo_keep *k)
 {
     pthread_mutex_lock(&k->mtx);
-    atomic_store(&k->heard, false);
+    atomic_store(&k->received, false);
     if (k->fd >= 0) {
         close(k->fd);
         k->fd = -1;

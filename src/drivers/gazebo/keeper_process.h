@@ -16,7 +16,7 @@ typedef struct gazebo_keep {
     const char *partition, *topic; // borrowed
     pthread_mutex_t mtx;     // of the number of its descriptor, which another file may have next
     int fd;                  // [mtx] -1: there is no keeper
-    _Atomic bool heard;      // it is there, and the robot hears it
+    _Atomic bool received;   // it is there, and the robot hears it
     _Atomic bool gone;       // it has ended by itself
     _Atomic int64_t said_ns; // host time of its newest word
     pid_t pid;               // minder's

@@ -23,10 +23,10 @@ typedef enum fault {
     OTHER_TYPE   // somebody publishes another type there, and nobody the right one
 } fault;
 
-typedef struct heard { // host times; 0: never
+typedef struct received { // host times; 0: never
     _Atomic int64_t ns;
     _Atomic int bad; // fault
-} heard;
+} received;
 
 typedef struct order { // of one obstacle: what the courier still has to make true
     bool due;
@@ -44,7 +44,7 @@ typedef struct robot {
     _Atomic bool quit;
     pons__outlet outlet;
     sem_t asked; // the courier has something to do
-    heard heard[SENSES];
+    received received[SENSES];
     _Atomic bool paused, listened, stalled;
     _Atomic int64_t back_ns;               // host time at which the clock went back
     _Atomic int64_t front_ns, behind_ns;   // host times of the newest contacts

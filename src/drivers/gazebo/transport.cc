@@ -118,13 +118,13 @@ struct gazebo_wire {
     template <typename M> bool hear(const char *topic)
     {
         const std::shared_ptr<Gate> g = gate;
-        std::function<void(const M &)> heard = [g](const M &m) {
+        std::function<void(const M &)> received = [g](const M &m) {
             const std::lock_guard<std::mutex> lock(g->mtx);
             if (g->open) {
                 tell(g->ears, m);
             }
         };
-        return node.Subscribe<M>(topic, heard);
+        return node.Subscribe<M>(topic, received);
     }
 
     template <typename M> bool ask(const char *service, const M &m, unsigned timeout_ms)

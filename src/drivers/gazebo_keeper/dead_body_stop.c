@@ -32,7 +32,7 @@ typedef struct keeper {
     int64_t beat_ns;  // host time of the newest byte,
     int64_t moved_ns; // and of the newest that says that the robot moves; 0: none
     int64_t said_ns;  // host time of its own newest word
-    bool moves, heard;
+    bool moves, received;
 } keeper;
 
 // One word of the driver's, if one comes. False: there is nothing more to keep.
@@ -70,11 +70,11 @@ static void look(keeper *k)
         k->moves = quiet_ns < (GAZEBO_KEEPER_QUIET_MS + HELD_MOST_MS) * PONS_NS_PER_MS;
     }
     const int64_t now = pons__host_now();
-    const bool heard = gazebo_wire_listened(k->wire);
-    if (heard != k->heard || now - k->said_ns >= GAZEBO_KEEPER_ALIVE_MS * PONS_NS_PER_MS) {
-        const char word = heard ? GAZEBO_KEEPER_HEARD : GAZEBO_KEEPER_UNHEARD;
+    const bool received = gazebo_wire_listened(k->wire);
+    if (received != k->received || now - k->said_ns >= GAZEBO_KEEPER_ALIVE_MS * PONS_NS_PER_MS) {
+        const char word = received ? GAZEBO_KEEPER_HEARD : GAZEBO_KEEPER_UNHEARD;
         if (send(STDIN_FILENO, &word, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1) {
-            k->heard = heard;
+            k->received = received;
             k->said_ns = now;
         }
     }

@@ -106,13 +106,13 @@ static int open_one(ros2_own *o, const ros2_config *c, const pons_value *v, ros2
     const pons_value *given = pons_get(v, "args_schema"),
                      *counted = pons_get(v, "resources_counted");
     pons_autovalue args = given ? json_deep_copy(given) : usual_args(goal, o->fixed);
-    pons_autovalue told =
+    pons_autovalue reported =
         pons_object("resources_counted", counted ? json_deep_copy(counted) : NULL, "interface_type",
                     o->service ? json_string("ros2_service") : NULL, NULL);
     o->texts[0] = dumped(args);
     o->texts[1] = map ? dumped(map) : strdup("{\"default\":\"ask_human\"}");
     o->texts[2] = dumped(pons_get(v, "phrases"));
-    o->texts[3] = dumped(told);
+    o->texts[3] = dumped(reported);
     if (!o->texts[0] || !o->texts[1]) {
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a skill");
     }
@@ -132,7 +132,7 @@ static int open_one(ros2_own *o, const ros2_config *c, const pons_value *v, ros2
                              .args_schema = o->texts[0],
                              .error_map = o->texts[1],
                              .phrases = o->texts[2],
-                             .told = o->texts[3],
+                             .reported = o->texts[3],
                              .step = nobody_steps};
     return PONS_OK;
 }

@@ -9,7 +9,7 @@ typedef struct ros2_order { // what a goal of Nav2's is made of
     const ros2_config *c;
     const pons_value *world; // its zones and its charger
     const ros2_shape *shape; // of the release's goal
-    const pons_errand_goal *goal;
+    const pons_external_goal_request *goal;
     char *why; // (cap) a line, when it cannot be
     size_t cap;
 } ros2_order;

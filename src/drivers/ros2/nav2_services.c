@@ -59,7 +59,7 @@ static const pons_skill records[ROS2_UPKEEP_MAX] = {
                .error_map = "{\"default\":\"retry\"}",
                .phrases = "[{\"say\":[\"clear [the] costmaps\",\"forget [the] obstacles\","
                           "\"清除代价地图\",\"清空代价地图\"]}]",
-               .told = SERVICE_TOLD,
+               .reported = SERVICE_TOLD,
                .step = nobody_steps},
     [STATE] = {.abi = PONS_SKILL_ABI,
                .name = "navigation_state",
@@ -70,7 +70,7 @@ static const pons_skill records[ROS2_UPKEEP_MAX] = {
                .success_criteria = "the answer says the state of each node that could be asked",
                .error_map = "{\"default\":\"retry\"}",
                .phrases = "[{\"say\":[\"is [the] navigation active\",\"导航启动了吗\"]}]",
-               .told = SERVICE_TOLD,
+               .reported = SERVICE_TOLD,
                .step = nobody_steps},
     [MANAGE] = {.abi = PONS_SKILL_ABI,
                 .name = "manage_navigation",
@@ -85,7 +85,7 @@ static const pons_skill records[ROS2_UPKEEP_MAX] = {
                 .timeout_s = 120.0,
                 .success_criteria = "the lifecycle manager has answered that it is done",
                 .error_map = "{\"default\":\"ask_human\"}",
-                .told = SERVICE_TOLD,
+                .reported = SERVICE_TOLD,
                 .step = nobody_steps}};
 
 int ros2_upkeep_open(ros2_node *n, ros2_types *t, const ros2_config *c, ros2_upkeep **ret,
@@ -208,7 +208,7 @@ static void ask(ros2_upkeep *u, goal *g, int service, const pons_value *request)
     }
 }
 
-void ros2_upkeep_begin(ros2_upkeep *u, const pons_errand_goal *goal_)
+void ros2_upkeep_begin(ros2_upkeep *u, const pons_external_goal_request *goal_)
 {
     goal *g = find(u, goal_->goal_id) ? NULL : find(u, "");
     if (!g || !*goal_->goal_id) {
@@ -241,7 +241,7 @@ void ros2_upkeep_begin(ros2_upkeep *u, const pons_errand_goal *goal_)
     }
 }
 
-static void fail(pons_errand *ret, const char *what, const char *why)
+static void fail(pons_external_goal *ret, const char *what, const char *why)
 {
     ret->state = PONS_ERRAND_FAILED;
     ret->error_code = PONS_SKILL_OWN_ERRORS;
@@ -249,7 +249,7 @@ static void fail(pons_errand *ret, const char *what, const char *why)
 }
 
 // One call's share in the goal's state. The first that failed says how.
-static void take_end(const goal *g, const ros2_progress *p, pons_errand *ret)
+static void take_end(const goal *g, const ros2_progress *p, pons_external_goal *ret)
 {
     if (p->end == ROS2_END_NONE || ret->state == PONS_ERRAND_FAILED ||
         ret->state == PONS_ERRAND_UNKNOWN) {
@@ -272,13 +272,14 @@ static void take_end(const goal *g, const ros2_progress *p, pons_errand *ret)
     }
 }
 
-bool ros2_upkeep_look(ros2_upkeep *u, const char *goal_id, pons_errand *ret)
+bool ros2_upkeep_look(ros2_upkeep *u, const char *goal_id, pons_external_goal *ret)
 {
     const goal *g = *goal_id ? find(u, goal_id) : NULL;
     if (!g) {
         return false;
     }
-    *ret = (pons_errand){.state = PONS_ERRAND_RUNS, .distance_m = NAN, .eta_s = NAN, .time_s = NAN};
+    *ret = (pons_external_goal){
+        .state = PONS_ERRAND_RUNS, .distance_m = NAN, .eta_s = NAN, .time_s = NAN};
     bool over = true, asked = g->kind == STATE;
     for (int i = 0; i < SERVICES; i++) {
         ros2_progress p = {.end = ROS2_END_UNKNOWN};

@@ -24,6 +24,7 @@ void ros2_upkeep_poll(ros2_upkeep *u, int64_t host_ns);
 bool ros2_upkeep_holds(ros2_upkeep *u, char *why, size_t cap);
 bool ros2_upkeep_begins(ros2_upkeep *u); // any thread: that has not been asked to the end yet
 // The loop thread; they do not wait.
-void ros2_upkeep_begin(ros2_upkeep *u, const pons_errand_goal *goal);
-bool ros2_upkeep_look(ros2_upkeep *u, const char *goal_id, pons_errand *ret); // false: no such goal
+void ros2_upkeep_begin(ros2_upkeep *u, const pons_external_goal_request *goal);
+bool ros2_upkeep_look(ros2_upkeep *u, const char *goal_id,
+                      pons_external_goal *ret); // false: no such goal
 void ros2_upkeep_end(ros2_upkeep *u, const char *goal_id);

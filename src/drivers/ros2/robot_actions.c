@@ -234,7 +234,7 @@ static int unknown_code(const served *s)
     return s->nav2 ? s->nav2->unknown : PONS_SKILL_OWN_ERRORS;
 }
 
-void ros2_errands_begin(ros2_errands *e, const pons_errand_goal *goal)
+void ros2_errands_begin(ros2_errands *e, const pons_external_goal_request *goal)
 {
     const served *s = serves(e, goal->skill);
     char why[PONS_OUTSIDE_TEXT_MAX] = "";
@@ -262,7 +262,7 @@ void ros2_errands_begin(ros2_errands *e, const pons_errand_goal *goal)
     r->code = unknown_code(s);
 }
 
-static void take_feedback(const pons_value *f, pons_errand *ret)
+static void take_feedback(const pons_value *f, pons_external_goal *ret)
 {
     const pons_value *left = pons_get(f, "estimated_time_remaining"),
                      *took = pons_get(f, "navigation_time");
@@ -272,7 +272,8 @@ static void take_feedback(const pons_value *f, pons_errand *ret)
     ret->recoveries = (int)pons_get_int(f, "number_of_recoveries", 0);
 }
 
-static void failed(const ros2_errands *e, const served *s, const ros2_progress *p, pons_errand *ret)
+static void failed(const ros2_errands *e, const served *s, const ros2_progress *p,
+                   pons_external_goal *ret)
 {
     const int64_t code = pons_get_int(p->result, "error_code", 0);
     const bool usable = code > 0 && code < INT_MAX && !(code >= BODYS_LOW && code <= BODYS_HIGH);
@@ -287,7 +288,7 @@ static void failed(const ros2_errands *e, const served *s, const ros2_progress *
 }
 
 static void take_end(const ros2_errands *e, const served *s, const ros2_progress *p,
-                     pons_errand *ret)
+                     pons_external_goal *ret)
 {
     const char *format = "%s";
     switch (p->end) {
@@ -343,9 +344,9 @@ static void take_end(const ros2_errands *e, const served *s, const ros2_progress
     snprintf(ret->text, sizeof ret->text, "%.60s%.90s", begins, more ? p->text : "");
 }
 
-void ros2_errands_look(ros2_errands *e, const char *goal_id, pons_errand *ret)
+void ros2_errands_look(ros2_errands *e, const char *goal_id, pons_external_goal *ret)
 {
-    *ret = (pons_errand){.distance_m = NAN, .eta_s = NAN, .time_s = NAN};
+    *ret = (pons_external_goal){.distance_m = NAN, .eta_s = NAN, .time_s = NAN};
     for (size_t i = 0; i < e->n; i++) {
         const served *s = &e->at[i];
         ros2_progress p;

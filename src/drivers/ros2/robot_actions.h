@@ -21,6 +21,6 @@ void ros2_errands_give_up(ros2_errands *e, const char *why);
 // A goal that would move the robot waits for Nav2 to be active, and why.
 bool ros2_errands_lack(ros2_errands *e, char why[PONS_OUTSIDE_TEXT_MAX]);
 // The loop thread; they do not wait.
-void ros2_errands_begin(ros2_errands *e, const pons_errand_goal *goal);
-void ros2_errands_look(ros2_errands *e, const char *goal_id, pons_errand *ret);
+void ros2_errands_begin(ros2_errands *e, const pons_external_goal_request *goal);
+void ros2_errands_look(ros2_errands *e, const char *goal_id, pons_external_goal *ret);
 void ros2_errands_end(ros2_errands *e, const char *goal_id);

@@ -71,9 +71,9 @@ typedef struct robot {
     int64_t rivals_ns, opened_ns;        // host times: of that look, of the reader's first round
     char map_bad[PONS_OUTSIDE_TEXT_MAX]; // why the map is none of this world; reader thread
     bool settled;                        // who drives has had its time to be found
-    pthread_mutex_t told_mtx;            // the pose that a person said
-    bool has_told;
-    pons_pose2 told;
+    pthread_mutex_t reported_mtx;        // the pose that a person said
+    bool has_reported;
+    pons_pose2 reported;
 } robot;
 
 // ---- the writer ---------------------------------------------------------------------------------
@@ -150,11 +150,11 @@ static void take_map(robot *r)
 // With AMCL's usual covariances of a pose that was clicked.
 static void tell_pose(robot *r)
 {
-    pthread_mutex_lock(&r->told_mtx);
-    const pons_pose2 at = r->told;
-    const bool has = r->has_told;
-    r->has_told = false;
-    pthread_mutex_unlock(&r->told_mtx);
+    pthread_mutex_lock(&r->reported_mtx);
+    const pons_pose2 at = r->reported;
+    const bool has = r->has_reported;
+    r->has_reported = false;
+    pthread_mutex_unlock(&r->reported_mtx);
     if (!has || !r->initialpose) {
         return;
     }
@@ -309,7 +309,7 @@ static void robot_close(void *self)
     ros2_senses_close(r->senses);
     ros2_node_close(&r->node);
     pons__seqlock_fini(&r->lacks);
-    pthread_mutex_destroy(&r->told_mtx);
+    pthread_mutex_destroy(&r->reported_mtx);
     pons__outlet_fini(&r->outlet);
     ros2_walls_destroy(r->walls);
     ros2_config_fini(&r->c);
@@ -325,7 +325,7 @@ static int robot_open(const pons_value *world, const pons_value *config, void **
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a robot");
     }
     pons__outlet_init(&r->outlet);
-    pthread_mutex_init(&r->told_mtx, NULL);
+    pthread_mutex_init(&r->reported_mtx, NULL);
     pons__sim_params p; // of the robot that the world describes
     int rc = pons__sim_params_init(&p, MODULE, world, config, err);
     if (rc >= 0) {
@@ -407,13 +407,13 @@ static bool robot_place(void *self, pons_robot_place *ret)
     return r->c.place && ros2_senses_place(r->senses, ret);
 }
 
-static void robot_told(void *self, pons_pose2 pose)
+static void robot_reported(void *self, pons_pose2 pose)
 {
     robot *r = self;
-    pthread_mutex_lock(&r->told_mtx);
-    r->told = pose;
-    r->has_told = true;
-    pthread_mutex_unlock(&r->told_mtx);
+    pthread_mutex_lock(&r->reported_mtx);
+    r->reported = pose;
+    r->has_reported = true;
+    pthread_mutex_unlock(&r->reported_mtx);
 }
 
 static bool robot_takes(void *self, const char *skill)
@@ -422,13 +422,13 @@ static bool robot_takes(void *self, const char *skill)
     return r->errands && ros2_errands_take(r->errands, skill);
 }
 
-static void robot_begin(void *self, const pons_errand_goal *goal)
+static void robot_begin(void *self, const pons_external_goal_request *goal)
 {
     robot *r = self;
     ros2_errands_begin(r->errands, goal);
 }
 
-static void robot_look(void *self, const char *goal_id, pons_errand *ret)
+static void robot_look(void *self, const char *goal_id, pons_external_goal *ret)
 {
     robot *r = self;
     ros2_errands_look(r->errands, goal_id, ret);
@@ -453,7 +453,7 @@ static const pons_skill *const *robot_skills(void *self, size_t *ret_n, const ch
 
 static const pons_robot_outside_ops outside = {.lacks = robot_lacks,
                                                .place = robot_place,
-                                               .told = robot_told,
+                                               .reported = robot_reported,
                                                .takes = robot_takes,
                                                .begin = robot_begin,
                                                .look = robot_look,

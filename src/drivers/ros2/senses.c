@@ -42,7 +42,7 @@
 
 typedef builtin_interfaces_msg_dds__Time_ ros_time;
 
-typedef struct heard { // of one topic; reader thread
+typedef struct received { // of one topic; reader thread
     dds_entity_t reader;
     int64_t host_ns; // when a good one came last; 0: none yet
     uint64_t good;   // how many
@@ -51,14 +51,14 @@ typedef struct heard { // of one topic; reader thread
     int64_t two_ns;  // host time of another one's newest, while `by` spoke too; 0: none
     char bad[LINE];  // why the newest was left out; "": it was good
     char bad_of[64]; // of transforms: the frame that this is about
-} heard;
+} received;
 
 struct ros2_senses {
     const ros2_config *c;
     ros2_node *n;
     ros2_tf *tf;
-    heard odom, scan, battery, tf_moving, tf_static, clock, amcl;
-    heard localisation;     // who says map -> odom: among all who speak on /tf
+    received odom, scan, battery, tf_moving, tf_static, clock, amcl;
+    received localisation;  // who says map -> odom: among all who speak on /tf
     pons_robot_state state; // reader thread's copy
     int64_t scan_ns;        // stamp of the newest scan
     pons_robot_place place;
@@ -104,7 +104,7 @@ int ros2_senses_open(ros2_node *n, const ros2_config *c, ros2_senses **ret, pons
     pons__seqlock_write(&s->states, &s->state);
     pons__seqlock_write(&s->places, &s->place);
     const struct {
-        heard *h;
+        received *h;
         const ros2_stream *t;
         const dds_topic_descriptor_t *desc;
     } all[] = {{&s->odom, &c->t_odom, &nav_msgs_msg_dds__Odometry__desc},
@@ -225,7 +225,7 @@ static void take_clock(ros2_senses *s, int64_t host_ns)
 }
 
 // Another publisher speaks beside the one that is heard.
-static bool is_second(heard *h, uint64_t by, int64_t host_ns)
+static bool is_second(received *h, uint64_t by, int64_t host_ns)
 {
     if (h->by && h->by != by && host_ns - h->by_ns < TWO_NS) {
         h->two_ns = host_ns;
@@ -242,7 +242,7 @@ static ros2_transform transform_of(const geometry_msgs_msg_dds__Transform_ *t)
                             {t->rotation.x, t->rotation.y, t->rotation.z, t->rotation.w}};
 }
 
-static void take_tf(ros2_senses *s, heard *h, bool is_static, int64_t host_ns)
+static void take_tf(ros2_senses *s, received *h, bool is_static, int64_t host_ns)
 {
     if (!h->reader) {
         return;
@@ -275,7 +275,8 @@ static void take_tf(ros2_senses *s, heard *h, bool is_static, int64_t host_ns)
 }
 
 // Robot time of a stamp; false: it is of another clock.
-static bool robot_time(ros2_senses *s, const ros_time *t, const char *what, heard *h, int64_t *ret)
+static bool robot_time(ros2_senses *s, const ros_time *t, const char *what, received *h,
+                       int64_t *ret)
 {
     *ret = ns_of(t) - atomic_load(&s->offset_ns);
     const int64_t off = *ret - ros2_senses_now(s);
@@ -290,7 +291,7 @@ static bool robot_time(ros2_senses *s, const ros_time *t, const char *what, hear
 
 static void take_odom(ros2_senses *s, int64_t host_ns)
 {
-    heard *h = &s->odom;
+    received *h = &s->odom;
     ROS2_TAKE(h->reader, nav_msgs_msg_dds__Odometry_, m)
     {
         const geometry_msgs_msg_dds__Pose_ *p = &m->pose.pose;
@@ -351,7 +352,7 @@ static void take_odom(ros2_senses *s, int64_t host_ns)
 
 static void take_battery(ros2_senses *s, int64_t host_ns)
 {
-    heard *h = &s->battery;
+    received *h = &s->battery;
     if (!h->reader) {
         return;
     }
@@ -405,7 +406,7 @@ static const char *turn_scan(const sensor_msgs_msg_dds__LaserScan_ *m, const ros
 
 static void take_scan(ros2_senses *s, int64_t host_ns)
 {
-    heard *h = &s->scan;
+    received *h = &s->scan;
     ROS2_TAKE(h->reader, sensor_msgs_msg_dds__LaserScan_, m)
     {
         ros2_transform lidar = {.q = {0, 0, 0, 1}};
@@ -498,8 +499,8 @@ void ros2_senses_take(ros2_senses *s, int64_t host_ns)
 }
 
 // One topic: why it was left out, or why nobody is there.
-static bool lacks(ros2_senses *s, const heard *h, const char *name, int64_t host_ns, int64_t old_ns,
-                  char *ret)
+static bool lacks(ros2_senses *s, const received *h, const char *name, int64_t host_ns,
+                  int64_t old_ns, char *ret)
 {
     if (h->two_ns && host_ns - h->two_ns < TWO_TOLD_NS) {
         snprintf(ret, LINE, "%.80s: two publish it, and one of them is not the robot's", name);
@@ -520,9 +521,9 @@ static bool lacks(ros2_senses *s, const heard *h, const char *name, int64_t host
 }
 
 // Frames that are missing because of who publishes them otherwise than is needed: that is what to mend.
-static void told_otherwise(ros2_senses *s, char *ret)
+static void reported_otherwise(ros2_senses *s, char *ret)
 {
-    const heard *trees[] = {&s->tf_static, &s->tf_moving};
+    const received *trees[] = {&s->tf_static, &s->tf_moving};
     for (size_t i = 0; i < sizeof trees / sizeof trees[0]; i++) {
         char why[LINE];
         if (trees[i]->reader && !ros2_node_matched(trees[i]->reader) &&
@@ -547,12 +548,12 @@ void ros2_senses_lack(ros2_senses *s, int64_t host_ns, char *ret)
                lacks(s, &s->odom, c->t_odom.name, host_ns, odom_ns, ret) ||
                lacks(s, &s->scan, c->t_scan.name, host_ns, scan_ns, ret) ||
                lacks(s, &s->battery, c->t_battery.name, host_ns, BATTERY_OLD_NS, ret)) {
-        told_otherwise(s, ret);
+        reported_otherwise(s, ret);
     } else if (c->place && !s->place.known) {
         // A transform that was left out is why frames do not connect; why they are old, if it is that one.
         const bool why =
             *s->tf_moving.bad && (!s->place_old || strcmp(s->tf_moving.bad_of, s->c->odom) == 0);
         snprintf(ret, LINE, "%s", why ? s->tf_moving.bad : s->place_bad);
-        told_otherwise(s, ret);
+        reported_otherwise(s, ret);
     }
 }

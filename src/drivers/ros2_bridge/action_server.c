@@ -285,10 +285,10 @@ void bridge_goals_take(bridge *b)
 
 // ---- what the body says -------------------------------------------------------------------------
 
-void bridge_goals_heard(bridge *b, const pons_report *r)
+void bridge_goals_received(bridge *b, const pons_report *r)
 {
     if (r->type == PONS_REPORT_STATUS) {
-        bridge_goals_heard_status(b, &r->as.status);
+        bridge_goals_received_status(b, &r->as.status);
         return;
     }
     bridge_goal *g = bridge_goal_find(b, pons_report_goal_id(r));

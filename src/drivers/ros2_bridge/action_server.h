@@ -13,5 +13,5 @@ void bridge_goals_refuse(bridge *b, const char *why); // what is not begun
 void bridge_goals_lost(bridge *b, const char *why);   // what is: its outcome is not known
 void bridge_goals_flush(bridge *b); // waits until clients have what they were told
 void bridge_goals_adopt(bridge *b); // after control was lost and had again
-void bridge_goals_heard(bridge *b, const pons_report *r);
+void bridge_goals_received(bridge *b, const pons_report *r);
 void bridge_goal_pose(bridge *b, pons_pose2 at); // as from an action's client

@@ -69,7 +69,7 @@ static void lose_hand(bridge *b)
     b->beating = NULL;
     pthread_mutex_unlock(&b->hand_mtx);
     pons_link_close(b->hand.link);
-    b->hand = (bridge_hand){0};
+    b->hand = (bridge_manual){0};
 }
 
 static void hear_error(bridge *b, const pons_report *r, bool by_hand)
@@ -127,12 +127,12 @@ static void hear(bridge *b, const pons_value *json, bool by_hand)
             }
             break;
         }
-        bridge_goals_heard(b, &r);
+        bridge_goals_received(b, &r);
         break;
     case PONS_REPORT_ADOPTED:
     case PONS_REPORT_STATUS:
     case PONS_REPORT_FEEDBACK:
-        bridge_goals_heard(b, &r);
+        bridge_goals_received(b, &r);
         break;
     default:
         break;

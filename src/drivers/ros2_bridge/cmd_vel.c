@@ -70,7 +70,7 @@ static void velocity(bridge *b, const geometry_msgs_msg_dds__Twist_ *t)
     }
     d->v = v;
     d->w = w;
-    d->heard_host_ns = b->host_ns;
+    d->received_host_ns = b->host_ns;
     d->moved_host_ns = moves ? b->host_ns : d->moved_host_ns;
     if (d->phase == DRIVE_OFF) {
         set_phase(b, DRIVE_WANTED);
@@ -160,9 +160,9 @@ static void steer(bridge *b, double v, double w, bool let_go)
 static void tell_newest(bridge *b)
 {
     bridge_drive *d = &b->drive;
-    if (d->phase == DRIVE_ON && d->fresh && b->host_ns - d->told_host_ns >= STEER_NS) {
+    if (d->phase == DRIVE_ON && d->fresh && b->host_ns - d->reported_host_ns >= STEER_NS) {
         steer(b, d->v, d->w, false);
-        d->told_host_ns = b->host_ns;
+        d->reported_host_ns = b->host_ns;
         d->fresh = false;
     }
 }
@@ -171,7 +171,7 @@ void bridge_drive_step(bridge *b)
 {
     bridge_drive *d = &b->drive;
     tell_newest(b);
-    const int64_t silent_ns = b->host_ns - d->heard_host_ns;
+    const int64_t silent_ns = b->host_ns - d->received_host_ns;
     const bool old = b->host_ns - d->since_host_ns > ANSWER_NS;
     if (d->phase == DRIVE_WANTED && (silent_ns > YIELD_NS || old)) {
         d->phase = DRIVE_OFF; // it has changed its mind, or nobody gives control
@@ -202,7 +202,7 @@ void bridge_drive_answered(bridge *b, bool accepted, const char *why)
     bridge_drive *d = &b->drive;
     if (accepted && d->phase == DRIVE_SENT) {
         set_phase(b, DRIVE_ON);
-        d->fresh = b->host_ns - d->heard_host_ns < YIELD_NS;
+        d->fresh = b->host_ns - d->received_host_ns < YIELD_NS;
     } else if (!accepted && d->phase != DRIVE_OFF) {
         bridge_say(b, BRIDGE_WARN, "cmd_vel: %.200s", why);
         d->phase = DRIVE_OFF;
@@ -284,9 +284,9 @@ void bridge_drive_take(bridge *b)
             } else if (!bridge_pose(b, b->c.map, &m->pose.pose, &at, why)) {
                 bridge_say(b, BRIDGE_WARN, "initialpose: %.180s", why);
             } else {
-                const pons_message told = {.type = PONS_MESSAGE_SET_POSE,
-                                           .as.set_pose = {at.x, at.y, at.yaw}};
-                bridge_send(b->eye, &told);
+                const pons_message reported = {.type = PONS_MESSAGE_SET_POSE,
+                                               .as.set_pose = {at.x, at.y, at.yaw}};
+                bridge_send(b->eye, &reported);
             }
         }
     }

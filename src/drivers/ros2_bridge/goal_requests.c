@@ -89,7 +89,7 @@ void bridge_goals_take_questions(bridge *b, int i)
     }
 }
 
-void bridge_goals_heard_status(bridge *b, const pons_report_status *s)
+void bridge_goals_received_status(bridge *b, const pons_report_status *s)
 {
     for (int i = 0; i < QUESTIONS_MAX; i++) {
         bridge_question *q = &b->goals->asked[i];

@@ -80,5 +80,5 @@ void bridge_goals_publish(bridge *b, int action); // the list of its goals
 
 void bridge_goals_take_cancels(bridge *b, int action);
 void bridge_goals_take_questions(bridge *b, int action);
-void bridge_goals_heard_status(bridge *b, const pons_report_status *s);
+void bridge_goals_received_status(bridge *b, const pons_report_status *s);
 void bridge_goals_nobody_knows(bridge *b, const char *why); // what the ledger was asked

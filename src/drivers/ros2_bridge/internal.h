@@ -33,22 +33,22 @@ typedef struct bridge_service { // one that is served
     int64_t since_host_ns;      // since when so many
 } bridge_service;
 
-typedef struct bridge_hand { // the link on which the bridge is the body's controller
-    pons_link *link;         // NULL: it is not, and does not want to be
-    int64_t epoch;           // 0: not yet
-    int64_t since_host_ns;   // of the connection
-    int64_t idle_host_ns;    // since when nobody wants anything; 0: somebody does
-} bridge_hand;
+typedef struct bridge_manual { // the link on which the bridge is the body's controller
+    pons_link *link;           // NULL: it is not, and does not want to be
+    int64_t epoch;             // 0: not yet
+    int64_t since_host_ns;     // of the connection
+    int64_t idle_host_ns;      // since when nobody wants anything; 0: somebody does
+} bridge_manual;
 
 typedef struct bridge_drive { // of /cmd_vel
     enum { DRIVE_OFF, DRIVE_WANTED, DRIVE_SENT, DRIVE_ON, DRIVE_ENDS } phase;
     char id[BRIDGE_ID];
-    double v, w;           // newest
-    bool fresh;            // and not told yet
-    int64_t told_host_ns;  // when one was
-    int64_t heard_host_ns; // a good one
-    int64_t moved_host_ns; // one that is not zero
-    int64_t since_host_ns; // of the phase
+    double v, w;              // newest
+    bool fresh;               // and not told yet
+    int64_t reported_host_ns; // when one was
+    int64_t received_host_ns; // a good one
+    int64_t moved_host_ns;    // one that is not zero
+    int64_t since_host_ns;    // of the phase
 } bridge_drive;
 
 struct bridge {
@@ -71,7 +71,7 @@ struct bridge {
     char robot_id[64], driver[64], boot_id[64];
     double speed, radius_m, speed_max_mps, yaw_rate_max_radps;
     bool simulated;
-    bridge_hand hand;
+    bridge_manual hand;
     pthread_t heart;
     bool beats;
     _Atomic int64_t round_host_ns; // the loop's last

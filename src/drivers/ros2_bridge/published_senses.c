@@ -129,16 +129,16 @@ static bool show_laser(bridge *b, const pons_value *scan)
     const pons_pose2 at = {pons_get_num(scan, "x", 0.0), pons_get_num(scan, "y", 0.0),
                            pons_get_num(scan, "yaw", 0.0)};
     const pons_pose2 was = b->base_from_laser;
-    const bool told = b->has_laser && at.x == was.x && at.y == was.y && at.yaw == was.yaw;
+    const bool reported = b->has_laser && at.x == was.x && at.y == was.y && at.yaw == was.yaw;
     const bool base = strcmp(b->c.base, b->c.shown.laser) == 0;
     const bool off = base && (at.x != 0.0 || at.y != 0.0 || at.yaw != 0.0);
     b->has_laser = true;
     b->base_from_laser = at;
-    if (!told && off) {
+    if (!reported && off) {
         bridge_say(
             b, BRIDGE_WARN,
             "frames.laser is the base's frame, and the lidar is not there: no scan is shown");
-    } else if (!told && !base && b->tf_static_w > 0) {
+    } else if (!reported && !base && b->tf_static_w > 0) {
         geometry_msgs_msg_dds__TransformStamped_ t =
             frame(b->c.base, b->c.shown.laser, at, (builtin_interfaces_msg_dds__Time_){0});
         const tf2_msgs_msg_dds__TFMessage_ m = {.transforms = {1, 1, &t, false}};

@@ -29,20 +29,20 @@
 
 enum { TOPICS = 256, TURN = 64 };
 
-typedef struct heard {
+typedef struct received {
     char name[ROS2_NAME_MAX], type[ROS2_TYPE_MAX];
     const dds_topic_descriptor_t *desc;
     dds_entity_t reader; // 0: it is not heard, which was told
     bool reliable, transient;
     int number; // whoever records calls it so
-} heard;
+} received;
 
 typedef struct topics {
     pons_topics_options o;
     ros2_config c;
     ros2_node node;
     ros2_types *types;
-    heard at[TOPICS];
+    received at[TOPICS];
     int n;
     bool full; // was told
     pthread_t thread;
@@ -52,7 +52,7 @@ typedef struct topics {
 
 // ---- what they say ------------------------------------------------------------------------------
 
-static void hand_over(topics *t, const heard *h, struct ddsi_serdata *d)
+static void hand_over(topics *t, const received *h, struct ddsi_serdata *d)
 {
     ddsrt_iovec_t all = {.iov_base = NULL};
     struct ddsi_serdata *held = ddsi_serdata_to_ser_ref(d, 0, ddsi_serdata_size(d), &all);
@@ -60,7 +60,7 @@ static void hand_over(topics *t, const heard *h, struct ddsi_serdata *d)
     ddsi_serdata_to_ser_unref(held, &all);
 }
 
-static void take(topics *t, const heard *h)
+static void take(topics *t, const received *h)
 {
     for (int n = TURN; h->reader && n == TURN;) {
         struct ddsi_serdata *data[TURN];
@@ -92,7 +92,7 @@ static bool is_ours(const ros2_config *c, const char *name)
     return ours;
 }
 
-static void not_heard(const topics *t, const char *why)
+static void not_received(const topics *t, const char *why)
 {
     char line[512];
     snprintf(line, sizeof line, "%.440s; it is not recorded", why);
@@ -100,18 +100,18 @@ static void not_heard(const topics *t, const char *why)
 }
 
 // 0: it cannot be, which was told.
-static dds_entity_t reader_of(topics *t, const heard *h)
+static dds_entity_t reader_of(topics *t, const received *h)
 {
     pons_error err = PONS_ERROR_INIT;
     const ros2_qos qos = {.reliable = h->reliable, .transient = h->transient, .depth = DEPTH};
     const dds_entity_t r = ros2_node_reader(&t->node, "rt", h->name, NULL, h->desc, qos, &err);
     if (r == 0) {
-        not_heard(t, err.message);
+        not_received(t, err.message);
     }
     return r;
 }
 
-static void begin(topics *t, heard *h)
+static void begin(topics *t, received *h)
 {
     pons_error err = PONS_ERROR_INIT;
     const ros2_shape *shape = NULL;
@@ -128,11 +128,11 @@ static void begin(topics *t, heard *h)
         return;
     }
     snprintf(line, sizeof line, "%.80s: %.200s", h->name, err.message);
-    not_heard(t, line);
+    not_received(t, line);
 }
 
 // What the least of its publishers offers; a reader that asks for more is made anew.
-static void ask_less(topics *t, heard *h, bool reliable, bool transient)
+static void ask_less(topics *t, received *h, bool reliable, bool transient)
 {
     if (!h->reader || ((reliable || !h->reliable) && (transient || !h->transient))) {
         return;
@@ -161,14 +161,14 @@ static void on_publication(topics *t, const dds_builtintopic_endpoint_t *e)
     const bool transient = durability >= DDS_DURABILITY_TRANSIENT_LOCAL;
     ros2_node_type(e->type_name, type, sizeof type);
     for (int i = 0; i < t->n; i++) {
-        heard *h = &t->at[i];
+        received *h = &t->at[i];
         if (strcmp(h->name, name) == 0) {
             if (strcmp(h->type, type) == 0) {
                 ask_less(t, h, reliable, transient);
             } else if (h->reader) {
                 snprintf(line, sizeof line, "%.80s is %.80s too, beside %.80s", name, type,
                          h->type);
-                not_heard(t, line);
+                not_received(t, line);
             }
             return;
         }
@@ -176,13 +176,13 @@ static void on_publication(topics *t, const dds_builtintopic_endpoint_t *e)
     if (t->n == TOPICS) {
         if (!t->full) {
             snprintf(line, sizeof line, "%.80s: there are more than %d topics", name, TOPICS);
-            not_heard(t, line);
+            not_received(t, line);
         }
         t->full = true;
         return;
     }
-    heard *h = &t->at[t->n++];
-    *h = (heard){.reliable = reliable, .transient = transient};
+    received *h = &t->at[t->n++];
+    *h = (received){.reliable = reliable, .transient = transient};
     snprintf(h->name, sizeof h->name, "%s", name);
     snprintf(h->type, sizeof h->type, "%s", type);
     begin(t, h);

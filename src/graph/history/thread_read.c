@@ -11,8 +11,8 @@ typedef struct history_walk {
     pons_value *list;
     size_t limit;            // 0: none
     const pons_value *newer; // what the row after this one stood on
-    size_t told;   // rows from here on wait for the row that names the graphs around their run
-    char back[32]; // what was rolled back is skipped, up to this one
+    size_t reported; // rows from here on wait for the row that names the graphs around their run
+    char back[32];   // what was rolled back is skipped, up to this one
     bool rolled;
 } history_walk;
 
@@ -110,13 +110,13 @@ static int tell_parents(history_walk *h, const pons_value *data)
     const bool input = strcmp(pons_get_str(data, "k", ""), "i") == 0;
     const pons_value *parents = input ? h->newer : pons_get(data, "P");
     if (input || pons_get(data, "r")) { // an input comes just before its run's row
-        for (; h->told < json_array_size(h->list); h->told++) {
-            pons_value *row = json_array_get(h->list, h->told);
+        for (; h->reported < json_array_size(h->list); h->reported++) {
+            pons_value *row = json_array_get(h->list, h->reported);
             json_object_set_new(row, "parents", parents ? pons_value_ref(parents) : json_object());
             h->newer = pons_get(row, "parents");
         }
     }
-    return h->limit && h->told >= h->limit;
+    return h->limit && h->reported >= h->limit;
 }
 
 static int history_row(void *user, const pons_checkpoint_row *row)
@@ -162,9 +162,9 @@ int pons_state_history(pons_store store, const char *thread, const char *ns, int
     pons_autovalue list = json_array();
     history_walk walk = {.list = list, .limit = limit > 0 ? (size_t)limit : 0};
     st = store.ops->history(store.self, thread, ns, "", 0, history_row, &walk, err);
-    for (; walk.told < json_array_size(list);
-         walk.told++) { // the input of a first run stands alone
-        json_object_set_new(json_array_get(list, walk.told), "parents", json_object());
+    for (; walk.reported < json_array_size(list);
+         walk.reported++) { // the input of a first run stands alone
+        json_object_set_new(json_array_get(list, walk.reported), "parents", json_object());
     }
     pons_each(row, list) {
         if (!with_values || st != PONS_OK) {

@@ -96,11 +96,11 @@ int64_t pons__work_moved_ns(const pons_cx *cx)
     if (!w) {
         return 0;
     }
-    unsigned told = atomic_load_explicit(&w->progress, memory_order_relaxed);
-    if (told != w->seen) {
+    unsigned reported = atomic_load_explicit(&w->progress, memory_order_relaxed);
+    if (reported != w->seen) {
         w->moved_ns = pons_now_ns(&cx->run->t->clock);
     }
-    w->seen = told;
+    w->seen = reported;
     return w->moved_ns;
 }
 

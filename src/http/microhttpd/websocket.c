@@ -57,7 +57,7 @@ struct pons_http_socket {
     int fd;
     char *extra; // that came behind the request
     size_t extra_n, extra_at;
-    int64_t heard_ms;
+    int64_t received_ms;
     bool eof;
     pthread_mutex_t mtx;
     waiting *first, **last; // [mtx]
@@ -133,7 +133,7 @@ static ssize_t receive(wslay_event_context_ptr ctx, uint8_t *buf, size_t len, in
     }
     const ssize_t n = recv(s->fd, buf, len, MSG_DONTWAIT);
     if (n > 0) {
-        s->heard_ms = pons__server_now_ms();
+        s->received_ms = pons__server_now_ms();
         return n;
     }
     const bool later = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
@@ -226,7 +226,7 @@ static bool count_unsent(pons_http_socket *s, wslay_event_context_ptr ctx)
     return more;
 }
 
-static void wait_for_news(pons_http_socket *s, wslay_event_context_ptr ctx, int64_t ms)
+static void wait_for_answer(pons_http_socket *s, wslay_event_context_ptr ctx, int64_t ms)
 {
     uint64_t n = 0;
     struct pollfd p[] = {
@@ -245,10 +245,10 @@ static void speak(pons_http_socket *s, wslay_event_context_ptr ctx)
 {
     int64_t now = pons__server_now_ms(), ping_ms = now + PING_MS, until_ms = 0;
     bool farewell = false, more = s->extra_n > 0;
-    s->heard_ms = now;
+    s->received_ms = now;
     while (!s->eof && (wslay_event_want_read(ctx) || wslay_event_want_write(ctx))) {
         const int64_t due = until_ms ? until_ms : ping_ms;
-        wait_for_news(s, ctx, more ? 0 : due - now);
+        wait_for_answer(s, ctx, more ? 0 : due - now);
         now = pons__server_now_ms();
         if (!load(s, ctx) || wslay_event_recv(ctx) != 0 || wslay_event_send(ctx) != 0) {
             return;
@@ -260,7 +260,7 @@ static void speak(pons_http_socket *s, wslay_event_context_ptr ctx)
             farewell = true;
             wslay_event_queue_close(ctx, WSLAY_CODE_GOING_AWAY, NULL, 0);
         }
-        if ((until_ms && now >= until_ms) || now - s->heard_ms > SILENCE_MS) {
+        if ((until_ms && now >= until_ms) || now - s->received_ms > SILENCE_MS) {
             return;
         }
         if (now >= ping_ms) {

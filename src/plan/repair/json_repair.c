@@ -151,15 +151,15 @@ static int find_pieces(pons__lenient *r, piece *pieces, size_t cap, size_t *ret_
 static bool whole_plan(const char *json, size_t len)
 {
     static const char *const marks[] = {"goal", "steps", "plan", "tool_calls", NULL};
-    pons__tape t = {0};
+    pons__tokens t = {0};
     bool whole = true;
-    if (pons__tape_parse(&t, json, len, NULL) >= 0 && t.nodes[0].kind == PONS__OBJECT) {
+    if (pons__tokens_parse(&t, json, len, NULL) >= 0 && t.nodes[0].kind == PONS__OBJECT) {
         whole = false;
         for (const char *const *m = marks; *m; m++) {
-            whole = whole || pons__tape_get(&t, t.nodes, *m);
+            whole = whole || pons__tokens_get(&t, t.nodes, *m);
         }
     }
-    pons__tape_fini(&t);
+    pons__tokens_fini(&t);
     return whole;
 }
 

@@ -35,14 +35,14 @@ typedef struct call {
 } call;
 
 typedef struct composer { // writes a new text whose positions lead to those of a tape
-    pons__tape *from;
+    pons__tokens *from;
     pons__repaired to;
     pons__arena scratch;
 } composer;
 
-static pons__read told(const reading *g, pons__tape *t)
+static pons__read reported(const reading *g, pons__tokens *t)
 {
-    return (pons__read){.tape = t,
+    return (pons__read){.tokens = t,
                         .flags = PONS__READ_NEW_ID | PONS__READ_UNIQUE | PONS__READ_REPORT,
                         .goal = g->o->goal,
                         .from = g->o->from,
@@ -50,34 +50,34 @@ static pons__read told(const reading *g, pons__tape *t)
                         .user = g->o->user};
 }
 
-static int fault(const reading *g, pons__tape *t, const pons__node *at, const char *what)
+static int fault(const reading *g, pons__tokens *t, const pons__node *at, const char *what)
 {
     int line, column;
     pons_error_set(g->err, PONS_EINVAL, "plan", "%s", what);
-    pons__tape_place(t, at->at, &line, &column);
+    pons__tokens_place(t, at->at, &line, &column);
     pons_error_source(g->err, "%d:%d", line, column);
     return PONS_EINVAL;
 }
 
-static int read_shape(reading *g, pons__tape *t, const pons__node *node, pons_plan **ret);
+static int read_shape(reading *g, pons__tokens *t, const pons__node *node, pons_plan **ret);
 
 static int read_text(reading *g, const char *text, size_t len, pons_plan **ret)
 {
-    pons__tape t = {0};
+    pons__tokens t = {0};
     pons__repaired repaired = {.text = PONS_BUF_INIT};
-    int rc = pons__tape_parse(&t, text, len, NULL);
+    int rc = pons__tokens_parse(&t, text, len, NULL);
     if (rc == PONS_EINVAL) {
-        pons__tape_fini(&t);
+        pons__tokens_fini(&t);
         rc = pons__repair(text, len, g->o->fn, g->o->user, &repaired, g->err);
         t.places = (pons__places){.text = text, .len = len};
         t.marks = repaired.marks;
         t.n_marks = repaired.n_marks;
-        rc = rc < 0 ? rc : pons__tape_parse(&t, repaired.text.data, repaired.text.len, g->err);
+        rc = rc < 0 ? rc : pons__tokens_parse(&t, repaired.text.data, repaired.text.len, g->err);
     } else if (rc < 0) {
         pons_error_set(g->err, rc, "plan", "out of memory");
     }
     rc = rc < 0 ? rc : read_shape(g, &t, t.nodes, ret);
-    pons__tape_fini(&t);
+    pons__tokens_fini(&t);
     pons__repaired_fini(&repaired);
     return rc;
 }
@@ -95,12 +95,12 @@ int pons_plan_read(const char *text, size_t len, const pons_plan_read_options *o
 
 // ---- calls --------------------------------------------------------------------------------------
 
-static bool has(const pons__tape *t, const pons__node *object, const char *key)
+static bool has(const pons__tokens *t, const pons__node *object, const char *key)
 {
-    return pons__tape_get(t, object, key) != NULL;
+    return pons__tokens_get(t, object, key) != NULL;
 }
 
-static bool is_call(const pons__tape *t, const pons__node *v, call *ret)
+static bool is_call(const pons__tokens *t, const pons__node *v, call *ret)
 {
     static const char *const names[] = {"name", "tool", "tool_name", "recipient_name", NULL};
     static const char *const arguments[] = {"arguments",  "parameters", "args", "input",
@@ -108,21 +108,21 @@ static bool is_call(const pons__tape *t, const pons__node *v, call *ret)
     if (!v || v->kind != PONS__OBJECT || has(t, v, "step_id") || has(t, v, "steps")) {
         return false;
     }
-    const pons__node *inner = pons__tape_get(t, v, "function");
-    inner = inner ? inner : pons__tape_get(t, v, "function_call");
+    const pons__node *inner = pons__tokens_get(t, v, "function");
+    inner = inner ? inner : pons__tokens_get(t, v, "function_call");
     if (inner && inner->kind == PONS__OBJECT) {
         return is_call(t, inner, ret);
     }
     const pons__node *name = NULL, *args = NULL;
     for (const char *const *n = names; !name && *n; n++) {
-        name = pons__tape_get(t, v, *n);
+        name = pons__tokens_get(t, v, *n);
     }
     for (const char *const *a = arguments; !args && *a; a++) {
-        args = pons__tape_get(t, v, *a);
+        args = pons__tokens_get(t, v, *a);
     }
     if (!name && has(t, v, "action_input")) { // as ReAct agents write it
-        name = pons__tape_get(t, v, "action");
-        args = pons__tape_get(t, v, "action_input");
+        name = pons__tokens_get(t, v, "action");
+        args = pons__tokens_get(t, v, "action_input");
     }
     if (!name || name->kind != PONS__STRING || name->len == 0 ||
         (has(t, v, "action") && !has(t, v, "action_input"))) {
@@ -134,14 +134,14 @@ static bool is_call(const pons__tape *t, const pons__node *v, call *ret)
 
 static void put_mark(composer *c, const pons__node *v)
 {
-    pons__repaired_mark(&c->to, pons__tape_given(c->from, v->at));
+    pons__repaired_mark(&c->to, pons__tokens_given(c->from, v->at));
 }
 
 static int put_value(reading *g, composer *c, const pons__node *v)
 {
     const char *text = NULL;
     put_mark(c, v);
-    const int rc = pons__tape_canonical(c->from, v, &c->scratch, &text, g->err);
+    const int rc = pons__tokens_canonical(c->from, v, &c->scratch, &text, g->err);
     if (rc >= 0) {
         pons_buf_str(&c->to.text, text);
     }
@@ -163,7 +163,7 @@ static bool is_usual(const pons__node *key)
 // Arguments: an object, or one in a string as the APIs send it; none, null and "" are {}.
 static int put_arguments(reading *g, composer *c, const pons__node *v, size_t place)
 {
-    const pons__read r = told(g, c->from);
+    const pons__read r = reported(g, c->from);
     if (!v || v->kind == PONS__NULL || (v->kind == PONS__STRING && v->len == 0)) {
         pons_buf_str(&c->to.text, "{}");
         return PONS_OK;
@@ -171,12 +171,12 @@ static int put_arguments(reading *g, composer *c, const pons__node *v, size_t pl
     if (v->kind != PONS__STRING) {
         return put_value(g, c, v); // not an object: said when the step is read
     }
-    pons__tape t = {0};
+    pons__tokens t = {0};
     const char *text = NULL;
     pons_error why = PONS_ERROR_INIT;
-    int rc = pons__tape_parse(&t, v->s, v->len, &why);
-    rc = rc < 0 ? rc : pons__tape_canonical(&t, t.nodes, &c->scratch, &text, &why);
-    pons__tape_fini(&t);
+    int rc = pons__tokens_parse(&t, v->s, v->len, &why);
+    rc = rc < 0 ? rc : pons__tokens_canonical(&t, t.nodes, &c->scratch, &text, &why);
+    pons__tokens_fini(&t);
     if (rc < 0) {
         char what[PONS_ERROR_MESSAGE_MAX];
         snprintf(what, sizeof what, "steps[%zu].parameters: arguments that are not JSON: %.300s",
@@ -191,7 +191,7 @@ static int put_arguments(reading *g, composer *c, const pons__node *v, size_t pl
 
 static int put_call(reading *g, composer *c, const pons__node *v, const call *k, size_t place)
 {
-    const pons__read r = told(g, c->from);
+    const pons__read r = reported(g, c->from);
     pons_buf *b = &c->to.text;
     pons__tell(&r, PONS_REPAIR_CALLS, v, "steps[%zu]: the call %.*s made a step", place,
                (int)k->name->len, k->name->s);
@@ -225,16 +225,16 @@ static bool is_container(const pons__node *v)
 }
 
 // The plan inside a wrapper, or NULL. Members beside it are told.
-static const pons__node *unwrap(reading *g, pons__tape *t, const pons__node *node)
+static const pons__node *unwrap(reading *g, pons__tokens *t, const pons__node *node)
 {
     static const char *const keys[] = {"plan",     "tool_calls", "data", "result", "output",
                                        "response", "answer",     "json", NULL};
-    const pons__read r = told(g, t);
+    const pons__read r = reported(g, t);
     if (has(t, node, "goal") || has(t, node, "steps")) {
         return NULL;
     }
     for (const char *const *k = keys; *k; k++) {
-        const pons__node *v = pons__tape_get(t, node, *k);
+        const pons__node *v = pons__tokens_get(t, node, *k);
         if (!v || !(is_container(v) || v->kind == PONS__STRING) || v->len == 0) {
             continue;
         }
@@ -263,7 +263,7 @@ static bool makes_plans(const pons__node *name)
     return false;
 }
 
-static bool all_strings(const pons__tape *t, const pons__node *list)
+static bool all_strings(const pons__tokens *t, const pons__node *list)
 {
     const pons__node *v = list + 1;
     for (uint32_t i = 0; i < list->len; i++, v = &t->nodes[v->next]) {
@@ -276,22 +276,22 @@ static bool all_strings(const pons__tape *t, const pons__node *list)
 
 static int read_composed(reading *g, composer *c, pons_plan **ret)
 {
-    pons__tape t = {.places = c->from->places, .marks = c->to.marks, .n_marks = c->to.n_marks};
-    const pons__read r = told(g, &t);
+    pons__tokens t = {.places = c->from->places, .marks = c->to.marks, .n_marks = c->to.n_marks};
+    const pons__read r = reported(g, &t);
     int rc = c->to.text.failed ? pons_error_set(g->err, PONS_ENOMEM, "plan", "out of memory")
-                               : pons__tape_parse(&t, c->to.text.data, c->to.text.len, g->err);
+                               : pons__tokens_parse(&t, c->to.text.data, c->to.text.len, g->err);
     rc = rc < 0 ? rc : pons__read_plan(&r, t.nodes, ret, g->err);
-    pons__tape_fini(&t);
+    pons__tokens_fini(&t);
     pons__repaired_fini(&c->to);
     pons__arena_fini(&c->scratch);
     return rc;
 }
 
 // A plan object; steps that are calls become steps first.
-static int read_plan(reading *g, pons__tape *t, const pons__node *node, pons_plan **ret)
+static int read_plan(reading *g, pons__tokens *t, const pons__node *node, pons_plan **ret)
 {
-    const pons__node *steps = pons__tape_get(t, node, "steps");
-    const pons__read r = told(g, t);
+    const pons__node *steps = pons__tokens_get(t, node, "steps");
+    const pons__read r = reported(g, t);
     call k;
     bool calls = false;
     if (steps && steps->kind == PONS__ARRAY) {
@@ -334,11 +334,11 @@ static int read_plan(reading *g, pons__tape *t, const pons__node *node, pons_pla
 }
 
 // A list of calls or of steps, or one call by itself.
-static int read_list(reading *g, pons__tape *t, const pons__node *list, pons_plan **ret)
+static int read_list(reading *g, pons__tokens *t, const pons__node *list, pons_plan **ret)
 {
     const bool one = list->kind == PONS__OBJECT;
     const pons__node *v = one ? list : list + 1;
-    const pons__read r = told(g, t);
+    const pons__read r = reported(g, t);
     const uint32_t n = one ? 1 : list->len;
     call k;
     bool steps = false;
@@ -376,11 +376,11 @@ static int read_list(reading *g, pons__tape *t, const pons__node *list, pons_pla
     return read_composed(g, &c, ret);
 }
 
-static int read_strings(reading *g, pons__tape *t, const pons__node *list, pons_plan **ret);
-static int read_encoded(reading *g, pons__tape *t, const pons__node *node, pons_plan **ret);
+static int read_strings(reading *g, pons__tokens *t, const pons__node *list, pons_plan **ret);
+static int read_encoded(reading *g, pons__tokens *t, const pons__node *node, pons_plan **ret);
 
 // The one element of a list that is a plan, or a call that makes one.
-static const pons__node *only_plan(const pons__tape *t, const pons__node *list)
+static const pons__node *only_plan(const pons__tokens *t, const pons__node *list)
 {
     call k;
     const pons__node *only = list + 1;
@@ -392,9 +392,9 @@ static const pons__node *only_plan(const pons__tape *t, const pons__node *list)
     return plan ? only : NULL;
 }
 
-static int read_shape(reading *g, pons__tape *t, const pons__node *node, pons_plan **ret)
+static int read_shape(reading *g, pons__tokens *t, const pons__node *node, pons_plan **ret)
 {
-    const pons__read r = told(g, t);
+    const pons__read r = reported(g, t);
     call k;
     if (++g->wrappers > WRAPPERS_MAX) {
         return fault(g, t, node, "a plan in too many wrappers");
@@ -429,9 +429,9 @@ static int read_shape(reading *g, pons__tape *t, const pons__node *node, pons_pl
     return inner ? read_shape(g, t, inner, ret) : read_plan(g, t, node, ret);
 }
 
-static int read_encoded(reading *g, pons__tape *t, const pons__node *node, pons_plan **ret)
+static int read_encoded(reading *g, pons__tokens *t, const pons__node *node, pons_plan **ret)
 {
-    const pons__read r = told(g, t);
+    const pons__read r = reported(g, t);
     char *text = malloc((size_t)node->len + 1); // the tape's strings do not outlive it
     int line, column;
     if (!text) {
@@ -444,16 +444,16 @@ static int read_encoded(reading *g, pons__tape *t, const pons__node *node, pons_
     if (rc < 0 && g->err && g->err->source[0]) {
         char inside[PLACE_MAX];
         snprintf(inside, sizeof inside, "%.60s", g->err->source);
-        pons__tape_place(t, node->at, &line, &column);
+        pons__tokens_place(t, node->at, &line, &column);
         pons_error_source(g->err, "%s in the string at %d:%d", inside, line, column);
     }
     return rc;
 }
 
 // A list of strings is the list of the calls that are written in them.
-static int read_strings(reading *g, pons__tape *t, const pons__node *list, pons_plan **ret)
+static int read_strings(reading *g, pons__tokens *t, const pons__node *list, pons_plan **ret)
 {
-    const pons__read r = told(g, t);
+    const pons__read r = reported(g, t);
     pons_autobuf b = PONS_BUF_INIT;
     const pons__node *v = list + 1;
     for (uint32_t i = 0; i < list->len; i++, v = &t->nodes[v->next]) {

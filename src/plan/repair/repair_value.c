@@ -180,11 +180,11 @@ static int parenthesis(pons__lenient *r)
     }
     pons_buf *b = &r->out->text;
     bool one = false;
-    pons__tape t = {0};
-    if (!b->failed && pons__tape_parse(&t, b->data + open, b->len - open, NULL) >= 0) {
+    pons__tokens t = {0};
+    if (!b->failed && pons__tokens_parse(&t, b->data + open, b->len - open, NULL) >= 0) {
         one = t.nodes[0].len == 1;
     }
-    pons__tape_fini(&t);
+    pons__tokens_fini(&t);
     const char *before = r->at - 1; // the ) itself; look for a comma in front of it
     while (before > start && (pons__lenient_blank(before[-1]))) {
         before--;

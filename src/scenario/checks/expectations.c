@@ -130,11 +130,11 @@ static void expect_said(const char *said, const pons__story *story, pons_value *
 {
     size_t i;
     json_t *word;
-    bool heard = !said;
+    bool received = !said;
     json_array_foreach(story->said, i, word) {
-        heard = heard || strcmp(json_string_value(word), said) == 0;
+        received = received || strcmp(json_string_value(word), said) == 0;
     }
-    if (!heard) {
+    if (!received) {
         miss(misses, json_sprintf("nobody said “%s”", said));
     }
 }
@@ -202,8 +202,8 @@ void pons__judge_expect(const pons_scenario *s, const pons__story *story, const 
     expect_said(pons_get_str(expect, "said", NULL), story, misses);
     expect_place(expect, world, truth, misses);
     const pons_value *kills = pons_get(expect, "kills");
-    if (kills && json_integer_value(kills) != story->kills_told) {
-        miss(misses, json_sprintf("%lld kills, expected %lld", (long long)story->kills_told,
+    if (kills && json_integer_value(kills) != story->kills_reported) {
+        miss(misses, json_sprintf("%lld kills, expected %lld", (long long)story->kills_reported,
                                   (long long)json_integer_value(kills)));
     }
 }

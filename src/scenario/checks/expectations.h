@@ -31,9 +31,9 @@ typedef struct pons__story {
     char status_buf[16];
     int64_t kills;
     int64_t body_kills;
-    int64_t kills_told; // of them by the story, not by a sweep or a seed
-    double robot_s;     // how long it took, by the robot's clock
-    double stood_s;     // the longest that it stood in the midst of a goal that has the base
+    int64_t kills_reported; // of them by the story, not by a sweep or a seed
+    double robot_s;         // how long it took, by the robot's clock
+    double stood_s;         // the longest that it stood in the midst of a goal that has the base
 } pons__story;
 void pons__story_init(pons__story *s);
 void pons__story_fini(pons__story *s);

@@ -127,7 +127,7 @@ static void look_at_ledger(pons__watch *w)
 // ---- the words of people ------------------------------------------------------------------------
 
 // What is said to a brain that sleeps may be heard much later, and is judged kindly.
-void pons__watch_heard(pons__watch *w, const char *word)
+void pons__watch_received(pons__watch *w, const char *word)
 {
     if (strcmp(word, "stop") == 0 && !w->latched) {
         w->stop_word = true;
@@ -148,7 +148,7 @@ void pons__watch_heard(pons__watch *w, const char *word)
 // The word stop is a stop.
 static void look_at_stop_word(pons__watch *w, const pons__watch_step *step, int64_t awake_ns)
 {
-    w->stop_word = w->stop_word && !(step->told && step->latched);
+    w->stop_word = w->stop_word && !(step->reported && step->latched);
     w->stop_word_ns = w->stop_word ? w->stop_word_ns + awake_ns : 0;
     if (w->stop_word_ns > HEARD_NS) {
         pons__watch_broken(w, "word", "stop was said, and nothing is latched");
@@ -176,10 +176,10 @@ static void look_at_waits(pons__watch *w, bool stopped, int64_t awake_ns)
 // So does a brain that sleeps: the stop and the reset that it was told meanwhile are both still to come.
 static void look_at_reset(pons__watch *w, const pons__watch_step *step)
 {
-    const bool free = w->resetting && step->told && step->awake && !step->latched;
+    const bool free = w->resetting && step->reported && step->awake && !step->latched;
     w->reset_ns = free ? w->reset_ns + SETTLES_NS / 20 : w->reset_ns;
     w->resetting = w->resetting && w->reset_ns < SETTLES_NS;
-    if (!step->told) {
+    if (!step->reported) {
         return;
     }
     if (w->kept && !step->latched) {
@@ -191,7 +191,7 @@ static void look_at_reset(pons__watch *w, const pons__watch_step *step)
 static void look_at_words(pons__watch *w, const pons__watch_step *step)
 {
     const int64_t awake_ns = step->awake ? step->dt_ns : 0;
-    const bool stopped = step->told ? step->latched && step->by_stop : w->stop_seen_ns > 0;
+    const bool stopped = step->reported ? step->latched && step->by_stop : w->stop_seen_ns > 0;
     look_at_stop_word(w, step, awake_ns);
     look_at_waits(w, stopped, awake_ns);
     look_at_reset(w, step);
@@ -202,7 +202,7 @@ static void look_at_words(pons__watch *w, const pons__watch_step *step)
 static void look_at_mode(pons__watch *w, const pons__watch_step *step, pons_brain *brain)
 {
     w->silent_ns = step->frozen && w->awake ? w->silent_ns + step->dt_ns : 0;
-    w->demands = step->told ? step->latched || step->risk || step->empty : w->demands;
+    w->demands = step->reported ? step->latched || step->risk || step->empty : w->demands;
     const bool due = w->demands || w->silent_ns > SILENT_NS;
     if ((!step->body && !step->frozen) || !w->awake || !due) {
         w->unsafe_ns = w->demanded_ns = 0;
@@ -240,7 +240,7 @@ static void look_at_always(pons__watch *w, const pons__watch_step *step)
     if (outside && pons__judge_in_zone(w->world, outside, step->truth)) {
         pons__watch_broken(w, "outside", "the robot is in %s", outside);
     }
-    if (battery && step->told && step->battery_pct < json_number_value(battery)) {
+    if (battery && step->reported && step->battery_pct < json_number_value(battery)) {
         pons__watch_broken(w, "battery", "the battery has %.1f %%", step->battery_pct);
     }
 }

@@ -14,7 +14,7 @@ typedef struct pons__watch_step { // one step of 10 ms, after body and brain hav
     bool minded;               // the story has a brain,
     bool awake;                // and it had its turn, linked to this body,
     bool met;                  // which has run since they were linked, and so has told it all
-    bool told;                 // telemetry came in this step, and says:
+    bool reported;             // telemetry came in this step, and says:
     bool latched, risk, empty; // empty: the battery is at its end, and not charging
     bool by_stop, durable;     // of the latch: somebody asked for it; it is on the disk
     double battery_pct;
@@ -106,4 +106,4 @@ void pons__watch_stopped(pons__watch *w); // a stop was said to the body itself,
 void pons__watch_moved(pons__watch *w);   // the robot was carried away: where it stood is no news
 void pons__watch_rebooted(pons__watch *w);
 // A person said so, by any way: stop (to the brain), reset, continue. Other words are none of its.
-void pons__watch_heard(pons__watch *w, const char *word);
+void pons__watch_received(pons__watch *w, const char *word);

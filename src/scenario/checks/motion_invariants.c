@@ -27,7 +27,7 @@
 static void look_at_latch(pons__watch *w, const pons__watch_step *step)
 {
     const bool before = w->latched;
-    if (step->told) {
+    if (step->reported) {
         w->latched = step->latched;
         w->said = false;
     }
@@ -91,7 +91,7 @@ static void look_at_limits(pons__watch *w, const pons__watch_step *step)
 {
     const pons_robot_caps *c = &step->caps;
     const pons_twist2 now = step->written, was = w->wrote;
-    if (step->told && step->pace_pct != w->pace_pct) {
+    if (step->reported && step->pace_pct != w->pace_pct) {
         w->pace_pct = step->pace_pct;
         w->pace_s = step->robot_s;
     }

@@ -17,7 +17,7 @@ typedef struct pons__page pons__page;
 typedef struct pons__metrics pons__metrics;
 typedef struct pons__mcp pons__mcp;
 typedef struct pons__runhost pons__runhost;
-typedef struct pons__desk pons__desk;
+typedef struct pons__chat_host pons__chat_host;
 typedef struct pons__webhooks pons__webhooks;
 typedef struct pons__agent_graph pons__agent_graph;
 typedef struct pons__openapi pons__openapi;
@@ -37,11 +37,11 @@ struct pons_serve { // const after open, but for what its rooms guard themselves
     pons__metrics *metrics;
     pons__mcp *mcp; // NULL: none is offered
     pons__runhost *host;
-    int64_t swept_ms;         // when threads were last looked at for their ttl; the watcher's
-    pons__webhooks *webhooks; // NULL: there is no HTTP client
-    pons__desk *desk;         // NULL: there is no agent
-    pons__agent_graph *agent; // as clients of runs meet it; NULL: there is none
-    pons_serve_graph *graphs; // (n_graphs) of the options, and it
+    int64_t swept_ms;           // when threads were last looked at for their ttl; the watcher's
+    pons__webhooks *webhooks;   // NULL: there is no HTTP client
+    pons__chat_host *chat_host; // NULL: there is no agent
+    pons__agent_graph *agent;   // as clients of runs meet it; NULL: there is none
+    pons_serve_graph *graphs;   // (n_graphs) of the options, and it
     size_t n_graphs;
     pons__stop_port *stop;
     int port, stop_port;

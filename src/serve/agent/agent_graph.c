@@ -52,7 +52,7 @@ static int choose(void *user, const pons_value *args, pons_value **ret, pons_err
     int rc = *name ? pons__chat_ends(store, name, pons_get_int(was, "done", 0), &done, &since, err)
                    : PONS_OK;
     pons_error no = PONS_ERROR_INIT; // a client may have written here whatever it likes
-    const bool same = *name && pons__desk_name(g->s->desk, name, &no) >= 0 &&
+    const bool same = *name && pons__chat_host_name(g->s->chat_host, name, &no) >= 0 &&
                       since <= pons_get_bool(args, "open", false);
     name = same ? name : pons_get_str(args, "fresh", "");
     rc = rc < 0 ? rc : store.ops->event_last(store.self, name, &last, err);
@@ -118,7 +118,7 @@ static int begin(pons_cx *cx, void *user, pons_error *err)
 
 typedef struct telling {
     const char *session;
-    pons__told *told;
+    pons__reported *reported;
 } telling;
 
 static int agent(pons_cx *cx, void *user, pons_error *err)
@@ -126,7 +126,7 @@ static int agent(pons_cx *cx, void *user, pons_error *err)
     const pons_value *turn = pons_cx_get(cx, "turn"), *answer = NULL;
     const pons__agent_graph *g = user;
     if (!json_is_object(turn) ||
-        pons__desk_name(g->s->desk, pons_get_str(turn, "session", ""), err) < 0) {
+        pons__chat_host_name(g->s->chat_host, pons_get_str(turn, "session", ""), err) < 0) {
         return err->status < 0 ? err->status
                                : pons_error_set(err, PONS_EINVAL, WHERE,
                                                 "there is no turn here: begin with a message");
@@ -177,7 +177,7 @@ static int failure(pons_cx *cx, void *user, pons_error *err)
                           pons_get_str(pons_cx_get(cx, "outcome"), "content", "the turn failed"));
 }
 
-static int see_told(void *user, const pons_event_row *row)
+static int see_reported(void *user, const pons_event_row *row)
 {
     const telling *t = user;
     pons_autovalue payload = NULL;
@@ -188,31 +188,31 @@ static int see_told(void *user, const pons_event_row *row)
     }
     const pons_value *m = json_array_get(payload, 0);
     if (!custom && (pons_get(m, "tool_call_chunks") || pons_get(m, "tool_call_id"))) {
-        json_object_set_new(t->told->ids, pons_get_str(m, "id", ""), json_true());
+        json_object_set_new(t->reported->ids, pons_get_str(m, "id", ""), json_true());
     } else if (custom && strcmp(pons_get_str(payload, "session", ""), t->session) == 0) {
         const int64_t seq = pons_get_int(payload, "seq", 0);
-        t->told->seq = seq > t->told->seq ? seq : t->told->seq;
+        t->reported->seq = seq > t->reported->seq ? seq : t->reported->seq;
     }
     return 0;
 }
 
 // What the client's thread has been shown: its state says, and after a restart its log.
-static pons__told told_before(const pons__agent_graph *g, const pons_run *run, const char *thread,
-                              const char *session, bool restarted)
+static pons__reported reported_before(const pons__agent_graph *g, const pons_run *run,
+                                      const char *thread, const char *session, bool restarted)
 {
-    pons__told told = {.ids = json_object()};
-    telling t = {.session = session, .told = &told};
+    pons__reported reported = {.ids = json_object()};
+    telling t = {.session = session, .reported = &reported};
     int64_t last = 0;
     pons_error none = PONS_ERROR_INIT;
     const pons_store store = g->s->o.store;
     pons_each(m, pons_run_get(run, "messages")) {
-        json_object_set_new(told.ids, pons_get_str(m, "id", ""), json_true());
+        json_object_set_new(reported.ids, pons_get_str(m, "id", ""), json_true());
     }
     if (restarted && store.ops->event_last(store.self, thread, &last, &none) >= 0) {
-        store.ops->events(store.self, thread, last > TOLD_LOOK ? last - TOLD_LOOK : 0, 0, see_told,
-                          &t, &none);
+        store.ops->events(store.self, thread, last > TOLD_LOOK ? last - TOLD_LOOK : 0, 0,
+                          see_reported, &t, &none);
     }
-    return told;
+    return reported;
 }
 
 static void start(void *user, pons_run *run, const char *await_id, const pons_value *request,
@@ -226,9 +226,10 @@ static void start(void *user, pons_run *run, const char *await_id, const pons_va
                           .after = pons_get_int(request, "after", 0),
                           .question = pons_get_str(request, "question", NULL),
                           .answer = pons_get(request, "answer")};
-    pons__desk_turn(
-        g->s->desk, session, &t,
-        pons__ear_create(g->s, await_id, request, told_before(g, run, thread, session, restarted)));
+    pons__chat_host_turn(
+        g->s->chat_host, session, &t,
+        pons__event_listener_create(g->s, await_id, request,
+                                    reported_before(g, run, thread, session, restarted)));
 }
 
 // Whoever cancels the run does not want the turn any more.
@@ -237,7 +238,7 @@ static void stop(void *user, const char *thread, pons_run *run)
     const pons__agent_graph *g = user;
     const char *session = pons_get_str(pons_run_get(run, "turn"), "session", NULL);
     if (session) {
-        pons__desk_turn_halt(g->s->desk, session);
+        pons__chat_host_turn_halt(g->s->chat_host, session);
     }
 }
 
@@ -246,7 +247,7 @@ static void let_go(void *user, const char *thread, pons_run *run)
     const pons__agent_graph *g = user;
     const char *session = pons_get_str(pons_run_get(run, "turn"), "session", NULL);
     if (session) {
-        pons__desk_turn_leave(g->s->desk, session, thread);
+        pons__chat_host_turn_leave(g->s->chat_host, session, thread);
     }
 }
 

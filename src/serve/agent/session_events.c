@@ -19,17 +19,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct ear {
+typedef struct event_listener {
     pons__listener l; // first
     pons_serve *s;
     char thread[PONS_NAME_MAX], session[PONS_NAME_MAX], await[64];
     int64_t after; // events up to this one are of the past
-    pons__told told;
+    pons__reported reported;
     int64_t newest; // when it began
     char call[PONS_ID_MAX],
         silent[PONS_ID_MAX]; // the agent's call of the model; one that is not shown
     pons_value *question, *end;
-} ear;
+} event_listener;
 
 // ---- messages -----------------------------------------------------------------------------------
 
@@ -151,7 +151,7 @@ static bool is_shown(const char *type)
 }
 
 // {type, name?, session, seq, …the payload}
-static void show(const ear *e, const pons_event *ev)
+static void show(const event_listener *e, const pons_event *ev)
 {
     const char *tool = pons_get_str(ev->payload, "tool", NULL), *key;
     json_t *value;
@@ -166,7 +166,7 @@ static void show(const ear *e, const pons_event *ev)
     pons__runhost_tell(e->s->host, e->thread, e->await, PONS__TELL_CUSTOM, all);
 }
 
-static void show_token(const ear *e, const char *text)
+static void show_token(const event_listener *e, const char *text)
 {
     if (*e->call && *text && strcmp(e->call, e->silent) != 0) {
         pons__runhost_tell(e->s->host, e->thread, e->await, PONS__TELL_MESSAGE,
@@ -197,16 +197,16 @@ static pons_value *chunk_of(const pons_value *m)
 }
 
 // Calls of tools and what tools said, each once. Texts were shown as they came.
-static void show_messages(const ear *e, const pons_value *messages)
+static void show_messages(const event_listener *e, const pons_value *messages)
 {
     pons_each(m, messages) {
         const char *id = pons_get_str(m, "id", "");
         const bool tool = strcmp(pons_get_str(m, "type", ""), "tool") == 0;
-        if (json_object_get(e->told.ids, id) ||
+        if (json_object_get(e->reported.ids, id) ||
             (!tool && json_array_size(pons_get(m, "tool_calls")) == 0)) {
             continue;
         }
-        json_object_set_new(e->told.ids, id, json_true());
+        json_object_set_new(e->reported.ids, id, json_true());
         pons__runhost_tell(e->s->host, e->thread, e->await, PONS__TELL_MESSAGE,
                            tool ? pons_value_ref(m) : chunk_of(m));
     }
@@ -224,7 +224,7 @@ static int see(void *user, const pons_event_row *row)
 }
 
 // Whether what was asked then has been answered: the turn went on.
-static bool went_on(const ear *e, int64_t seq)
+static bool went_on(const event_listener *e, int64_t seq)
 {
     bool on = false;
     pons_error none = PONS_ERROR_INIT;
@@ -235,7 +235,7 @@ static bool went_on(const ear *e, int64_t seq)
 
 static bool hear(pons__listener *l, const pons_event *ev)
 {
-    ear *e = (ear *)l;
+    event_listener *e = (event_listener *)l;
     const char *type = ev->type;
     if (strcmp(type, "token") == 0) {
         show_token(e, pons_get_str(ev->payload, "content", ""));
@@ -267,7 +267,7 @@ static bool hear(pons__listener *l, const pons_event *ev)
         pons_autovalue messages = messages_of(e->s, e->session, NULL);
         show_messages(e, messages);
     }
-    if (ev->seq > e->told.seq && is_shown(type)) {
+    if (ev->seq > e->reported.seq && is_shown(type)) {
         show(e, ev);
     }
     return true;
@@ -280,7 +280,7 @@ static bool beat(pons__listener *l)
 
 static void end(pons__listener *l, int rc, const pons_error *err)
 {
-    ear *e = (ear *)l;
+    event_listener *e = (event_listener *)l;
     pons_value *fault = NULL;
     if (rc < 0) {
         fault = pons_object("status", json_integer(rc), "message", pons_string(err->message), NULL);
@@ -292,35 +292,35 @@ static void end(pons__listener *l, int rc, const pons_error *err)
     pons__runhost_answer(e->s->host, e->thread, e->await,
                          pons_object("after", json_integer(e->after), "messages", messages,
                                      "question", e->question, "end", e->end, "error", fault, NULL));
-    pons_value_unref(e->told.ids);
+    pons_value_unref(e->reported.ids);
     free(e);
 }
 
 static bool leaves(pons__listener *l, const char *thread)
 {
-    ear *e = (ear *)l;
+    event_listener *e = (event_listener *)l;
     if (strcmp(e->thread, thread) != 0) {
         return false;
     }
     pons_value_unref(e->question);
     pons_value_unref(e->end);
-    pons_value_unref(e->told.ids);
+    pons_value_unref(e->reported.ids);
     free(e);
     return true;
 }
 
-pons__listener *pons__ear_create(pons_serve *s, const char *await, const pons_value *request,
-                                 pons__told told)
+pons__listener *pons__event_listener_create(pons_serve *s, const char *await,
+                                            const pons_value *request, pons__reported reported)
 {
     pons_error none = PONS_ERROR_INIT;
-    ear *e = pons_need_zeroed(1, sizeof *e);
+    event_listener *e = pons_need_zeroed(1, sizeof *e);
     e->l = (pons__listener){.hear = hear, .beat = beat, .end = end, .leaves = leaves};
     e->s = s;
     snprintf(e->thread, sizeof e->thread, "%s", pons_get_str(request, "thread", ""));
     snprintf(e->session, sizeof e->session, "%s", pons_get_str(request, "session", ""));
     snprintf(e->await, sizeof e->await, "%s", await);
     e->after = pons_get_int(request, "after", 0);
-    e->told = told;
+    e->reported = reported;
     s->o.store.ops->event_last(s->o.store.self, e->session, &e->newest, &none);
     return &e->l;
 }

@@ -158,11 +158,11 @@ static const char *session_of(pons__request *r, const char *name)
 {
     pons_error err = PONS_ERROR_INIT;
     name = name ? name : SESSION;
-    if (!r->s->desk) {
+    if (!r->s->chat_host) {
         pons__reply_error(r, 404, "there is no agent here");
         return NULL;
     }
-    if (pons__desk_name(r->s->desk, name, &err) < 0) {
+    if (pons__chat_host_name(r->s->chat_host, name, &err) < 0) {
         pons__reply_fault(r, &err);
         return NULL;
     }
@@ -225,7 +225,7 @@ static void tell_stop(const pons__request *r, ear *e, const char *session, int r
         hear(&e->l, &(pons_event){.type = "done", .payload = done});
     }
     end(&e->l, rc, why);
-    (void)pons__desk_halt(r->s->desk, session, &none);
+    (void)pons__chat_host_halt(r->s->chat_host, session, &none);
 }
 
 static void chat(pons__request *r)
@@ -242,7 +242,7 @@ static void chat(pons__request *r)
     if (e && stopped) {
         tell_stop(r, e, session, rc, says, &err);
     } else if (e) {
-        pons__desk_say(r->s->desk, session, message, true, &e->l, &err);
+        pons__chat_host_say(r->s->chat_host, session, message, true, &e->l, &err);
     }
 }
 
@@ -261,7 +261,7 @@ static void come_back(pons__request *r)
     }
     ear *e = listen_in(r, session, false, pons_get_bool(r->query, "debug", false));
     if (e) {
-        pons__desk_join(r->s->desk, session, &e->l, &err);
+        pons__chat_host_join(r->s->chat_host, session, &e->l, &err);
     }
 }
 
@@ -269,7 +269,7 @@ static void halt(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
     const char *session = session_of(r, pons_get_str(r->body, "session_id", NULL));
-    if (session && pons__desk_halt(r->s->desk, session, &err) < 0) {
+    if (session && pons__chat_host_halt(r->s->chat_host, session, &err) < 0) {
         pons__reply_fault(r, &err);
     } else if (session) {
         pons__reply_json(
@@ -308,14 +308,14 @@ static void answer(pons__request *r, const char *key, bool yes)
     const char *id = pons_get_str(r->body, key, "");
     pons_autovalue value = answer_value(r->body, yes);
     const char *session = pons_get_str(r->body, "session_id", NULL);
-    if (!r->s->desk) {
+    if (!r->s->chat_host) {
         pons__reply_error(r, 404, "there is no agent here");
         return;
     }
     if (session && !session_of(r, session)) {
         return;
     }
-    const int rc = pons__desk_answer(r->s->desk, session, id, value, &err);
+    const int rc = pons__chat_host_answer(r->s->chat_host, session, id, value, &err);
     if (rc == PONS_ENOTPENDING || rc == PONS_ENOTFOUND) {
         pons__reply_error(r, 404, "nobody asks %.100s (any more)", id);
     } else if (rc < 0) {

@@ -35,7 +35,7 @@ typedef struct pons__order { // on the stack of the worker that waits for it, or
 
 typedef struct pons__session {
     struct pons__session *next; // [desk]
-    pons__desk *d;
+    pons__chat_host *d;
     pons_serve *serve;
     char name[PONS_NAME_MAX];
     pthread_t thread;

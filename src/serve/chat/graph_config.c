@@ -105,7 +105,7 @@ static void get(pons__request *r)
     char *text = NULL;
     pons_error err = PONS_ERROR_INIT;
     pons_agent_config *config = NULL;
-    if (!r->s->desk) {
+    if (!r->s->chat_host) {
         pons__reply_error(r, 404, "there is no agent here");
         return;
     }
@@ -162,7 +162,7 @@ static void put(pons__request *r)
     pons_autobuf b = PONS_BUF_INIT;
     const bool only = pons_get_bool(r->body, "dry_run", false);
     bool changed = false;
-    if (!r->s->desk) {
+    if (!r->s->chat_host) {
         pons__reply_error(r, 404, "there is no agent here");
         return;
     }
@@ -174,7 +174,7 @@ static void put(pons__request *r)
         pons__reply_fault(r, &err);
     } else {
         if (changed && !only) {
-            pons__desk_renew(r->s->desk);
+            pons__chat_host_renew(r->s->chat_host);
         }
         pons__reply_json(r, 200,
                          pons_object("status", json_string(only ? "dry_run" : "ok"), "changed",

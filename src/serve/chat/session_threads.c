@@ -26,7 +26,7 @@
 #define WAITING_MAX  4 // workers that wait for sessions at once: the others serve everybody else
 #define LINGER_MS    60000
 
-struct pons__desk {
+struct pons__chat_host {
     pons_serve *s;
     pthread_mutex_t mtx;
     pthread_cond_t news;
@@ -59,7 +59,7 @@ static void free_posted(pons__order *o)
     free(o);
 }
 
-static void heard(pons__session *s, pons__order *o)
+static void received(pons__session *s, pons__order *o)
 {
     if (o->posted) {
         free_posted(o);
@@ -101,10 +101,10 @@ static void push(pons__session *s, pons__order *o)
     ring(s);
 }
 
-static pons__session *find(pons__desk *d, const char *name, pons_error *err);
+static pons__session *find(pons__chat_host *d, const char *name, pons_error *err);
 
 // Under the lock: there is room for another session.
-static void begin_later(pons__desk *d)
+static void begin_later(pons__chat_host *d)
 {
     pons_error none = PONS_ERROR_INIT;
     pons__order *o = d->later;
@@ -120,7 +120,7 @@ static void begin_later(pons__desk *d)
 // moment is refused when the server ends, and else brings the session back. False: it goes on.
 static bool leave(pons__session *s)
 {
-    pons__desk *d = s->d;
+    pons__chat_host *d = s->d;
     pons_error err = PONS_ERROR_INIT;
     const pons_serve_host *h = &d->s->o.host;
     pons_error_set(&err, PONS_ECLOSED, PONS__SERVE, "the server ends");
@@ -150,7 +150,7 @@ static bool leave(pons__session *s)
         o->rc = PONS_ECLOSED;
         o->err = err;
         pons__session_deaf(o->listener, o->rc, &o->err);
-        heard(s, o);
+        received(s, o);
     }
     return !stays;
 }
@@ -164,7 +164,7 @@ static void *run(void *user)
         while ((o = next_order(s))) {
             pons__session_do(s, o);
             s->used_ms = pons_now_ms(&s->d->s->o.clock);
-            heard(s, o);
+            received(s, o);
         }
         pons__session_work(s);
         const int64_t now = pons_now_ms(&s->d->s->o.clock);
@@ -178,12 +178,12 @@ static void *run(void *user)
 
 // ---- the desk -----------------------------------------------------------------------------------
 
-int pons__desk_open(pons_serve *s, pons__desk **ret, pons_error *err)
+int pons__chat_host_open(pons_serve *s, pons__chat_host **ret, pons_error *err)
 {
     if (!s->o.host.agent_open) {
         return PONS_OK;
     }
-    pons__desk *d = calloc(1, sizeof *d);
+    pons__chat_host *d = calloc(1, sizeof *d);
     if (!d) {
         return pons_error_set(err, PONS_ENOMEM, PONS__SERVE, "no memory for sessions");
     }
@@ -215,7 +215,7 @@ static void refuse(pons__order *o, int status, const char *why)
     free_posted(o);
 }
 
-void pons__desk_stop(pons__desk *d)
+void pons__chat_host_stop(pons__chat_host *d)
 {
     if (!d) {
         return;
@@ -241,17 +241,17 @@ void pons__desk_stop(pons__desk *d)
     }
 }
 
-void pons__desk_close(pons__desk *d)
+void pons__chat_host_close(pons__chat_host *d)
 {
     if (d) {
-        pons__desk_stop(d);
+        pons__chat_host_stop(d);
         pthread_cond_destroy(&d->news);
         pthread_mutex_destroy(&d->mtx);
         free(d);
     }
 }
 
-void pons__desk_renew(pons__desk *d)
+void pons__chat_host_renew(pons__chat_host *d)
 {
     pthread_mutex_lock(&d->mtx);
     for (pons__session *s = d->sessions; s; s = s->next) {
@@ -262,7 +262,7 @@ void pons__desk_renew(pons__desk *d)
 }
 
 // Under the lock: the session, which is there or begins. NULL: there is no room.
-static pons__session *find(pons__desk *d, const char *name, pons_error *err)
+static pons__session *find(pons__chat_host *d, const char *name, pons_error *err)
 {
     for (pons__session *s = d->sessions; s; s = s->next) {
         if (strcmp(s->name, name) == 0) {
@@ -292,7 +292,7 @@ static pons__session *find(pons__desk *d, const char *name, pons_error *err)
     return s;
 }
 
-static int give(pons__desk *d, const char *name, pons__order *o, pons_error *err)
+static int give(pons__chat_host *d, const char *name, pons__order *o, pons_error *err)
 {
     pthread_mutex_lock(&d->mtx);
     pons__session *dead = d->dead;
@@ -322,27 +322,27 @@ static int give(pons__desk *d, const char *name, pons__order *o, pons_error *err
     return o->rc;
 }
 
-int pons__desk_say(pons__desk *d, const char *name, const char *text, bool acts, pons__listener *l,
-                   pons_error *err)
+int pons__chat_host_say(pons__chat_host *d, const char *name, const char *text, bool acts,
+                        pons__listener *l, pons_error *err)
 {
     pons__order o = {.what = PONS__ORDER_SAY, .text = text, .acts = acts, .listener = l};
     return give(d, name, &o, err);
 }
 
-int pons__desk_join(pons__desk *d, const char *name, pons__listener *l, pons_error *err)
+int pons__chat_host_join(pons__chat_host *d, const char *name, pons__listener *l, pons_error *err)
 {
     pons__order o = {.what = PONS__ORDER_JOIN, .listener = l};
     return give(d, name, &o, err);
 }
 
-int pons__desk_halt(pons__desk *d, const char *name, pons_error *err)
+int pons__chat_host_halt(pons__chat_host *d, const char *name, pons_error *err)
 {
     pons__order o = {.what = PONS__ORDER_HALT};
     return give(d, name, &o, err);
 }
 
-int pons__desk_answer(pons__desk *d, const char *name, const char *question,
-                      const pons_value *answer, pons_error *err)
+int pons__chat_host_answer(pons__chat_host *d, const char *name, const char *question,
+                           const pons_value *answer, pons_error *err)
 {
     char found[PONS_NAME_MAX];
     pons__order o = {.what = PONS__ORDER_ANSWER, .question = question, .answer = answer};
@@ -357,7 +357,7 @@ int pons__desk_answer(pons__desk *d, const char *name, const char *question,
 }
 
 // Under the lock: what of a session has not begun.
-static pons__order *take_later(pons__desk *d, const char *name)
+static pons__order *take_later(pons__chat_host *d, const char *name)
 {
     pons__order *taken = NULL;
     for (pons__order **at = &d->later; *at;) {
@@ -374,7 +374,7 @@ static pons__order *take_later(pons__desk *d, const char *name)
 }
 
 // Asks those that rest to leave when there is no room.
-static void post(pons__desk *d, pons__order *o)
+static void post(pons__chat_host *d, pons__order *o)
 {
     pons_error err = PONS_ERROR_INIT;
     pthread_mutex_lock(&d->mtx);
@@ -418,7 +418,8 @@ static pons__order *posted(const char *name, pons__order_kind kind)
     return o;
 }
 
-void pons__desk_turn(pons__desk *d, const char *name, const pons__turn *t, pons__listener *l)
+void pons__chat_host_turn(pons__chat_host *d, const char *name, const pons__turn *t,
+                          pons__listener *l)
 {
     pons__order *o = posted(name, PONS__ORDER_TURN);
     o->text = pons_need_text(t->text);
@@ -431,7 +432,7 @@ void pons__desk_turn(pons__desk *d, const char *name, const pons__turn *t, pons_
     post(d, o);
 }
 
-void pons__desk_turn_leave(pons__desk *d, const char *name, const char *thread)
+void pons__chat_host_turn_leave(pons__chat_host *d, const char *name, const char *thread)
 {
     pons__order o = {.what = PONS__ORDER_LEAVE, .text = thread};
     pthread_mutex_lock(&d->mtx);
@@ -461,12 +462,12 @@ void pons__desk_turn_leave(pons__desk *d, const char *name, const char *thread)
     }
 }
 
-void pons__desk_turn_halt(pons__desk *d, const char *name)
+void pons__chat_host_turn_halt(pons__chat_host *d, const char *name)
 {
     post(d, posted(name, PONS__ORDER_HALT));
 }
 
-int pons__desk_name(const pons__desk *d, const char *name, pons_error *err)
+int pons__chat_host_name(const pons__chat_host *d, const char *name, pons_error *err)
 {
     int64_t last = 0;
     const pons_store store = d->s->o.store;

@@ -17,9 +17,9 @@ typedef struct pons__listener {
     bool (*leaves)(struct pons__listener *l, const char *thread);
 } pons__listener;
 
-int pons__desk_open(pons_serve *s, pons__desk **ret, pons_error *err);
-void pons__desk_stop(pons__desk *d);  // every session is left as it is; NULL-safe
-void pons__desk_close(pons__desk *d); // after the server's last request; NULL-safe
+int pons__chat_host_open(pons_serve *s, pons__chat_host **ret, pons_error *err);
+void pons__chat_host_stop(pons__chat_host *d);  // every session is left as it is; NULL-safe
+void pons__chat_host_close(pons__chat_host *d); // after the server's last request; NULL-safe
 
 // Each waits until the session has heard it. Workers.
 
@@ -28,15 +28,16 @@ void pons__desk_close(pons__desk *d); // after the server's last request; NULL-s
 
 // Begins a turn; l (NULL: nobody) hears it to its end. PONS_EBUSY: one is under way, or another process has the
 // session; then l has been ended with that.
-int pons__desk_say(pons__desk *d, const char *session, const char *text, bool acts,
-                   pons__listener *l, pons_error *err);
+int pons__chat_host_say(pons__chat_host *d, const char *session, const char *text, bool acts,
+                        pons__listener *l, pons_error *err);
 // l (NULL: nobody) hears the turn that is under way, from its beginning as far as it is stored; without one, it ends.
-int pons__desk_join(pons__desk *d, const char *session, pons__listener *l, pons_error *err);
+int pons__chat_host_join(pons__chat_host *d, const char *session, pons__listener *l,
+                         pons_error *err);
 // An answer to the open question with this plan_id or request_id, in whichever session; session NULL:
 // it is looked for. PONS_ENOTFOUND: nobody asks that.
-int pons__desk_answer(pons__desk *d, const char *session, const char *question,
-                      const pons_value *answer, pons_error *err);
-int pons__desk_halt(pons__desk *d, const char *session, pons_error *err); // ends the turn
+int pons__chat_host_answer(pons__chat_host *d, const char *session, const char *question,
+                           const pons_value *answer, pons_error *err);
+int pons__chat_host_halt(pons__chat_host *d, const char *session, pons_error *err); // ends the turn
 // The same without waiting: l hears what comes of it, and a refusal is its end. For threads that carry
 // runs, which do not wait for sessions: one for which there is no room begins when another has left.
 typedef struct pons__turn {
@@ -46,12 +47,13 @@ typedef struct pons__turn {
     const char *question; // is answered first (NULL: none); one that nobody asks any more is passed
     const pons_value *answer; // over
 } pons__turn;
-void pons__desk_turn(pons__desk *d, const char *session, const pons__turn *t, pons__listener *l);
-void pons__desk_turn_halt(pons__desk *d, const char *session);
+void pons__chat_host_turn(pons__chat_host *d, const char *session, const pons__turn *t,
+                          pons__listener *l);
+void pons__chat_host_turn_halt(pons__chat_host *d, const char *session);
 // What listens for this thread's run hears nothing more when this returns; the turn goes on.
-void pons__desk_turn_leave(pons__desk *d, const char *session, const char *thread);
+void pons__chat_host_turn_leave(pons__chat_host *d, const char *session, const char *thread);
 // Sessions without a turn are opened anew before their next one: the configuration is another.
-void pons__desk_renew(pons__desk *d);
+void pons__chat_host_renew(pons__chat_host *d);
 
 // Whether a text can be a session's name, and is not the robot's thread or another one's.
-int pons__desk_name(const pons__desk *d, const char *session, pons_error *err);
+int pons__chat_host_name(const pons__chat_host *d, const char *session, pons_error *err);

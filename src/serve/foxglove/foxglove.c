@@ -298,7 +298,7 @@ void pons__foxglove_stop(pons__foxglove *f)
     f->closing = true;
     pthread_cond_broadcast(&f->news);
     pthread_mutex_unlock(&f->mtx);
-    pons__fox_ring(f);
+    pons__fox_wake(f);
     if (f->has_thread) {
         pthread_join(f->thread, NULL);
     }
@@ -408,7 +408,7 @@ static void foxglove(pons__request *r)
     pthread_mutex_lock(&f->mtx);
     c->s = s;
     pthread_mutex_unlock(&f->mtx);
-    pons__fox_ring(f);
+    pons__fox_wake(f);
 }
 
 const pons__route pons__foxglove_routes[] = {

@@ -17,7 +17,7 @@ int64_t pons__fox_wall_ns(const pons__foxglove *f)
     return pons_wall_ms(&f->s->o.clock) * PONS_NS_PER_MS;
 }
 
-static bool is_told_once(const char *topic)
+static bool is_reported_once(const char *topic)
 {
     return strcmp(topic, "/map") == 0 || strcmp(topic, "/zones") == 0 ||
            strcmp(topic, "/body/hello") == 0;
@@ -44,12 +44,12 @@ static void greet(pons__fox_client *c)
         c->greeted =
             send_text(c, pons__wire_server_info("pons", f->s->boot_id, c->role >= PONS__OPERATOR));
     }
-    for (bool room = c->greeted; room && c->told < f->n_channels; c->told += room) {
-        const pons__fox_channel *ch = &f->channels[c->told];
+    for (bool room = c->greeted; room && c->reported < f->n_channels; c->reported += room) {
+        const pons__fox_channel *ch = &f->channels[c->reported];
         char *schema = pons_record_schema(ch->schema);
         if (schema && pons__fox_may_see(c, ch->topic)) { // what has no room is told later
             room = send_text(
-                c, pons__wire_advertise((uint32_t)c->told, ch->topic, ch->schema, schema));
+                c, pons__wire_advertise((uint32_t)c->reported, ch->topic, ch->schema, schema));
         }
         free(schema);
     }
@@ -77,14 +77,14 @@ static void catch_up(pons__fox_client *c)
 static void tell_dropped(pons__fox_client *c, int64_t now)
 {
     char text[96];
-    if (c->dropped == c->told_dropped || now - c->told_ms < DROPPED_MS) {
+    if (c->dropped == c->reported_dropped || now - c->reported_ms < DROPPED_MS) {
         return;
     }
     snprintf(text, sizeof text, "%llu messages were not sent: this client reads too slowly",
-             (unsigned long long)(c->dropped - c->told_dropped));
+             (unsigned long long)(c->dropped - c->reported_dropped));
     if (send_text(c, pons__wire_status(1, text))) { // else it reads too slowly for that, too
-        c->told_dropped = c->dropped;
-        c->told_ms = now;
+        c->reported_dropped = c->dropped;
+        c->reported_ms = now;
     }
 }
 
@@ -129,7 +129,7 @@ void pons__fox_put(void *user, const char *topic, const char *schema, const pons
             }
         }
     }
-    if (id >= 0 && is_told_once(topic)) {
+    if (id >= 0 && is_reported_once(topic)) {
         pons__fox_channel *ch = &f->channels[id];
         free(ch->json);
         ch->json = json;

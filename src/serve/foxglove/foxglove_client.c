@@ -234,7 +234,7 @@ void pons__fox_message(void *client, pons_http_socket *s, bool binary, const cha
         pons_log(PONS_LOG_INFO, PONS__SERVE, "foxglove: %s", done);
         tell(c, s, 0, done);
     }
-    pons__fox_ring(c->f);
+    pons__fox_wake(c->f);
 }
 
 void pons__fox_over(void *client, pons_http_socket *s)
@@ -244,5 +244,5 @@ void pons__fox_over(void *client, pons_http_socket *s)
     pthread_mutex_lock(&f->mtx);
     c->over = true;
     pthread_mutex_unlock(&f->mtx);
-    pons__fox_ring(f);
+    pons__fox_wake(f);
 }

@@ -32,12 +32,12 @@ typedef struct pons__fox_client {
     pons_http_socket *s;                                  // [mtx] NULL: not known yet
     bool over;                                            // [mtx] its last callback was
     bool greeted;                                         // [mtx]
-    size_t told;                                          // [mtx] channels that it knows of
+    size_t reported;                                      // [mtx] channels that it knows of
     pons__fox_subscription subs[PONS__FOXGLOVE_CHANNELS]; // [mtx] (n)
     size_t n;                                             // [mtx]
     uint64_t dropped;                                     // [mtx] messages that found no room
-    uint64_t told_dropped;                                // [mtx]
-    int64_t told_ms;                                      // [mtx] when that was last said
+    uint64_t reported_dropped;                            // [mtx]
+    int64_t reported_ms;                                  // [mtx] when that was last said
     pons__fox_offer offers[PONS__FOXGLOVE_CHANNELS];      // (n_offers) the socket's thread
     size_t n_offers;                                      // the socket's thread
 } pons__fox_client;
@@ -72,7 +72,7 @@ void pons__fox_message(void *client, pons_http_socket *s, bool binary, const cha
 void pons__fox_over(void *client, pons_http_socket *s);
 
 // The room's thread looks.
-static inline void pons__fox_ring(const pons__foxglove *f)
+static inline void pons__fox_wake(const pons__foxglove *f)
 {
     const uint64_t one = 1;
     const ssize_t n = write(f->wake, &one, sizeof one);

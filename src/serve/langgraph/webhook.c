@@ -163,11 +163,11 @@ static void tell(pons__webhooks *w, const pons_value *item)
         return;
     }
     const int status = post(w, was);
-    const bool told = status >= 200 && status < 300;
-    if (ending(w, 0) && !told) {
+    const bool reported = status >= 200 && status < 300;
+    if (ending(w, 0) && !reported) {
         return;
     }
-    if (told || tries >= TRIES) {
+    if (reported || tries >= TRIES) {
         settle(w, run, NULL);
     } else {
         pons_autovalue next = json_copy((pons_value *)(uintptr_t)was);
@@ -175,7 +175,7 @@ static void tell(pons__webhooks *w, const pons_value *item)
         json_object_set_new(next, "again_ms", json_integer(now + ((int64_t)AGAIN_MS << tries)));
         settle(w, run, next);
     }
-    if (!told) {
+    if (!reported) {
         pons_log(PONS_LOG_WARN, PONS__SERVE, "run %s: its webhook %s (%d of %d)", run,
                  status ? "refused it" : "cannot be reached", (int)tries, TRIES);
     }

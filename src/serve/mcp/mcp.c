@@ -122,7 +122,7 @@ static void end_sessions(pons__mcp *m, int64_t now, bool all)
     for (pons__mcp_session **at = &m->sessions; *at;) {
         pons__mcp_session *s = *at;
         const bool busy =
-            pons__mcp_heard(s) || s->first || (s->core && pons_mcp_session_busy(s->core));
+            pons__mcp_received(s) || s->first || (s->core && pons_mcp_session_busy(s->core));
         s->used_ms = busy ? now : s->used_ms;
         if (all || s->ending || now - s->used_ms > IDLE_MS) {
             *at = s->next;

@@ -268,7 +268,7 @@ void pons__mcp_beat(pons__mcp_session *s)
     }
 }
 
-bool pons__mcp_heard(const pons__mcp_session *s)
+bool pons__mcp_received(const pons__mcp_session *s)
 {
     for (const pons__mcp_out *o = s->outs; o; o = o->next) {
         if (o->stream) {

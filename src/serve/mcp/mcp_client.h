@@ -60,5 +60,5 @@ int pons__mcp_find(pons__mcp_session *s, const char *id, pons__mcp_out **ret, in
 void pons__mcp_attach(pons__mcp_session *s, pons__mcp_out *o, int64_t after,
                       pons_http_stream *stream);
 void pons__mcp_prime(pons__mcp_session *s, pons__mcp_out *o); // an event's id before there is any
-void pons__mcp_beat(pons__mcp_session *s);        // a comment to everybody: shows who is gone
-bool pons__mcp_heard(const pons__mcp_session *s); // somebody listens, or waits for an answer
+void pons__mcp_beat(pons__mcp_session *s);           // a comment to everybody: shows who is gone
+bool pons__mcp_received(const pons__mcp_session *s); // somebody listens, or waits for an answer

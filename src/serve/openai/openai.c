@@ -207,7 +207,7 @@ static void end(pons__listener *l, int rc, const pons_error *err)
 static void models(pons__request *r)
 {
     pons_value *list = json_array();
-    if (r->s->desk) {
+    if (r->s->chat_host) {
         json_array_append_new(list, pons_object("id", json_string(MODEL), "object",
                                                 json_string("model"), "created", json_integer(0),
                                                 "owned_by", json_string("pons"), NULL));
@@ -217,7 +217,7 @@ static void models(pons__request *r)
 
 static void one_model(pons__request *r)
 {
-    if (!r->s->desk || strcmp(r->args[0], MODEL) != 0) {
+    if (!r->s->chat_host || strcmp(r->args[0], MODEL) != 0) {
         refuse(r, 404, "invalid_request_error", "there is no model %.100s", r->args[0]);
         return;
     }
@@ -260,7 +260,7 @@ static void completions(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
     pons__conversation c;
-    if (!r->s->desk) {
+    if (!r->s->chat_host) {
         refuse(r, 404, "invalid_request_error", "there is no agent here");
         return;
     }
@@ -293,7 +293,7 @@ static void completions(pons__request *r)
         const bool acts = e->c.acts;
         e->c.words = (pons_buf)PONS_BUF_INIT;
         snprintf(session, sizeof session, "%s", e->c.session);
-        pons__desk_say(r->s->desk, session, words.data, acts, &e->l, &err);
+        pons__chat_host_say(r->s->chat_host, session, words.data, acts, &e->l, &err);
     }
 }
 

@@ -106,7 +106,7 @@ static void try_link(pons__live *l, int64_t now)
 }
 
 // A message, as the link's tables read it. Clients get telemetry, the view and the tree as they came.
-static void heard(pons__live *l, pons_value *message)
+static void received(pons__live *l, pons_value *message)
 {
     pons_error none = PONS_ERROR_INIT;
     pons_report r;
@@ -155,7 +155,7 @@ static void listen_to_body(pons__live *l)
             }
             return;
         }
-        heard(l, message);
+        received(l, message);
         pons_value_unref(message);
     }
 }
@@ -444,15 +444,15 @@ static pons_value *with_walls(const pons_serve *s, const pons_value *world)
 // What a picture of the robot's place needs of a hello, by the link's own table.
 static pons_value *map_of(const pons_serve *s, const pons_report *hello)
 {
-    static const char *const told[] = {"skills",  "limits",     "driver",   "robot_id",
-                                       "boot_id", "started_ms", "simulated"};
+    static const char *const reported[] = {"skills",  "limits",     "driver",   "robot_id",
+                                           "boot_id", "started_ms", "simulated"};
     size_t n = 0;
     const pons_field *fields = pons_report_fields(PONS_REPORT_HELLO, &n);
     pons_value *map = pons_object("world", with_walls(s, hello->as.hello.world), NULL);
     for (size_t i = 0; map && i < n; i++) {
         bool wanted = false;
-        for (size_t k = 0; k < sizeof told / sizeof told[0]; k++) {
-            wanted = wanted || strcmp(fields[i].name, told[k]) == 0;
+        for (size_t k = 0; k < sizeof reported / sizeof reported[0]; k++) {
+            wanted = wanted || strcmp(fields[i].name, reported[k]) == 0;
         }
         if (wanted && pons_fields_encode(&fields[i], 1, hello, map) < 0) {
             pons_value_unref(map);

@@ -29,7 +29,7 @@
 struct pons__steering {
     pthread_mutex_t mtx;
     char pilot[PILOT_BYTES]; // [mtx] who has the seat; "": nobody yet
-    int64_t heard_ms;        // [mtx]
+    int64_t received_ms;     // [mtx]
     int64_t n;               // [mtx] its newest number
 };
 
@@ -58,12 +58,12 @@ static seat sit(pons__steering *h, const char *pilot, int64_t n, int64_t now)
     seat got = TAKEN;
     pthread_mutex_lock(&h->mtx);
     const bool same = strcmp(h->pilot, pilot) == 0;
-    if (same || !h->pilot[0] || now - h->heard_ms > SEAT_MS) {
+    if (same || !h->pilot[0] || now - h->received_ms > SEAT_MS) {
         got = same && n <= h->n ? LATE : MINE;
     }
     if (got == MINE) {
         snprintf(h->pilot, sizeof h->pilot, "%s", pilot);
-        h->heard_ms = now;
+        h->received_ms = now;
         h->n = n;
     }
     pthread_mutex_unlock(&h->mtx);
@@ -110,7 +110,7 @@ static void pose(pons__request *r)
     }
 }
 
-const pons__route pons__hand_routes[] = {
+const pons__route pons__manual_control_routes[] = {
     {"POST", "/v1/drive", PONS__OPERATOR, drive},
     {"POST", "/v1/pose", PONS__OPERATOR, pose},
     {NULL, NULL, PONS__NOBODY, NULL},

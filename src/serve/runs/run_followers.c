@@ -115,7 +115,7 @@ static bool beat(pons__watch *w, int64_t now)
     return w->beat(w);
 }
 
-static void take_news(pons__watcher *ww, int64_t now)
+static void take_answer(pons__watcher *ww, int64_t now)
 {
     pthread_mutex_lock(&ww->mtx);
     news *n = ww->news;
@@ -181,7 +181,7 @@ static void *run(void *user)
             eventfd_read(ww->wake, &ignored);
         }
         const int64_t now = pons_now_ms(&ww->o.clock);
-        take_news(ww, now);
+        take_answer(ww, now);
         more = ww->slow = false;
         for (pons__watch **at = &ww->all; *at;) {
             pons__watch *w = *at;
@@ -194,7 +194,7 @@ static void *run(void *user)
             }
         }
     }
-    take_news(ww, 0);
+    take_answer(ww, 0);
     while (ww->all) {
         leave(ww, &ww->all);
     }

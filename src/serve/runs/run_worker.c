@@ -195,8 +195,8 @@ static int go(carried *c, pons_error *err)
         } else {
             break;
         }
-        const int heard = take_mail(c, err);
-        rc = rc < 0 ? rc : heard;
+        const int received = take_mail(c, err);
+        rc = rc < 0 ? rc : received;
     }
     return rc;
 }
@@ -360,17 +360,18 @@ static went carry_on(carried *c, bool again, int tries)
     if (c->halt == PONS__HALT_STOP || (c->halt == PONS__HALT_ROLLBACK && c->graph->stop)) {
         cancel_awaits(c);
     }
-    int told = c->halt == PONS__HALT_ROLLBACK && c->run ? pons_run_rollback(c->run, &why) : PONS_OK;
-    if (told >= 0) {
+    int reported =
+        c->halt == PONS__HALT_ROLLBACK && c->run ? pons_run_rollback(c->run, &why) : PONS_OK;
+    if (reported >= 0) {
         const pons__job_state state = outcome(c, rc, &err, &error);
         pons__jobs_ending(&c->h->queue, c->session, state, error, wall(c));
-        told = tell_ended(c, state, error, &why);
+        reported = tell_ended(c, state, error, &why);
     }
-    if (told < 0 && store_failed(c, &why)) {
+    if (reported < 0 && store_failed(c, &why)) {
         pons__jobs_not_ended(&c->h->queue, c->session);
         return let_go(c, tries, &why);
     }
-    if (told < 0) {
+    if (reported < 0) {
         pons_log(PONS_LOG_WARN, PONS__SERVE, "run %s: %s", c->job->id, why.message);
     }
     return WENT_TO_ITS_END;

@@ -468,11 +468,11 @@ static int mem_runners(void *self, pons_runner_fn fn, void *user, pons_error *er
     }
     for (size_t i = 0; list && i < m->n_lanes; i++) {
         const mem_session *s = m->lanes[i]->running;
-        bool told = !s || runner_of(m, s->owner);
-        for (size_t k = m->n_runners; k < n && !told; k++) {
-            told = strcmp(list[k].name, s->owner) == 0;
+        bool reported = !s || runner_of(m, s->owner);
+        for (size_t k = m->n_runners; k < n && !reported; k++) {
+            reported = strcmp(list[k].name, s->owner) == 0;
         }
-        if (!told) {
+        if (!reported) {
             strcpy(list[n++].name, s->owner);
         }
     }

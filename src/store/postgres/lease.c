@@ -289,10 +289,10 @@ int pons__pg_thread_delete(void *self, const char *thread, pons_error *err)
     }
     PGresult *r;
     rc = pons__pg_once(s, PG_DROP, ARGS(arg_text(thread)), &r, err);
-    int64_t told = rc ? 0 : pons__pg_col_int(r, 0, 0);
-    if (told == 1) {
+    int64_t reported = rc ? 0 : pons__pg_col_int(r, 0, 0);
+    if (reported == 1) {
         rc = pons_error_set(err, PONS_ENOTFOUND, "store", "there is no thread %s", thread);
-    } else if (told == 2) {
+    } else if (reported == 2) {
         rc = pons__store_held(err, thread, pons__pg_col_int(r, 0, 1), pons__pg_col_text(r, 0, 2));
     }
     PQclear(r);
@@ -312,13 +312,14 @@ int pons__pg_thread_copy(void *self, const char *from, const char *to, pons_erro
         return rc;
     }
     pons__commitq_settle_thread(&s->q, from);
-    int64_t told;
-    rc = pons__pg_number(
-        s, PG_COPY, ARGS(arg_text(from), arg_text(to), arg_int(pons__store_wall_ms())), &told, err);
-    if (told == 1) {
+    int64_t reported;
+    rc = pons__pg_number(s, PG_COPY,
+                         ARGS(arg_text(from), arg_text(to), arg_int(pons__store_wall_ms())),
+                         &reported, err);
+    if (reported == 1) {
         return pons_error_set(err, PONS_ENOTFOUND, "store", "there is no thread %s", from);
     }
-    return told == 2 ? pons__store_exists(err, to) : rc;
+    return reported == 2 ? pons__store_exists(err, to) : rc;
 }
 
 // ---- pruning ------------------------------------------------------------------------------------

@@ -342,7 +342,7 @@ int pons__sq_prune(void *self, const char *thread, const pons_prune *what, pons_
     return rc;
 }
 
-// ---- trimming: space --------------------------------------------------------------------------------
+// ---- trimming: space ----------------------------------------------------------------------------
 
 static int give_pages(sq *s, pons_trim_result *ret, pons_error *err)
 {

@@ -76,10 +76,10 @@ static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER; // from the look to 
 
 static bool judge(const log_state *log, const log_index *index, bool cut, char *why, size_t cap)
 {
-    const bool told = index->there && (index->used || !cut);
-    const bool same = told && memcmp(index->salt, log->salt, sizeof log->salt) == 0;
+    const bool reported = index->there && (index->used || !cut);
+    const bool same = reported && memcmp(index->salt, log->salt, sizeof log->salt) == 0;
     if (log->bytes == 0) {
-        if (told && index->frames > index->moved) {
+        if (reported && index->frames > index->moved) {
             snprintf(why, cap, "the log (-wal) is gone, with %lld pages that only it had",
                      (long long)(index->frames - index->moved));
             return true;

@@ -371,10 +371,11 @@ void pons_ws_live_judge(pons_ws_live *l, const char *skill, const pons_value *ar
         pons_ws_learn(l->place, &what, &j, &err);
     }
     pons_each(rule, j.rules) {
-        pons_value *told = json_copy(rule);
-        json_object_set_new(told, "skill", json_string(skill));
-        json_object_set_new(told, "lasts", json_true()); // a robot that stands elsewhere asks anew
-        json_array_append_new(rules, told);
+        pons_value *reported = json_copy(rule);
+        json_object_set_new(reported, "skill", json_string(skill));
+        json_object_set_new(reported, "lasts",
+                            json_true()); // a robot that stands elsewhere asks anew
+        json_array_append_new(rules, reported);
     }
     pons_ws_judgement_clear(&j);
 }

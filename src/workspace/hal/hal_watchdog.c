@@ -92,8 +92,8 @@ static bool write_action(pons_hal *h, const char *id, const char *status, pons_v
         return false;
     }
     h->failed += strcmp(status, "failed") == 0;
-    if (h->o.told) {
-        h->o.told(h->o.user, id, status, value);
+    if (h->o.reported) {
+        h->o.reported(h->o.user, id, status, value);
     }
     return true;
 }

@@ -55,12 +55,13 @@ static const char LIST[] =
 
 // ---- events -------------------------------------------------------------------------------------
 
-static void fail(desk *d, uint64_t call, const pons_error *why)
+static void fail(model_access *d, uint64_t call, const pons_error *why)
 {
-    pons__desk_push(d, (pons_tool_event){.call = call, .kind = PONS_TOOL_FAILED, .error = *why});
+    pons__model_access_push(
+        d, (pons_tool_event){.call = call, .kind = PONS_TOOL_FAILED, .error = *why});
 }
 
-static void drop(desk *d, proposal *p)
+static void drop(model_access *d, proposal *p)
 {
     proposal **at = &d->proposals;
     while (*at != p) {
@@ -71,8 +72,8 @@ static void drop(desk *d, proposal *p)
     free(p);
 }
 
-__attribute__((format(printf, 4, 5))) static void end_failed(desk *d, proposal *p, int status,
-                                                             const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static void end_failed(model_access *d, proposal *p,
+                                                             int status, const char *fmt, ...)
 {
     char text[512];
     pons_error err = PONS_ERROR_INIT;
@@ -87,13 +88,13 @@ __attribute__((format(printf, 4, 5))) static void end_failed(desk *d, proposal *
 
 // ---- ACTION.md ----------------------------------------------------------------------------------
 
-static const pons_ws_record *record_of(const desk *d, const char *id)
+static const pons_ws_record *record_of(const model_access *d, const char *id)
 {
     const pons_ws_doc *doc = pons_ws_place_doc(d->place, PONS_WS_ACTION);
     return doc ? pons_ws_find(doc, "action", id) : NULL;
 }
 
-static int write_proposal(desk *d, const proposal *p, pons_error *err)
+static int write_proposal(model_access *d, const proposal *p, pons_error *err)
 {
     char when[PONS_UTC_TEXT];
     const pons_value *params = pons_get(p->args, "params");
@@ -109,7 +110,7 @@ static int write_proposal(desk *d, const proposal *p, pons_error *err)
 }
 
 // What has not begun is taken back. PONS_EREFUSED: it runs.
-static int withdraw(desk *d, const proposal *p, pons_error *err)
+static int withdraw(model_access *d, const proposal *p, pons_error *err)
 {
     const pons_ws_record *r = record_of(d, p->id);
     if (!r || p->state == WANTED) {
@@ -121,13 +122,13 @@ static int withdraw(desk *d, const proposal *p, pons_error *err)
     return pons_ws_place_change(d->place, PONS_WS_ACTION, &c, 1, err);
 }
 
-static void end_of(desk *d, proposal *p, const pons_value *action)
+static void end_of(model_access *d, proposal *p, const pons_value *action)
 {
     const char *status = pons_get_str(action, "status", "");
     const pons_value *error = pons_get(action, "error");
     const char *code = pons_get_str(error, "code", "");
     if (strcmp(status, "completed") == 0) {
-        pons__desk_push(
+        pons__model_access_push(
             d, (pons_tool_event){
                    .call = p->call,
                    .kind = PONS_TOOL_DONE,
@@ -149,7 +150,7 @@ static void end_of(desk *d, proposal *p, const pons_value *action)
     }
 }
 
-static void look_at_wanted(desk *d, proposal *p)
+static void look_at_wanted(model_access *d, proposal *p)
 {
     pons_error err = PONS_ERROR_INIT;
     const int rc = write_proposal(d, p, &err);
@@ -161,7 +162,7 @@ static void look_at_wanted(desk *d, proposal *p)
     }
 }
 
-static void look_at(desk *d, proposal *p)
+static void look_at(model_access *d, proposal *p)
 {
     const int64_t now = pons_now_ms(&d->o.clock);
     pons_error err = PONS_ERROR_INIT;
@@ -181,11 +182,11 @@ static void look_at(desk *d, proposal *p)
     } else {
         if (runs && p->state == PENDING) {
             p->state = RUNNING;
-            pons__desk_push(d, (pons_tool_event){.call = p->call,
-                                                 .kind = PONS_TOOL_PROGRESS,
-                                                 .text = pons_need_text("running")});
+            pons__model_access_push(d, (pons_tool_event){.call = p->call,
+                                                         .kind = PONS_TOOL_PROGRESS,
+                                                         .text = pons_need_text("running")});
         }
-        p->unserved_ms = pons__desk_served(d) ? 0 : p->unserved_ms ? p->unserved_ms : now;
+        p->unserved_ms = pons__model_access_served(d) ? 0 : p->unserved_ms ? p->unserved_ms : now;
         const bool left = p->unserved_ms && now - p->unserved_ms > UNSERVED_MS;
         if (left && waits && withdraw(d, p, &err) >= 0) {
             end_failed(d, p, PONS_EREFUSED,
@@ -199,7 +200,7 @@ static void look_at(desk *d, proposal *p)
     }
 }
 
-static void look(desk *d)
+static void look(model_access *d)
 {
     if (d->place) {
         pons_ws_place_poll(d->place, pons_now_ms(&d->o.clock));
@@ -208,32 +209,32 @@ static void look(desk *d)
         next = p->next;
         look_at(d, p);
     }
-    pons__desk_pace(d);
+    pons__model_access_pace(d);
 }
 
 // ---- the provider -------------------------------------------------------------------------------
 
-static int desk_list(void *self, pons_value **ret, pons_error *err)
+static int model_access_list(void *self, pons_value **ret, pons_error *err)
 {
-    *ret = pons_value_ref(((const desk *)self)->list);
+    *ret = pons_value_ref(((const model_access *)self)->list);
     return PONS_OK;
 }
 
 // As the body's own tools are assessed: what a person must be asked about. A tree and what no body can be asked about
 // are.
-static pons_tool_risk desk_assess(void *self, const char *tool, const pons_value *args,
-                                  char *reason, size_t cap)
+static pons_tool_risk model_access_assess(void *self, const char *tool, const pons_value *args,
+                                          char *reason, size_t cap)
 {
-    desk *d = self;
+    model_access *d = self;
     pons__ws_call call;
     pons_error err = PONS_ERROR_INIT;
     pons_tool_risk risk = PONS_TOOL_SAFE; // at least the tool's own
-    if (strcmp(tool, PONS_WS_PROPOSE) != 0 || !pons__desk_served(d) ||
-        pons__desk_open_place(d, &err) < 0) {
+    if (strcmp(tool, PONS_WS_PROPOSE) != 0 || !pons__model_access_served(d) ||
+        pons__model_access_open_place(d, &err) < 0) {
         return PONS_TOOL_SAFE;
     }
-    pons_autovalue status = pons__desk_status(d);
-    pons__desk_call(d, args, status, &call);
+    pons_autovalue status = pons__model_access_status(d);
+    pons__model_access_call(d, args, status, &call);
     if (call.tree) {
         snprintf(reason, cap, "a behaviour tree: each of its leaves may move the robot");
         risk = PONS_TOOL_DANGEROUS;
@@ -246,7 +247,7 @@ static pons_tool_risk desk_assess(void *self, const char *tool, const pons_value
         }
     }
     pons_value_unref(call.args);
-    pons__desk_pace(d);
+    pons__model_access_pace(d);
     return risk;
 }
 
@@ -258,7 +259,8 @@ static void id_of(const char *key, char ret[32])
     snprintf(ret, 32, "act_%.16s", hash);
 }
 
-static proposal *proposal_add(desk *d, uint64_t call, const char *id, const pons_value *args)
+static proposal *proposal_add(model_access *d, uint64_t call, const char *id,
+                              const pons_value *args)
 {
     proposal *p = pons_need_zeroed(1, sizeof *p);
     p->call = call;
@@ -281,7 +283,8 @@ static int check_size(const pons_value *args, pons_error *err)
     return PONS_OK;
 }
 
-static int propose(desk *d, uint64_t call, const pons_value *args, const char *key, pons_error *err)
+static int propose(model_access *d, uint64_t call, const pons_value *args, const char *key,
+                   pons_error *err)
 {
     char id[32];
     pons_autoverdict verdict = pons_verdict_create();
@@ -290,7 +293,7 @@ static int propose(desk *d, uint64_t call, const pons_value *args, const char *k
         return pons_error_set(err, PONS_ENOMEM, WHERE, "no memory for a judgement");
     }
     int rc = check_size(args, err);
-    rc = rc < 0 ? rc : pons__desk_open_place(d, err);
+    rc = rc < 0 ? rc : pons__model_access_open_place(d, err);
     if (rc < 0) {
         return rc;
     }
@@ -298,13 +301,13 @@ static int propose(desk *d, uint64_t call, const pons_value *args, const char *k
         proposal_add(d, call, id, args)->state = PENDING;
         return PONS_OK;
     }
-    if (!pons__desk_served(d)) {
+    if (!pons__model_access_served(d)) {
         return pons_error_set(err, PONS_EENV, WHERE,
                               "nobody does this workspace's actions: `pons watchdog hal` or `pons "
                               "run` has to run in it");
     }
     // What was true when it was judged may not be after a person was asked.
-    rc = pons__desk_judge_proposal(d, args, verdict, err);
+    rc = pons__model_access_judge_proposal(d, args, verdict, err);
     rc = rc < 0 ? rc : pons_verdict_error(verdict, err);
     if (rc >= 0) {
         proposal_add(d, call, id, args);
@@ -312,14 +315,14 @@ static int propose(desk *d, uint64_t call, const pons_value *args, const char *k
     return rc;
 }
 
-static int desk_start(void *self, uint64_t call, const char *tool, const pons_value *args,
-                      const char *key, pons_error *err)
+static int model_access_start(void *self, uint64_t call, const char *tool, const pons_value *args,
+                              const char *key, pons_error *err)
 {
-    desk *d = self;
+    model_access *d = self;
     pons_error why = PONS_ERROR_INIT;
     int rc;
     if (strcmp(tool, READ) == 0) {
-        rc = pons__desk_read(d, call, args, &why);
+        rc = pons__model_access_read(d, call, args, &why);
     } else if (strcmp(tool, PONS_WS_PROPOSE) == 0) {
         rc = propose(d, call, args, key, &why);
     } else {
@@ -332,28 +335,29 @@ static int desk_start(void *self, uint64_t call, const char *tool, const pons_va
     return PONS_OK;
 }
 
-static int desk_adopt(void *self, uint64_t call, const char *tool, const char *key, pons_error *err)
+static int model_access_adopt(void *self, uint64_t call, const char *tool, const char *key,
+                              pons_error *err)
 {
-    desk *d = self;
+    model_access *d = self;
     char id[32];
     if (strcmp(tool, PONS_WS_PROPOSE) != 0) {
         return pons_error_set(err, PONS_ENOTFOUND, WHERE, "reading is begun anew");
     }
     id_of(key, id);
-    int rc = pons__desk_open_place(d, err);
+    int rc = pons__model_access_open_place(d, err);
     if (rc >= 0 && !record_of(d, id)) { // written and taken out since, or never: nobody can tell
         rc = pons_error_set(err, PONS_ECLOSED, WHERE, "%s is not in ACTION.md", id);
     }
     if (rc >= 0) {
         proposal_add(d, call, id, NULL)->state = PENDING;
     }
-    pons__desk_pace(d);
+    pons__model_access_pace(d);
     return rc;
 }
 
-static void desk_cancel(void *self, uint64_t call)
+static void model_access_cancel(void *self, uint64_t call)
 {
-    desk *d = self;
+    model_access *d = self;
     pons_error err = PONS_ERROR_INIT;
     for (event **at = &d->first; *at;) {
         event *e = *at;
@@ -372,17 +376,17 @@ static void desk_cancel(void *self, uint64_t call)
             drop(d, p);
         }
     }
-    pons__desk_pace(d);
+    pons__model_access_pace(d);
 }
 
-static int desk_event_fd(void *self)
+static int model_access_event_fd(void *self)
 {
-    return ((const desk *)self)->timer;
+    return ((const model_access *)self)->timer;
 }
 
-static bool desk_next(void *self, pons_tool_event *ret)
+static bool model_access_next(void *self, pons_tool_event *ret)
 {
-    desk *d = self;
+    model_access *d = self;
     uint64_t n;
     if (!d->first) {
         const ssize_t got = read(d->timer, &n, sizeof n);
@@ -397,15 +401,15 @@ static bool desk_next(void *self, pons_tool_event *ret)
     *ret = e->e;
     free(e);
     if (!d->first) {
-        pons__desk_pace(d);
+        pons__model_access_pace(d);
     }
     return true;
 }
 
 // What is asked for stays so: the next life of the host finds it.
-static void desk_close(void *self)
+static void model_access_close(void *self)
 {
-    desk *d = self;
+    model_access *d = self;
     if (!d) {
         return;
     }
@@ -429,19 +433,20 @@ static void desk_close(void *self)
     free(d);
 }
 
-int pons_ws_desk_open(const pons_ws_desk_options *o, pons_tools *ret, pons_error *err)
+int pons_ws_model_access_open(const pons_ws_model_access_options *o, pons_tools *ret,
+                              pons_error *err)
 {
     static const pons_tools_ops ops = {.abi = PONS_TOOL_ABI,
                                        .name = "workspace",
-                                       .close = desk_close,
-                                       .list = desk_list,
-                                       .assess = desk_assess,
-                                       .start = desk_start,
-                                       .adopt = desk_adopt,
-                                       .cancel = desk_cancel,
-                                       .event_fd = desk_event_fd,
-                                       .next = desk_next};
-    desk *d = pons_need_zeroed(1, sizeof *d);
+                                       .close = model_access_close,
+                                       .list = model_access_list,
+                                       .assess = model_access_assess,
+                                       .start = model_access_start,
+                                       .adopt = model_access_adopt,
+                                       .cancel = model_access_cancel,
+                                       .event_fd = model_access_event_fd,
+                                       .next = model_access_next};
+    model_access *d = pons_need_zeroed(1, sizeof *d);
     d->o = *o;
     d->dir = pons_need_text(o->dir);
     d->robot_id = pons_need_text(o->robot_id ? o->robot_id : ROBOT_DEFAULT);
@@ -449,7 +454,7 @@ int pons_ws_desk_open(const pons_ws_desk_options *o, pons_tools *ret, pons_error
     d->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     const int rc = pons_value_parse(LIST, sizeof LIST - 1, &d->list, err);
     if (rc < 0 || d->timer < 0) {
-        desk_close(d);
+        model_access_close(d);
         return rc < 0 ? rc : pons_error_set(err, PONS_EENV, WHERE, "no timer for the workspace");
     }
     *ret = (pons_tools){&ops, d};

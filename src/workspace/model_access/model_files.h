@@ -3,10 +3,10 @@
 //   model_files.c     essay; the provider of tools, and what becomes of proposals in ACTION.md
 //   request_check.c    what is asked for held against the files and the body
 //   record_lines.c  records of a file for a model
-//   desk_common.c    what they share: events, the open folder, who is there
+//   access_common.c    what they share: events, the open folder, who is there
 #pragma once
 
-#include "pons/workspace_desk.h"
+#include "pons/workspace_model_access.h"
 #include "workspace/hal/action_skills.h"
 
 #define PONS__DESK "workspace"
@@ -28,30 +28,35 @@ typedef struct event {
     pons_tool_event e;
 } event;
 
-typedef struct desk {
-    pons_ws_desk_options o;
+typedef struct model_access {
+    pons_ws_model_access_options o;
     char *dir, *robot_id, *who;
     pons_value *list;
     pons_ws_place *place; // while something is asked for; else NULL
     int timer;
     proposal *proposals;
     event *first;
-} desk;
+} model_access;
 
-// ---- desk_common.c ------------------------------------------------------------------------------
+// ---- access_common.c ----------------------------------------------------------------------------
 
-void pons__desk_push(desk *d, pons_tool_event e);
-int pons__desk_open_place(desk *d, pons_error *err);
-void pons__desk_pace(desk *d); // the folder is open, and looked at, while something is asked for
-pons_value *pons__desk_status(const desk *d); // what the body says of itself; the caller's
-bool pons__desk_served(const desk *d);        // somebody does this folder's actions
+void pons__model_access_push(model_access *d, pons_tool_event e);
+int pons__model_access_open_place(model_access *d, pons_error *err);
+void pons__model_access_pace(
+    model_access *d); // the folder is open, and looked at, while something is asked for
+pons_value *
+pons__model_access_status(const model_access *d);      // what the body says of itself; the caller's
+bool pons__model_access_served(const model_access *d); // somebody does this folder's actions
 
 // ---- request_check.c ----------------------------------------------------------------------------
 
 // The body's skill that it comes to. The caller frees ret->args.
-void pons__desk_call(desk *d, const pons_value *args, const pons_value *status, pons__ws_call *ret);
-int pons__desk_judge_proposal(desk *d, const pons_value *args, pons_verdict *v, pons_error *err);
+void pons__model_access_call(model_access *d, const pons_value *args, const pons_value *status,
+                             pons__ws_call *ret);
+int pons__model_access_judge_proposal(model_access *d, const pons_value *args, pons_verdict *v,
+                                      pons_error *err);
 
 // ---- record_lines.c -----------------------------------------------------------------------------
 
-int pons__desk_read(desk *d, uint64_t call, const pons_value *args, pons_error *err);
+int pons__model_access_read(model_access *d, uint64_t call, const pons_value *args,
+                            pons_error *err);

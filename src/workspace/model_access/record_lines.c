@@ -24,7 +24,7 @@ static bool put_line(pons_buf *text, pons_value *take)
     return room;
 }
 
-int pons__desk_read(desk *d, uint64_t call, const pons_value *args, pons_error *err)
+int pons__model_access_read(model_access *d, uint64_t call, const pons_value *args, pons_error *err)
 {
     pons_ws_file file;
     pons_ws_doc *doc = NULL;
@@ -55,7 +55,7 @@ int pons__desk_read(desk *d, uint64_t call, const pons_value *args, pons_error *
                                            json_integer(faults[i].line), NULL));
     }
     pons_ws_destroy(doc);
-    pons__desk_push(
+    pons__model_access_push(
         d, (pons_tool_event){
                .call = call,
                .kind = PONS_TOOL_DONE,

@@ -5,7 +5,8 @@
 #include <string.h>
 
 // The body's skill that it comes to. The caller frees ret->args.
-void pons__desk_call(desk *d, const pons_value *args, const pons_value *status, pons__ws_call *ret)
+void pons__model_access_call(model_access *d, const pons_value *args, const pons_value *status,
+                             pons__ws_call *ret)
 {
     pons_autovalue tools = NULL;
     pons_error err = PONS_ERROR_INIT;
@@ -19,7 +20,7 @@ void pons__desk_call(desk *d, const pons_value *args, const pons_value *status, 
 }
 
 // The files' word. Adds what is broken; a refusal is a lesson.
-static void judge_by_files(desk *d, const char *type, const pons_value *params,
+static void judge_by_files(model_access *d, const char *type, const pons_value *params,
                            const pons_value *status, pons_verdict *v)
 {
     pons_ws_judgement j;
@@ -40,7 +41,8 @@ static void judge_by_files(desk *d, const char *type, const pons_value *params,
     pons_ws_judgement_clear(&j);
 }
 
-static int judge_by_body(desk *d, const pons__ws_call *call, pons_verdict *v, pons_error *err)
+static int judge_by_body(model_access *d, const pons__ws_call *call, pons_verdict *v,
+                         pons_error *err)
 {
     pons_autoverdict body = NULL;
     if (!d->o.judge || call->code || call->errand || call->at_once) {
@@ -54,12 +56,13 @@ static int judge_by_body(desk *d, const pons__ws_call *call, pons_verdict *v, po
     return rc < 0 ? rc : pons_verdict_add(v, body);
 }
 
-int pons__desk_judge_proposal(desk *d, const pons_value *args, pons_verdict *v, pons_error *err)
+int pons__model_access_judge_proposal(model_access *d, const pons_value *args, pons_verdict *v,
+                                      pons_error *err)
 {
-    pons_autovalue status = pons__desk_status(d);
+    pons_autovalue status = pons__model_access_status(d);
     pons__ws_call call;
     judge_by_files(d, pons_get_str(args, "action_type", ""), pons_get(args, "params"), status, v);
-    pons__desk_call(d, args, status, &call);
+    pons__model_access_call(d, args, status, &call);
     if (call.code) {
         pons_verdict_refuse(v, "workspace", call.code, call.what);
     }
@@ -68,23 +71,24 @@ int pons__desk_judge_proposal(desk *d, const pons_value *args, pons_verdict *v, 
     return rc;
 }
 
-int pons_ws_desk_judge(void *self, const char *tool, const pons_value *args, pons_verdict *v,
-                       pons_error *err)
+int pons_ws_model_access_judge(void *self, const char *tool, const pons_value *args,
+                               pons_verdict *v, pons_error *err)
 {
-    desk *d = self;
-    int rc = pons__desk_open_place(d, err);
+    model_access *d = self;
+    int rc = pons__model_access_open_place(d, err);
     if (rc < 0) {
         return rc;
     }
     if (strcmp(tool, PONS_WS_PROPOSE) == 0) { // where nobody does it, its start says so
-        rc = pons__desk_served(d) ? pons__desk_judge_proposal(d, args, v, err) : PONS_OK;
+        rc = pons__model_access_served(d) ? pons__model_access_judge_proposal(d, args, v, err)
+                                          : PONS_OK;
     } else {
-        pons_autovalue status = pons__desk_status(d);
+        pons_autovalue status = pons__model_access_status(d);
         pons_autovalue params = NULL;
         const char *type = NULL;
         pons__ws_action_of(tool, args, &type, &params);
         judge_by_files(d, type, params, status, v);
     }
-    pons__desk_pace(d);
+    pons__model_access_pace(d);
     return rc;
 }

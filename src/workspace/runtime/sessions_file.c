@@ -296,8 +296,8 @@ void pons__rt_file_flush(pons_runtime *r)
             json_object_del(r->logged, pons_get_str(s, "id", ""));
             r->failed += pons_get_bool(s, "refused", false);
         }
-        if (rc >= 0 && r->o.told) {
-            r->o.told(r->o.user, pons_get_str(s, "id", ""), pons_get(s, "value"));
+        if (rc >= 0 && r->o.reported) {
+            r->o.reported(r->o.user, pons_get_str(s, "id", ""), pons_get(s, "value"));
         }
     }
     json_array_clear(r->shows); // one that cannot be written is compared anew at the next look

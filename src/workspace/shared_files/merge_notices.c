@@ -56,7 +56,7 @@ void pons__ws_on_command(void *user, const pons_ws_command *c)
 {
     pons_ws_place *p = user;
     p->commands = pons_need_more(p->commands, (p->n_commands + 1) * sizeof *p->commands);
-    ws_told *to = &p->commands[p->n_commands++];
+    ws_reported *to = &p->commands[p->n_commands++];
     to->kind = pons_need_text(c->kind);
     to->id = pons_need_text(c->id);
     to->before = pons_value_ref((pons_value *)(uintptr_t)c->before);
@@ -68,7 +68,7 @@ void pons__ws_on_command(void *user, const pons_ws_command *c)
 void pons__ws_tell(pons_ws_place *p, pons_ws_file file, bool really)
 {
     for (size_t i = 0; i < p->n_commands; i++) {
-        ws_told *is = &p->commands[i];
+        ws_reported *is = &p->commands[i];
         pons_ws_command c = {.kind = is->kind,
                              .id = is->id,
                              .before = is->before,

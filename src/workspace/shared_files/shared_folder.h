@@ -38,12 +38,12 @@ typedef struct ws_old { // a file that was replaced
     int64_t at; // when it was written last, as far as is known, Unix seconds
 } ws_old;
 
-typedef struct ws_told { // as pons_ws_command, owned
+typedef struct ws_reported { // as pons_ws_command, owned
     char *kind, *id;
     pons_value *before, *after;
     bool refused;
     char why[200];
-} ws_told;
+} ws_reported;
 
 struct pons_ws_place {
     char dir[PONS__WS_DIR_MAX];
@@ -53,8 +53,8 @@ struct pons_ws_place {
     ws_old **olds;
     size_t n_olds;
     int64_t now_ms;
-    pons_ws_role as;   // whose changes are being made
-    ws_told *commands; // of a merge, told when it is there
+    pons_ws_role as;       // whose changes are being made
+    ws_reported *commands; // of a merge, told when it is there
     size_t n_commands;
 };
 

@@ -73,7 +73,7 @@ static void begin(robot *r, const char *id, const char *skill, const char *args)
 {
     pons_autovalue v = json_loads(args, 0, NULL);
     assert_non_null(v);
-    pons_errand_goal g = {.goal_id = id, .skill = skill, .args = v, .behavior_tree = ""};
+    pons_external_goal_request g = {.goal_id = id, .skill = skill, .args = v, .behavior_tree = ""};
     if (strncmp(skill, "navigate", 8) == 0) { // as the body does
         g.n = 2;
         g.poses[0] = (pons_pose2){1, 2, 0.5};
@@ -84,10 +84,10 @@ static void begin(robot *r, const char *id, const char *skill, const char *args)
 }
 
 // The end, waited for; the answer is the caller's.
-static pons_errand ended(robot *r, const char *id)
+static pons_external_goal ended(robot *r, const char *id)
 {
     for (int i = 0; i < 60000; i++) {
-        pons_errand e;
+        pons_external_goal e;
         ros2->outside->look(r->driver, id, &e);
         if (e.state != PONS_ERRAND_RUNS) {
             return e;
@@ -96,12 +96,13 @@ static pons_errand ended(robot *r, const char *id)
         dds_sleepfor(DDS_MSECS(1));
     }
     fail_msg("it did not end");
-    return (pons_errand){.state = PONS_ERRAND_NONE};
+    return (pons_external_goal){.state = PONS_ERRAND_NONE};
 }
 
-static void ends_as(robot *r, const char *id, pons_errand_state state, int code, const char *text)
+static void ends_as(robot *r, const char *id, pons_external_goal_state state, int code,
+                    const char *text)
 {
-    const pons_errand e = ended(r, id);
+    const pons_external_goal e = ended(r, id);
     if (e.state != state || e.error_code != code || !strstr(e.text, text)) {
         fail_msg("state %d, code %d: %s", (int)e.state, e.error_code, e.text);
     }
@@ -277,7 +278,7 @@ static void test_how_a_goal_ends(void **state)
         const char *release;
         int status;
         const char *result;
-        pons_errand_state end;
+        pons_external_goal_state end;
         int code;
         const char *text;
     } all[] = {
@@ -318,7 +319,7 @@ static void test_what_a_docking_says(void **state)
     assert_string_equal(json_string_value(at(goal, "goal.dock_type")), "plug");
     server_answer(&s, goal, true);
     pons_autovalue asked = server_asked(&s);
-    pons_errand e = {.docking = false};
+    pons_external_goal e = {.docking = false};
     server_tell(&s, goal, "{\"state\":1}"); // on its way: as any driving
     server_tell(&s, goal, "{\"state\":3}"); // in front of it
     for (int i = 0; i < 60000 && !e.docking; i++) {
@@ -406,7 +407,7 @@ static void test_what_is_no_longer_wanted_is_canceled(void **state)
     ros2->outside->end(r.driver, ID);
     server_canceled(&s, uuid, 0);
     assert_int_equal(uuid[15], 255);
-    pons_errand e;
+    pons_external_goal e;
     ros2->outside->look(r.driver, ID, &e);
     assert_int_equal(e.state, PONS_ERRAND_RUNS); // until its server says what became of it
     server_end(&s, asked, 5, "{}");
@@ -455,7 +456,7 @@ static void test_an_end_without_a_result(void **state)
     (void)state;
     static const struct {
         int status;
-        pons_errand_state end;
+        pons_external_goal_state end;
         int code;
         const char *text;
     } all[2] = {{4, PONS_ERRAND_DONE, 0, ""}, {6, PONS_ERRAND_FAILED, 700, "it gives no reason"}};
@@ -490,7 +491,7 @@ static void test_a_server_that_does_not_know_what_it_wants(void **state)
     pons_autovalue other = json_deep_copy(asked);
     json_object_set_new(other, "seq_", json_integer(4711));
     server_end(&s, other, 4, "{}"); // nobody's
-    pons_errand e;
+    pons_external_goal e;
     ros2->outside->look(r.driver, ID, &e);
     assert_int_equal(e.state, PONS_ERRAND_RUNS);
     server_end(&s, asked, 6, "{\"error_code\":703,\"error_msg\":\"first\"}");
@@ -564,7 +565,7 @@ static void test_goals_beside_one_another(void **state)
                "{\"path\":{\"header\":{\"frame_id\":\"map\"},\"poses\":[{\"x\":0,\"y\":0},{\"x\":3,"
                "\"y\":4},"
                "{\"x\":3,\"y\":5}]}}");
-    const pons_errand e = ended(&r, "a");
+    const pons_external_goal e = ended(&r, "a");
     assert_int_equal(e.state, PONS_ERRAND_DONE);
     is(e.answer, "path.length_m", 6);
     is(e.answer, "path.poses", 3);

@@ -36,7 +36,7 @@ typedef struct robot {
     pons_value *goal[ACTIONS], *asked[ACTIONS];
     bool has_cancel[ACTIONS], answered[ACTIONS]; // came; and has had its answer
     server_cancel cancel[ACTIONS];
-    char heard[128]; // "+spin" a goal, "-spin" its cancel
+    char received[128]; // "+spin" a goal, "-spin" its cancel
 } robot;
 
 static void open_robot(robot *r, const char *limits)
@@ -70,7 +70,7 @@ static void fresh(robot *r)
         r->goal[i] = r->asked[i] = NULL;
         r->has_cancel[i] = r->answered[i] = false;
     }
-    r->heard[0] = '\0';
+    r->received[0] = '\0';
 }
 
 static void close_robot(robot *r)
@@ -83,8 +83,9 @@ static void close_robot(robot *r)
 
 static void note(robot *r, char what, int action)
 {
-    const size_t n = strlen(r->heard);
-    snprintf(r->heard + n, sizeof r->heard - n, "%s%c%s", n > 0 ? " " : "", what, all[action].word);
+    const size_t n = strlen(r->received);
+    snprintf(r->received + n, sizeof r->received - n, "%s%c%s", n > 0 ? " " : "", what,
+             all[action].word);
 }
 
 // What has come. Of what came at the same time a cancel is noted first: it must not be there before its goal.
@@ -125,7 +126,7 @@ static void hear(robot *r)
 #define UNTIL(r, condition)                                                                        \
     for (int until_ = 0; !(condition); until_++) {                                                 \
         if (until_ > 30000) {                                                                      \
-            fail_msg("no %s; heard: %s", #condition, (r)->heard);                                  \
+            fail_msg("no %s; heard: %s", #condition, (r)->received);                               \
         }                                                                                          \
         hear(r);                                                                                   \
     }
@@ -133,19 +134,19 @@ static void hear(robot *r)
 static void begin(robot *r, op o, const char *id)
 {
     pons_autovalue args = json_loads(all[o].args, 0, NULL);
-    const pons_errand_goal g = {.goal_id = id,
-                                .skill = all[o].skill,
-                                .args = args,
-                                .behavior_tree = "",
-                                .n = 1,
-                                .poses = {{1, 2, 0}}};
+    const pons_external_goal_request g = {.goal_id = id,
+                                          .skill = all[o].skill,
+                                          .args = args,
+                                          .behavior_tree = "",
+                                          .n = 1,
+                                          .poses = {{1, 2, 0}}};
     ros2->outside->begin(r->driver, &g);
 }
 
 // What is said of a goal; an end only once, as the body asks.
-static pons_errand look(robot *r, const char *id)
+static pons_external_goal look(robot *r, const char *id)
 {
-    pons_errand e;
+    pons_external_goal e;
     ros2->outside->look(r->driver, id, &e);
     pons_value_unref(e.answer);
     e.answer = NULL;
@@ -155,21 +156,21 @@ static pons_errand look(robot *r, const char *id)
     return e;
 }
 
-static void ends_as(robot *r, const char *id, pons_errand_state state, const char *text)
+static void ends_as(robot *r, const char *id, pons_external_goal_state state, const char *text)
 {
-    pons_errand e;
+    pons_external_goal e;
     UNTIL(r, (e = look(r, id)).state != PONS_ERRAND_RUNS);
     if (e.state != state || !strstr(e.text, text)) {
-        fail_msg("%s: state %d: %s; heard: %s", id, (int)e.state, e.text, r->heard);
+        fail_msg("%s: state %d: %s; heard: %s", id, (int)e.state, e.text, r->received);
     }
 }
 
 static void runs(robot *r, const char *id)
 {
-    const pons_errand e = look(r, id);
+    const pons_external_goal e = look(r, id);
     if (e.state != PONS_ERRAND_RUNS) {
         fail_msg("%s: it is told to have ended before it has: state %d: %s; heard: %s", id,
-                 (int)e.state, e.text, r->heard);
+                 (int)e.state, e.text, r->received);
     }
 }
 
@@ -182,10 +183,10 @@ static void under_way(robot *r, int action, const char *id)
     UNTIL(r, r->asked[action]);
 }
 
-static void heard(robot *r, const char *expected)
+static void received(robot *r, const char *expected)
 {
-    if (strcmp(r->heard, expected) != 0) {
-        fail_msg("heard: %s, not %s", r->heard, expected);
+    if (strcmp(r->received, expected) != 0) {
+        fail_msg("heard: %s, not %s", r->received, expected);
     }
 }
 
@@ -212,7 +213,7 @@ static void end_then_goal(robot *r, int first, int next, bool twice, bool late)
     }
     runs(r, "a");
     snprintf(expect, sizeof expect, "+%s -%s", all[first].word, all[first].word);
-    heard(r, expect);
+    received(r, expect);
     r->answered[first] = true;
     server_end(&r->servers[first], r->asked[first], 5, "{}");
     ends_as(r, "a", PONS_ERRAND_CANCELED, "canceled in Nav2");
@@ -255,7 +256,7 @@ static void a_goal_then_a_cancel_or_stop(void **state)
         server_end(&r.servers[i], r.asked[i], 4, "{}"); // it was done before the cancel
         ends_as(&r, "a", PONS_ERRAND_DONE, "");
         snprintf(expect, sizeof expect, "+%s -%s", all[i].word, all[i].word);
-        heard(&r, expect);
+        received(&r, expect);
         // Not taken.
         fresh(&r);
         begin(&r, (op)i, "b");
@@ -322,7 +323,7 @@ static void no_and_never(void **state)
         ends_as(r, "b", PONS_ERRAND_FAILED, "not sent to Nav2: the cancel of an earlier goal");
         ends_as(r, "c", PONS_ERRAND_FAILED, "not sent to Nav2: the cancel of an earlier goal");
         ends_as(r, "d", PONS_ERRAND_FAILED, "not sent to Nav2: the cancel of an earlier goal");
-        heard(r, "+goal -goal");
+        received(r, "+goal -goal");
         // It answers after all: the way is free.
         r->has_cancel[GOAL] = false;
         UNTIL(r, r->has_cancel[GOAL]); // said again, as nobody has answered

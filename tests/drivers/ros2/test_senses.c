@@ -219,7 +219,7 @@ static void test_where_a_person_says_it_is(void **state)
     while (!ros2_node_matched(b.robot.initialpose)) {
         dds_sleepfor(DDS_MSECS(1));
     }
-    ros2->outside->told(b.driver, (pons_pose2){3, -4, 1.2});
+    ros2->outside->reported(b.driver, (pons_pose2){3, -4, 1.2});
     for (int i = 0; i < LONG && !came; i++) {
         ROS2_TAKE(b.robot.initialpose, geometry_msgs_msg_dds__PoseWithCovarianceStamped_, m)
         {

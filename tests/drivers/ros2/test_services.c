@@ -19,7 +19,7 @@ static uint32_t domain;
 typedef struct robot {
     void *driver;
     peer senses; // when it is heard of
-    bool heard;
+    bool received;
     ros2_node node;
     ros2_types *types;
     char ns[64];
@@ -38,12 +38,12 @@ typedef struct service {
 #define BOTH    "server_s: 0.3, answer_s: 0.3"
 
 static void open_robot(robot *r, const char *release, const char *limits, const char *more,
-                       bool heard)
+                       bool received)
 {
     static int nth;
     char yaml[4096];
     pons_error err = PONS_ERROR_INIT;
-    *r = (robot){.heard = heard};
+    *r = (robot){.received = received};
     snprintf(r->ns, sizeof r->ns, "%s/s%d", process, nth++);
     snprintf(yaml, sizeof yaml,
              "distro: %s\nnamespace: %s\ndomain: %u\nlimits: {discovery_s: 0.05, "
@@ -56,7 +56,7 @@ static void open_robot(robot *r, const char *release, const char *limits, const 
     }
     assert_int_equal(ros2_node_open(&r->node, domain, &err), PONS_OK);
     r->types = peer_types(release);
-    if (heard) {
+    if (received) {
         peer_open(&r->senses, world, NULL, r->ns, domain, false);
         peer_say_battery(&r->senses);
     }
@@ -64,7 +64,7 @@ static void open_robot(robot *r, const char *release, const char *limits, const 
 
 static void close_robot(robot *r)
 {
-    if (r->heard) {
+    if (r->received) {
         peer_close(&r->senses);
     }
     ros2->close(r->driver);
@@ -75,7 +75,7 @@ static void close_robot(robot *r)
 // One step of whatever a test waits for.
 static void wait_a_little(robot *r)
 {
-    if (r->heard) {
+    if (r->received) {
         peer_step(&r->senses, 5 * PONS_NS_PER_MS);
         peer_say(&r->senses);
         peer_say_battery(&r->senses);
@@ -156,23 +156,23 @@ static void begin(robot *r, const char *id, const char *skill, const char *args)
 {
     pons_autovalue v = json_loads(args, 0, NULL);
     assert_non_null(v);
-    pons_errand_goal g = {.goal_id = id, .skill = skill, .args = v, .behavior_tree = ""};
+    pons_external_goal_request g = {.goal_id = id, .skill = skill, .args = v, .behavior_tree = ""};
     assert_true(ros2->outside->takes(r->driver, skill));
     ros2->outside->begin(r->driver, &g);
 }
 
-static pons_errand_state state_of(robot *r, const char *id)
+static pons_external_goal_state state_of(robot *r, const char *id)
 {
-    pons_errand e;
+    pons_external_goal e;
     ros2->outside->look(r->driver, id, &e);
     pons_value_unref(e.answer);
     return e.state;
 }
 
-static pons_errand ended(robot *r, const char *id)
+static pons_external_goal ended(robot *r, const char *id)
 {
     for (int i = 0; i < 12000; i++) {
-        pons_errand e;
+        pons_external_goal e;
         ros2->outside->look(r->driver, id, &e);
         if (e.state != PONS_ERRAND_RUNS) {
             return e;
@@ -181,12 +181,12 @@ static pons_errand ended(robot *r, const char *id)
         wait_a_little(r);
     }
     fail_msg("it did not end");
-    return (pons_errand){.state = PONS_ERRAND_NONE};
+    return (pons_external_goal){.state = PONS_ERRAND_NONE};
 }
 
-static void ends_as(robot *r, const char *id, pons_errand_state state, const char *text)
+static void ends_as(robot *r, const char *id, pons_external_goal_state state, const char *text)
 {
-    const pons_errand e = ended(r, id);
+    const pons_external_goal e = ended(r, id);
     if (e.state != state || !strstr(e.text, text) ||
         (state == PONS_ERRAND_FAILED && e.error_code == 0)) {
         fail_msg("state %d, code %d: %s", (int)e.state, e.error_code, e.text);
@@ -283,7 +283,7 @@ static void test_the_lifecycle_manager_is_commanded(void **state)
     const pons_skill *manage = skills[n - 1];
     assert_string_equal(manage->name, "manage_navigation");
     assert_true(manage->requires_approval); // nobody's Nav2 is shut down by a model alone
-    assert_non_null(strstr(manage->told, "ros2_service"));
+    assert_non_null(strstr(manage->reported, "ros2_service"));
     close_robot(&r);
 }
 
@@ -355,7 +355,7 @@ static void test_a_nav2_that_is_not_active_gets_no_goal(void **state)
     open_nav2(&r, &n);
     until_lacks(&r, &n, ""); // without a goal nothing is missing
     begin(&r, "state", "navigation_state", "{}");
-    pons_errand e = {.state = PONS_ERRAND_RUNS};
+    pons_external_goal e = {.state = PONS_ERRAND_RUNS};
     for (int i = 0; i < 12000 && e.state == PONS_ERRAND_RUNS; i++) {
         answer_nav2(&n);
         ros2->outside->look(r.driver, "state", &e);
@@ -451,7 +451,7 @@ static void test_a_robots_own_service(void **state)
     assert_int_equal(pons_get_int(pons_get(request, "request"), "times", 0), 3);
     assert_true(json_is_true(pons_get(pons_get(request, "request"), "loud")));
     answer(&s, request, "{\"success\":true,\"message\":\"beeped\"}");
-    const pons_errand e = ended(&r, "a");
+    const pons_external_goal e = ended(&r, "a");
     assert_int_equal(e.state, PONS_ERRAND_DONE);
     assert_string_equal(pons_get_str(e.answer, "message", ""), "beeped");
     pons_value_unref(e.answer);

@@ -30,44 +30,44 @@ typedef struct topic { // one that is heard
 
 static struct {
     pthread_mutex_t mtx;
-    topic at[TOPICS]; // [mtx] (n)
-    int n;            // [mtx]
-    char told[2048];  // [mtx]
-} heard = {.mtx = PTHREAD_MUTEX_INITIALIZER};
+    topic at[TOPICS];    // [mtx] (n)
+    int n;               // [mtx]
+    char reported[2048]; // [mtx]
+} received = {.mtx = PTHREAD_MUTEX_INITIALIZER};
 
 static int on_topic(void *user, const pons_topic *t)
 {
     (void)user;
-    pthread_mutex_lock(&heard.mtx);
-    assert_true(heard.n < TOPICS);
-    topic *x = &heard.at[heard.n];
+    pthread_mutex_lock(&received.mtx);
+    assert_true(received.n < TOPICS);
+    topic *x = &received.at[received.n];
     *x = (topic){.n = 0};
     snprintf(x->name, sizeof x->name, "%s", t->name);
     snprintf(x->type, sizeof x->type, "%s %s %s", t->type, t->encoding, t->schema_encoding);
     snprintf(x->schema, sizeof x->schema, "%s", t->schema);
-    const int number = heard.n++;
-    pthread_mutex_unlock(&heard.mtx);
+    const int number = received.n++;
+    pthread_mutex_unlock(&received.mtx);
     return number;
 }
 
 static void on_message(void *user, int number, const void *data, size_t n)
 {
     (void)user;
-    pthread_mutex_lock(&heard.mtx);
-    topic *x = &heard.at[number];
+    pthread_mutex_lock(&received.mtx);
+    topic *x = &received.at[number];
     x->n++;
     x->size = n;
     memcpy(x->data, data, n < sizeof x->data ? n : sizeof x->data);
-    pthread_mutex_unlock(&heard.mtx);
+    pthread_mutex_unlock(&received.mtx);
 }
 
 static void on_tell(void *user, const char *line)
 {
     (void)user;
-    pthread_mutex_lock(&heard.mtx);
-    const size_t n = strlen(heard.told);
-    snprintf(heard.told + n, sizeof heard.told - n, "%s\n", line);
-    pthread_mutex_unlock(&heard.mtx);
+    pthread_mutex_lock(&received.mtx);
+    const size_t n = strlen(received.reported);
+    snprintf(received.reported + n, sizeof received.reported - n, "%s\n", line);
+    pthread_mutex_unlock(&received.mtx);
 }
 
 static void *open_it(char workspace[64])
@@ -77,8 +77,8 @@ static void *open_it(char workspace[64])
     pons_error err = PONS_ERROR_INIT;
     snprintf(yaml, sizeof yaml, "domain: %u\nnamespace: %s\n", domain, ns);
     peer_workspace(yaml, workspace);
-    heard.n = 0;
-    heard.told[0] = '\0';
+    received.n = 0;
+    received.reported[0] = '\0';
     const pons_topics_options o = {
         .workspace = workspace, .topic = on_topic, .message = on_message, .tell = on_tell};
     if (ops->open(&o, &self, &err) < 0) {
@@ -91,22 +91,22 @@ static void *open_it(char workspace[64])
 static size_t come(const char *name, topic *ret)
 {
     size_t n = 0;
-    pthread_mutex_lock(&heard.mtx);
-    for (int i = 0; i < heard.n; i++) {
-        if (strcmp(heard.at[i].name, name) == 0) {
-            n = heard.at[i].n;
-            *ret = heard.at[i];
+    pthread_mutex_lock(&received.mtx);
+    for (int i = 0; i < received.n; i++) {
+        if (strcmp(received.at[i].name, name) == 0) {
+            n = received.at[i].n;
+            *ret = received.at[i];
         }
     }
-    pthread_mutex_unlock(&heard.mtx);
+    pthread_mutex_unlock(&received.mtx);
     return n;
 }
 
 static bool was_told(const char *what)
 {
-    pthread_mutex_lock(&heard.mtx);
-    const bool yes = strstr(heard.told, what) != NULL;
-    pthread_mutex_unlock(&heard.mtx);
+    pthread_mutex_lock(&received.mtx);
+    const bool yes = strstr(received.reported, what) != NULL;
+    pthread_mutex_unlock(&received.mtx);
     return yes;
 }
 

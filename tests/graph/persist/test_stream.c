@@ -361,16 +361,16 @@ static void a_reader_of_the_store_is_told(void **state)
     bed_open(&b);
     pons_graph *g = line();
     const uint32_t modes = PONS_STREAM_UPDATES | PONS_STREAM_CUSTOM;
-    atomic_int told = 0;
+    atomic_int reported = 0;
     const pons_thread_options o = {
-        .clock = b.clock, .on_event = shown_by_callback, .on_stored = on_stored, .user = &told};
+        .clock = b.clock, .on_event = shown_by_callback, .on_stored = on_stored, .user = &reported};
     pons_thread *t = NULL;
     pons_run *r = NULL;
     assert_ok(pons_thread_open(b.store, "t2", &o, &t, &b.err));
     assert_ok(pons_run_start(t, g, "", NULL, &(pons_run_options){.stream = modes}, &r, &b.err));
     assert_ok(pons_run_advance(r, &b.err));
     assert_int_equal(pons_run_state_get(r), PONS_RUN_DONE);
-    assert_true(atomic_load(&told) > 0);
+    assert_true(atomic_load(&reported) > 0);
     pons_value *list = NULL;
     assert_ok(pons_stream_read(b.store, "t2", modes, 0, 0, &list, &b.err));
     assert_int_equal(json_array_size(list), 3);

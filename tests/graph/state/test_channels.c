@@ -300,14 +300,14 @@ static void initial_values_are_there_and_shared(void **state)
     bed_close(&b);
 }
 
-typedef struct heard {
+typedef struct received {
     int n;
     char last[256];
-} heard;
+} received;
 
 static void hear(void *user, const pons_log_record *r)
 {
-    heard *h = user;
+    received *h = user;
     h->n += r->level == PONS_LOG_WARN && strcmp(r->module, "graph") == 0;
     snprintf(h->last, sizeof h->last, "%s", r->message);
 }
@@ -326,7 +326,7 @@ static void a_write_to_nowhere_is_dropped_with_a_warning(void **state)
     (void)state;
     bed b;
     bed_open(&b);
-    heard h = {0};
+    received h = {0};
     pons_log_set_sink(hear, &h);
     pons_graph_builder *gb = pons_graph_builder_create("nowhere");
     channel(gb, "log", PONS_CHANNEL_REDUCE, pons_reduce_append);

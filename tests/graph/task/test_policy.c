@@ -412,7 +412,7 @@ static void a_cached_task_is_not_run_again(void **state)
 
 typedef struct slow {
     sem_t go, tell;
-    atomic_int started, told, canceled;
+    atomic_int started, reported, canceled;
     bool wait, gated;
 } slow;
 
@@ -425,7 +425,7 @@ static int blocks(pons_work *w, void *user, const pons_value *input, pons_value 
         sem_wait(&s->tell);
     }
     pons_work_progress(w);
-    atomic_fetch_add(&s->told, 1);
+    atomic_fetch_add(&s->reported, 1);
     if (s->wait) {
         sem_wait(&s->go);
     }
@@ -544,7 +544,7 @@ static void progress_restarts_the_idle_time(void **state)
     pons_run *r = run_to(&b, g, "", "{'in':1}", PONS_RUN_PARKED);
     sem_post(&s.tell);
     sem_post(&s.tell);
-    while (atomic_load(&s.told) < 2) {
+    while (atomic_load(&s.reported) < 2) {
         sched_yield();
     }
     b.time.now_ns += 50 * PONS_NS_PER_MS; // the first time it looks, something was told

@@ -302,10 +302,11 @@ static void test_what_came_beside_goes_back(void **state)
         pons_value *said = pons_object("role", json_string("assistant"), "content", json_null(),
                                        "tool_calls", pons_value_ref(pons_get(reply, "tool_calls")),
                                        "extra", pons_value_ref(pons_get(reply, "extra")), NULL);
-        pons_value *told = pons_object("role", json_string("tool"), "content", json_string("x"),
-                                       "tool_call_id", pons_value_ref(pons_get(call, "id")), NULL);
+        pons_value *reported =
+            pons_object("role", json_string("tool"), "content", json_string("x"), "tool_call_id",
+                        pons_value_ref(pons_get(call, "id")), NULL);
         start_request(c.self, n,
-                      pons_object("messages", json_pack("[oo]", said, told), "tools",
+                      pons_object("messages", json_pack("[oo]", said, reported), "tools",
                                   fixture_json(tools), "model", n == 3 ? json_string("m2") : NULL,
                                   NULL));
         a = wait_answer(c.self, n);
@@ -692,7 +693,7 @@ static void test_deadlines(void **state)
 // A clock that stands still until the test moves it; the client's thread reads it.
 static _Atomic int64_t told_ns;
 
-static int64_t told_now(void *ctx)
+static int64_t reported_now(void *ctx)
 {
     (void)ctx;
     return atomic_load(&told_ns);
@@ -701,7 +702,7 @@ static int64_t told_now(void *ctx)
 #define TOLD_WALL_MS 1767225600000 // Thu, 01 Jan 2026 00:00:00 GMT
 static int64_t told_wall(void *ctx)
 {
-    return TOLD_WALL_MS + told_now(ctx) / PONS_NS_PER_MS;
+    return TOLD_WALL_MS + reported_now(ctx) / PONS_NS_PER_MS;
 }
 
 static client open_told(const fake_step *steps, size_t n, const char *timeouts)
@@ -711,7 +712,7 @@ static client open_told(const fake_step *steps, size_t n, const char *timeouts)
     snprintf(url, sizeof url, "http://127.0.0.1:%d/v1", fake_server_port(c.server));
     pons_autovalue config =
         pons_object("url", json_string(url), "timeouts", fixture_json(timeouts), NULL);
-    pons_clock clock = {.now_ns = told_now, .wall_ms = told_wall};
+    pons_clock clock = {.now_ns = reported_now, .wall_ms = told_wall};
     pons_error err = PONS_ERROR_INIT;
     atomic_store(&told_ns, 0);
     assert_int_equal(ops->open(config, &clock, &c.self, &err), PONS_OK);
