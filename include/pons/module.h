@@ -10,6 +10,7 @@
 
 #include "pons/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -39,6 +40,8 @@ typedef struct pons_module {
 // for; PONS_EUNSUPPORTED when the ABI or the kind differs; PONS_EENV with dlopen's reason when a
 // library that it needs is missing. Any thread.
 int pons_module_load(const char *kind, const char *name, const void **ret_ops, pons_error *err);
+// Whether a file KIND-NAME.so is there, in a workspace's lib/ aside; it is not loaded. Any thread.
+bool pons_module_installed(const char *kind, const char *name);
 // Modules are also looked for in lib/ of this workspace, from now on; NULL: in none. What is found
 // there is loaded only when nobody else could have changed it (pons_workspace_check,
 // pons_file_check): otherwise PONS_EREFUSED. PONS_EINVAL: the path is too long.

@@ -14,10 +14,11 @@ typedef struct cli_robot {
     char world_id[PONS_WORLD_ID_MAX];            // of that file as it is now
     char world_name[PONS_NAME_MAX];              // that it gives itself
     bool charger;                                // there is one in it
-    bool kept; // by a thread or a record, and no option changes it
+    bool kept;     // by a thread or a record, and no option changes it
+    bool fallback; // nobody named a driver, and the usual one is not installed
 } cli_robot;
 
-#define CLI_DRIVER_USUAL "mujoco"
+#define CLI_DRIVER_USUAL "mujoco" // where its module is installed, else kinematic
 #define CLI_WORLD_USUAL  "house"
 #define CLI_ROBOT_OPTIONS(c)                                                                       \
     {"--world", "NAME",                                                                            \
@@ -27,6 +28,9 @@ typedef struct cli_robot {
             "mujoco, kinematic, or a module driver-NAME; default: config.json's, else mujoco",     \
             &(c)->driver                                                                           \
     }
+
+// The driver of who names none: with physics where that module is installed, else the one that is built in.
+const char *cli_driver_usual(void);
 
 // driver, world: of a thread or a record that has its own; NULL: as typed. PONS_EINVAL: there is no such world.
 int cli_robot_meant(const cli *c, const char *driver, const char *world, cli_robot *ret,

@@ -194,6 +194,14 @@ int pons_module_load(const char *kind, const char *name, const void **ret_ops, p
     return PONS_OK;
 }
 
+bool pons_module_installed(const char *kind, const char *name)
+{
+    char id[NAME_BYTES];
+    search s = {.path = ""};
+    const int n = snprintf(id, sizeof id, "%s-%s", kind, name);
+    return n > 0 && (size_t)n < sizeof id && find_module(&s, id);
+}
+
 int pons_module_workspace(const char *workspace, pons_error *err)
 {
     const char *path = workspace ? workspace : "";
@@ -256,7 +264,9 @@ int pons_share_path(const char *relative, char *buf, size_t cap, pons_error *err
         found = try_dir(&s, pons_exe_dir(), strlen(pons_exe_dir()), below[i], relative);
     }
     if (!found && exe.library[0]) {
-        found = try_dir(&s, exe.library_dir, strlen(exe.library_dir), "../share/pons", relative);
+        const size_t n = strlen(exe.library_dir); // lib/, or a Debian's lib/TRIPLET/
+        found = try_dir(&s, exe.library_dir, n, "../share/pons", relative) ||
+                try_dir(&s, exe.library_dir, n, "../../share/pons", relative);
     }
     if (!found) {
         return pons_error_set(err, PONS_ENOTFOUND, "share", "%s is not in %s", relative, s.looked);

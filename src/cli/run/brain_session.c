@@ -160,6 +160,11 @@ static void start_body(session *s)
                          s->c->run_dir);
         return;
     }
+    if (s->meant.fallback && s->body_starts == 1) {
+        cli_display_note(s->display,
+                         "without physics (driver kinematic): the module driver-mujoco is not "
+                         "installed; `pons doctor` says how");
+    }
     s->body_tried_ms = now;
     const pid_t pid =
         cli_body_start(s->c, s->meant.driver, s->meant.world,
