@@ -1,3 +1,4 @@
+# build.py abi FILE: only the table of functions, pons/_abi.py, for a package that has the library elsewhere.
 # build.py LIBPONS OUT: the wheel pons-VERSION-py3-none-PLATFORM.whl in the folder OUT.
 #
 #   include/pons/*.h ──gcc -E──► declarations ──cffi──► pons/_abi.py      (never written by hand: they are
@@ -55,12 +56,16 @@ def version():
     return re.search(r"project\(pons VERSION ([\d.]+)", (HERE.parent / "CMakeLists.txt").read_text())[1]
 
 
-def wheel(library, out):
+def table(path):
     ffi = cffi.FFI()
     ffi.cdef(declarations())
     ffi.set_source("pons._abi", None)
+    ffi.emit_python_code(str(path))
+
+
+def wheel(library, out):
     with tempfile.TemporaryDirectory() as work:
-        ffi.emit_python_code(os.path.join(work, "_abi.py"))
+        table(Path(work, "_abi.py"))
         files = {"pons/_abi.py": Path(work, "_abi.py").read_bytes()}
         small = Path(work, "libpons.so.0")
         subprocess.run(["strip", "--strip-unneeded", "-o", small, library], check=True)
@@ -91,4 +96,7 @@ def wheel(library, out):
 
 
 if __name__ == "__main__":
-    print(wheel(sys.argv[1], sys.argv[2]))
+    if sys.argv[1] == "abi":
+        table(sys.argv[2])
+    else:
+        print(wheel(sys.argv[1], sys.argv[2]))

@@ -2,7 +2,7 @@
 //
 // A module is a shared object "KIND-NAME.so" that exports one symbol, `pons_module`. It is loaded
 // on first use and never unloaded. Searched in: $PONS_MODULE_PATH (colon-separated), lib/pons
-// beside the executable, ../lib/pons beside it, pons/ beside libpons.so.0 (in a program that uses that), then lib/
+// beside the executable, ../lib/pons beside it, pons/ and ../pons/ beside libpons.so.0 (in a program that uses that), then lib/
 // of the workspace (a name that pons brings itself is never taken from there). Others add a driver, a skill, a store, a model provider or tools
 // the same way; docs/modules.md is their page.
 #ifndef PONS_MODULE_H

@@ -4,6 +4,7 @@
 // adapters by name; brain_session.c
 // runs a brain for `run` and `resume`; event_lines.c shows its events.
 #include "cli/commands.h"
+#include "cli/service.h"
 #include "pons/config_file.h"
 #include "pons/log.h"
 #include "pons/module.h"
@@ -139,6 +140,7 @@ int cli_main(int argc, char **argv)
     pons_error err = PONS_ERROR_INIT;
     hold_standard_fds();
     pons_process_seal(); // before anything is read from the environment
+    cli_service_open();
     umask(077);          // what pons writes is its user's
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error, not an end

@@ -125,7 +125,9 @@ static bool find_module(search *s, const char *id)
     const char *dir = pons_exe_dir();
     return try_dir(s, dir, strlen(dir), "lib/pons", file) ||
            try_dir(s, dir, strlen(dir), "../lib/pons", file) ||
-           (exe.library[0] && try_dir(s, exe.library_dir, strlen(exe.library_dir), "pons", file));
+           (exe.library[0] && // in lib/, or in a Debian's lib/TRIPLET/
+            (try_dir(s, exe.library_dir, strlen(exe.library_dir), "pons", file) ||
+             try_dir(s, exe.library_dir, strlen(exe.library_dir), "../pons", file)));
 }
 
 static bool find_in_workspace(search *s, const char *id)

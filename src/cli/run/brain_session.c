@@ -14,6 +14,7 @@
 #include "cli/run/prompt_completion.h"
 #include "cli/run/workspace_profile.h"
 #include "cli/run/workspace_scope.h"
+#include "cli/service.h"
 #include "cli/terminal/status_area.h"
 #include "cli/which_robot.h"
 #include "pons/language.h"
@@ -703,6 +704,7 @@ static int session_loop(session *s, pons_error *err)
         if (rc < 0) {
             return rc;
         }
+        cli_service_alive();
         if (pons_brain_outcome_get(s->brain) != PONS_BRAIN_RUNNING) {
             break;
         }

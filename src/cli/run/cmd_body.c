@@ -1,10 +1,12 @@
 // cmd_body.c - `pons body`: a robot's owner, as a process of its own; `pons body pose`, which tells the
 // one that runs where it is; and `pons body ros2`, which shows it to ROS (ros2_bridge.c).
 #include "cli/cli.h"
+#include "cli/service.h"
 #include "cli/which_robot.h"
 #include "pons/link_message.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,6 +49,12 @@ static int pose(cli *c, pons_error *err)
                 at[2]);
     }
     return PONS_OK;
+}
+
+static void on_round(void *user)
+{
+    (void)user;
+    cli_service_alive();
 }
 
 static int camera(cli *c, const cli_camera_options *o, const char *size, const char *fps,
@@ -169,6 +177,9 @@ int cmd_body(cli *c, pons_error *err)
     o.speed = speed;
     o.battery_pct = battery;
     o.for_run = for_run != NULL;
+    o.on_round = on_round;
+    // A service stays, whoever comes or not.
+    o.alone_timeout_s = cli_service_managed() ? INFINITY : o.alone_timeout_s;
     if (!for_run && isatty(STDERR_FILENO)) {
         cli_err("pons: body %s in %s at %s; Ctrl-C ends it\n", meant.driver, meant.world,
                 c->run_dir);
@@ -181,6 +192,7 @@ int cmd_body(cli *c, pons_error *err)
             &recording, err);
     }
     rc = rc < 0 ? rc : pons_body_run(&o, c->run_dir, &quit, err);
+    cli_service_stopping();
     cli_bridge_end(bridge);
     if (cli_recording_close(recording, &unwritten) < 0) {
         cli_tell(&unwritten);
