@@ -46,10 +46,20 @@ def declarations():
     return "\n".join(line for line in kept if "va_list" not in line and "pons__absent" not in line)
 
 
+def triplet():
+    """Of the machine that it is for: CROSS, such as aarch64-linux-gnu, else this one."""
+    return os.environ.get("CROSS") or subprocess.run(["gcc", "-dumpmachine"], text=True, check=True, capture_output=True).stdout.strip()
+
+
 def needed(library):
-    lines = subprocess.run(["ldd", library], text=True, check=True, capture_output=True).stdout.splitlines()
-    found = [line.split() for line in lines if "=>" in line]
-    return [(f[0], f[2]) for f in found if not SYSTEM.match(f[0])]
+    """The libraries that it needs, and that they need, beyond the system's: read from the files, of whichever machine."""
+    found, left = {}, [library]
+    for path in left:
+        for name in re.findall(r"\(NEEDED\).*\[(.+)\]", subprocess.run(["readelf", "-dW", path], text=True, check=True, capture_output=True).stdout):
+            if not SYSTEM.match(name) and name not in found:
+                found[name] = next(p for p in (Path(d, triplet(), name) for d in ("/usr/lib", "/lib")) if p.exists())
+                left.append(found[name])
+    return sorted(found.items())
 
 
 def version():
@@ -68,13 +78,13 @@ def wheel(library, out):
         table(Path(work, "_abi.py"))
         files = {"pons/_abi.py": Path(work, "_abi.py").read_bytes()}
         small = Path(work, "libpons.so.0")
-        subprocess.run(["strip", "--strip-unneeded", "-o", small, library], check=True)
+        subprocess.run([f"{triplet()}-strip", "--strip-unneeded", "-o", small, library], check=True)
         files["pons/_lib/libpons.so.0"] = small.read_bytes()
     for path in sorted((HERE / "pons").rglob("*.py")):
         files[str(path.relative_to(HERE))] = path.read_bytes()
     for name, path in needed(library):
         files[f"pons/_lib/{name}"] = Path(path).read_bytes()
-    machine = f"manylinux_{platform.libc_ver()[1].replace('.', '_')}_{platform.machine()}"
+    machine = f"manylinux_{platform.libc_ver()[1].replace('.', '_')}_{triplet().split('-')[0]}"
     tag, info = f"py3-none-{machine}", f"pons-{version()}.dist-info"
     files[f"{info}/METADATA"] = (
         f"Metadata-Version: 2.1\nName: pons\nVersion: {version()}\nRequires-Python: >=3.10\nRequires-Dist: cffi>=1.15\n"
