@@ -8,6 +8,7 @@
 #include "pons/protected_files.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define WHERE "module" // in errors
@@ -50,6 +52,21 @@ typedef struct search {
     char looked[LOOKED_BYTES]; // "a, b, c": the directories tried so far
 } search;
 
+// Whether the file ends before what it says of itself: the linker would map it and the process die of it.
+static bool cut_short(const char *path)
+{
+    ElfW(Ehdr) head;
+    struct stat st;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const bool elf = fd >= 0 && fstat(fd, &st) == 0 &&
+                     read(fd, &head, sizeof head) == (ssize_t)sizeof head &&
+                     memcmp(head.e_ident, ELFMAG, SELFMAG) == 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return elf && head.e_shoff + (uint64_t)head.e_shnum * head.e_shentsize > (uint64_t)st.st_size;
+}
+
 static int open_module(const char *path, const char *kind, const char *name,
                        const pons_module **ret, pons_error *err)
 {
@@ -58,6 +75,11 @@ static int open_module(const char *path, const char *kind, const char *name,
     pons_exe_dir();
     if (exe.library[0]) {
         dlopen(exe.library, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL | RTLD_NODELETE);
+    }
+    if (cut_short(path)) {
+        return pons_error_set(err, PONS_EENV, WHERE,
+                              "%s '%s' is cut short: its file is not whole, install it again", kind,
+                              name);
     }
     // NOW: a library or function that is missing is told here, not at its first use in a run.
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

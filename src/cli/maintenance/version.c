@@ -53,16 +53,24 @@ static int is_module(const struct dirent *e)
 
 static void show(const char *dir, const char *file)
 {
-    char path[2 * PATH_MAX], needs[1024];
-    snprintf(path, sizeof path, "%s/%s", dir, file);
-    void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+    char path[2 * PATH_MAX], needs[1024] = "", kind[64];
+    const void *ops = NULL;
+    void *handle = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    const int n = (int)(strlen(file) - strlen(".so")), k = (int)strcspn(file, "-");
+    snprintf(kind, sizeof kind, "%.*s", n, file);
+    if (k < n && n < (int)sizeof kind) {
+        kind[k] = '\0';
+        snprintf(path, sizeof path, "%s/%s", dir, file);
+        const int rc = pons_module_load(kind, kind + k + 1, &ops, &err);
+        handle = rc < 0 ? NULL : dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+    }
     if (handle) {
         libraries(handle, needs, sizeof needs);
     } else {
-        const char *why = dlerror();
-        snprintf(needs, sizeof needs, "cannot be loaded: %s", why ? why : "unknown reason");
+        pons_error_line(&err, needs, sizeof needs);
     }
-    cli_out("%-18.*s %s\n", (int)(strlen(file) - strlen(".so")), file, *needs ? needs : "-");
+    cli_out("%-18.*s %s\n", n, file, *needs ? needs : "-");
 }
 
 void cli_version(void)
