@@ -458,8 +458,8 @@ static void read_stdin(session *s)
         cli_prompt_read();
         return;
     }
-    const ssize_t n =
-        read(STDIN_FILENO, s->line + s->line_length, sizeof s->line - s->line_length - 1);
+    const size_t had = s->line_length < sizeof s->line ? s->line_length : sizeof s->line - 1;
+    const ssize_t n = read(STDIN_FILENO, s->line + had, sizeof s->line - had - 1);
     if (n <= 0) {
         s->stdin_open = false;
         if (!s->o->step) {
