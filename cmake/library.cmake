@@ -5,6 +5,10 @@
 # is compiled twice. src/libpons.map is both its version script and the list of what it shows;
 # tools/check-symbols compares that list with the headers and with the library.
 
+set(PONS_LIBDIR lib CACHE STRING "where the libraries go below the prefix; Debian: lib/TRIPLET")
+file(RELATIVE_PATH up /${PONS_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" up "${up}")
+
 get_property(pons_parts GLOBAL PROPERTY pons_parts) # each pons_lib()
 list(REMOVE_ITEM pons_parts app) # whole programs, which have no public header: a build of this tree links the archive
 list(TRANSFORM pons_parts PREPEND pons_ OUTPUT_VARIABLE pons_archives)
@@ -17,22 +21,22 @@ target_link_options(pons_shared PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}
   -Wl,-Bsymbolic-functions)
 target_link_libraries(pons_shared PUBLIC PkgConfig::JANSSON PRIVATE PkgConfig::FYAML PkgConfig::PCRE2 PkgConfig::SQLITE
   PkgConfig::ZLIB PkgConfig::ZSTD PkgConfig::LZ4 PkgConfig::EXPAT PkgConfig::PNG PkgConfig::SECCOMP Threads::Threads m dl)
-install(TARGETS pons_shared LIBRARY DESTINATION lib)
+install(TARGETS pons_shared LIBRARY DESTINATION ${PONS_LIBDIR})
 install(DIRECTORY include/pons DESTINATION include)
-install(TARGETS ${pons_archives} ARCHIVE DESTINATION lib)
+install(TARGETS ${pons_archives} ARCHIVE DESTINATION ${PONS_LIBDIR})
 
 # pons_pc(NAME LIBS REQUIRES REQUIRES_PRIVATE DESCRIPTION)
 function(pons_pc name libs requires private description)
-  file(CONFIGURE OUTPUT ${name}.pc @ONLY CONTENT [[prefix=${pcfiledir}/../..
+  file(CONFIGURE OUTPUT ${name}.pc @ONLY CONTENT [[prefix=${pcfiledir}/@up@
 Name: @name@
 Description: @description@
 Version: @PROJECT_VERSION@
 Cflags: -I${prefix}/include
-Libs: -L${prefix}/lib @libs@
+Libs: -L${prefix}/@PONS_LIBDIR@ @libs@
 Requires: @requires@
 Requires.private: @private@
 ]])
-  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc DESTINATION lib/pkgconfig)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc DESTINATION ${PONS_LIBDIR}/pkgconfig)
 endfunction()
 
 # The shared library. Values are jansson's, so who uses pons uses that, too.
@@ -63,4 +67,4 @@ endforeach()
 include(CMakePackageConfigHelpers)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/pons-config.cmake.in ${CMAKE_BINARY_DIR}/pons-config.cmake @ONLY)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/pons-config-version.cmake VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/pons-config.cmake ${CMAKE_BINARY_DIR}/pons-config-version.cmake DESTINATION lib/cmake/pons)
+install(FILES ${CMAKE_BINARY_DIR}/pons-config.cmake ${CMAKE_BINARY_DIR}/pons-config-version.cmake DESTINATION ${PONS_LIBDIR}/cmake/pons)

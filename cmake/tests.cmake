@@ -195,7 +195,7 @@ foreach(m ${test_modules})
 endforeach()
 
 # Tests that play the other side of a module's wire link the module's own parts.
-if(ZMQ_FOUND)
+if(GROOT_FOUND)
   target_link_libraries(bt_tests PRIVATE PkgConfig::ZMQ)
 endif()
 if(TARGET driver-mujoco)

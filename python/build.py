@@ -1,3 +1,4 @@
+# build.py abi FILE: only the table of functions, pons/_abi.py, for a package that has the library elsewhere.
 # build.py LIBPONS OUT: the wheel pons-VERSION-py3-none-PLATFORM.whl in the folder OUT.
 #
 #   include/pons/*.h ──gcc -E──► declarations ──cffi──► pons/_abi.py      (never written by hand: they are
@@ -45,31 +46,45 @@ def declarations():
     return "\n".join(line for line in kept if "va_list" not in line and "pons__absent" not in line)
 
 
+def triplet():
+    """Of the machine that it is for: CROSS, such as aarch64-linux-gnu, else this one."""
+    return os.environ.get("CROSS") or subprocess.run(["gcc", "-dumpmachine"], text=True, check=True, capture_output=True).stdout.strip()
+
+
 def needed(library):
-    lines = subprocess.run(["ldd", library], text=True, check=True, capture_output=True).stdout.splitlines()
-    found = [line.split() for line in lines if "=>" in line]
-    return [(f[0], f[2]) for f in found if not SYSTEM.match(f[0])]
+    """The libraries that it needs, and that they need, beyond the system's: read from the files, of whichever machine."""
+    found, left = {}, [library]
+    for path in left:
+        for name in re.findall(r"\(NEEDED\).*\[(.+)\]", subprocess.run(["readelf", "-dW", path], text=True, check=True, capture_output=True).stdout):
+            if not SYSTEM.match(name) and name not in found:
+                found[name] = next(p for p in (Path(d, triplet(), name) for d in ("/usr/lib", "/lib")) if p.exists())
+                left.append(found[name])
+    return sorted(found.items())
 
 
 def version():
     return re.search(r"project\(pons VERSION ([\d.]+)", (HERE.parent / "CMakeLists.txt").read_text())[1]
 
 
-def wheel(library, out):
+def table(path):
     ffi = cffi.FFI()
     ffi.cdef(declarations())
     ffi.set_source("pons._abi", None)
+    ffi.emit_python_code(str(path))
+
+
+def wheel(library, out):
     with tempfile.TemporaryDirectory() as work:
-        ffi.emit_python_code(os.path.join(work, "_abi.py"))
+        table(Path(work, "_abi.py"))
         files = {"pons/_abi.py": Path(work, "_abi.py").read_bytes()}
         small = Path(work, "libpons.so.0")
-        subprocess.run(["strip", "--strip-unneeded", "-o", small, library], check=True)
+        subprocess.run([f"{triplet()}-strip", "--strip-unneeded", "-o", small, library], check=True)
         files["pons/_lib/libpons.so.0"] = small.read_bytes()
     for path in sorted((HERE / "pons").rglob("*.py")):
         files[str(path.relative_to(HERE))] = path.read_bytes()
     for name, path in needed(library):
         files[f"pons/_lib/{name}"] = Path(path).read_bytes()
-    machine = f"manylinux_{platform.libc_ver()[1].replace('.', '_')}_{platform.machine()}"
+    machine = f"manylinux_{platform.libc_ver()[1].replace('.', '_')}_{triplet().split('-')[0]}"
     tag, info = f"py3-none-{machine}", f"pons-{version()}.dist-info"
     files[f"{info}/METADATA"] = (
         f"Metadata-Version: 2.1\nName: pons\nVersion: {version()}\nRequires-Python: >=3.10\nRequires-Dist: cffi>=1.15\n"
@@ -91,4 +106,7 @@ def wheel(library, out):
 
 
 if __name__ == "__main__":
-    print(wheel(sys.argv[1], sys.argv[2]))
+    if sys.argv[1] == "abi":
+        table(sys.argv[2])
+    else:
+        print(wheel(sys.argv[1], sys.argv[2]))

@@ -16,13 +16,22 @@
 
 static bool is_writing(const struct __ptrace_syscall_info *i)
 {
-    static const long calls[] = {SYS_write,     SYS_pwrite64,  SYS_writev, SYS_pwritev,  SYS_rename,
-                                 SYS_renameat,  SYS_renameat2, SYS_unlink, SYS_unlinkat, SYS_fsync,
-                                 SYS_fdatasync, SYS_ftruncate, SYS_mkdir,  SYS_mkdirat,  SYS_sendto,
-                                 SYS_sendmsg,   SYS_fallocate, SYS_fchmod, SYS_link};
+    static const long calls[] = {
+        SYS_write,     SYS_pwrite64, SYS_writev,  SYS_pwritev,   SYS_renameat,
+        SYS_renameat2, SYS_unlinkat, SYS_fsync,   SYS_fdatasync, SYS_ftruncate,
+        SYS_mkdirat,   SYS_sendto,   SYS_sendmsg, SYS_fallocate, SYS_fchmod,
+#ifdef SYS_open // arm64 has those with a folder alone
+        SYS_rename,    SYS_unlink,   SYS_mkdir,   SYS_link,
+#endif
+    };
     const long nr = (long)i->entry.nr;
-    if (nr == SYS_openat || nr == SYS_open) {
-        return i->entry.args[nr == SYS_openat ? 2 : 1] & O_CREAT;
+#ifdef SYS_open
+    if (nr == SYS_open) {
+        return i->entry.args[1] & O_CREAT;
+    }
+#endif
+    if (nr == SYS_openat) {
+        return i->entry.args[2] & O_CREAT;
     }
     for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
         if (calls[k] == nr) {

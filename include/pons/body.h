@@ -61,7 +61,10 @@ typedef struct pons_body_options {
     const pons_skill *const *skills; // of modules, beside the body's own; they outlive it
     size_t n_skills;
     const pons_value
-        *config;  // shown in body.json: which of its driver's robots it is; NULL: nothing
+        *config; // shown in body.json: which of its driver's robots it is; NULL: nothing
+    void (*on_round)(
+        void *user); // after each round of the loop, on its thread; must not block; or NULL
+    void *on_round_user;
     bool for_run; // started by a run: a bye with stop_body ends the process. A body that a
                   // person started ignores that and goes on serving.
 } pons_body_options;

@@ -2,7 +2,7 @@
 //
 // A module is a shared object "KIND-NAME.so" that exports one symbol, `pons_module`. It is loaded
 // on first use and never unloaded. Searched in: $PONS_MODULE_PATH (colon-separated), lib/pons
-// beside the executable, ../lib/pons beside it, pons/ beside libpons.so.0 (in a program that uses that), then lib/
+// beside the executable, ../lib/pons beside it, pons/ and ../pons/ beside libpons.so.0 (in a program that uses that), then lib/
 // of the workspace (a name that pons brings itself is never taken from there). Others add a driver, a skill, a store, a model provider or tools
 // the same way; docs/reference/modules.md is their page.
 #pragma once
@@ -10,6 +10,7 @@
 #include "pons/error.h"
 #include "pons/linkage.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 PONS_C_BEGIN
@@ -37,6 +38,8 @@ typedef struct pons_module {
 // for; PONS_EUNSUPPORTED when the ABI or the kind differs; PONS_EENV with dlopen's reason when a
 // library that it needs is missing. Any thread.
 int pons_module_load(const char *kind, const char *name, const void **ret_ops, pons_error *err);
+// Whether a file KIND-NAME.so is there, in a workspace's lib/ aside; it is not loaded. Any thread.
+bool pons_module_installed(const char *kind, const char *name);
 // Modules are also looked for in lib/ of this workspace, from now on; NULL: in none. What is found
 // there is loaded only when nobody else could have changed it (pons_workspace_check,
 // pons_file_check): otherwise PONS_EREFUSED. PONS_EINVAL: the path is too long.

@@ -11,10 +11,11 @@ from .errors import GraphRecursionError, InvalidUpdateError, PonsError
 
 
 def _open():
-    """$PONS_LIBRARY, else the one of the wheel. The libraries that it needs come first, from beside it."""
-    path = os.environ.get("PONS_LIBRARY")
+    """$PONS_LIBRARY, else the one of the wheel, else the system's. Libraries that it needs come first, from beside it."""
+    path, folder = os.environ.get("PONS_LIBRARY"), Path(__file__).parent / "_lib"
+    if not path and not folder.is_dir():
+        path = "libpons.so.0"
     if not path:
-        folder = Path(__file__).parent / "_lib"
         path, left = str(folder / "libpons.so.0"), sorted(p for p in folder.glob("*.so*") if p.name != "libpons.so.0")
         while left:  # they need each other: until none is left
             missing = []

@@ -15,6 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if XML_MINOR_VERSION < 9 // expat's newer names
+#define XML_GetCurrentLineNumber64   XML_GetCurrentLineNumber
+#define XML_GetCurrentColumnNumber64 XML_GetCurrentColumnNumber
+#endif
+
 #define ORIGIN_MAX 1e4
 #define DEPTH_MAX  32
 #define XACRO      "this is xacro: expand it first, xacro FILE > robot.urdf"
@@ -43,8 +48,8 @@ int pons__urdf_fault(pons__urdf_xml *x, pons__urdf_place at, const char *fmt, ..
 
 pons__urdf_place pons__urdf_here(const pons__urdf_xml *x)
 {
-    return (pons__urdf_place){XML_GetCurrentLineNumber(x->xml),
-                              XML_GetCurrentColumnNumber(x->xml) + 1};
+    return (pons__urdf_place){XML_GetCurrentLineNumber64(x->xml),
+                              XML_GetCurrentColumnNumber64(x->xml) + 1};
 }
 
 // ---- attributes ---------------------------------------------------------------------------------

@@ -284,6 +284,7 @@ int cmd_vda5050(cli *c, pons_error *err);
 int cmd_config(cli *c, pons_error *err);
 int cmd_logs(cli *c, pons_error *err);
 int cmd_doctor(cli *c, pons_error *err);
+void cli_version(void); // pons --version
 int cmd_backup(cli *c, pons_error *err);
 int cmd_items(cli *c, pons_error *err);
 int cmd_lessons(cli *c, pons_error *err);

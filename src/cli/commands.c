@@ -360,7 +360,7 @@ int cli_dispatch(cli *c, pons_error *err)
 {
     const char *name = c->argc > 0 ? c->argv[0] : "";
     if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0) {
-        cli_out("pons " PONS_VERSION "\n");
+        cli_version();
         return PONS_OK;
     }
     const cli_command *command = cli_command_find(commands, name);

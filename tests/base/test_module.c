@@ -23,6 +23,7 @@ static const struct {
     const char *file, *source;
 } sources[] = {
     {"driver-good", HEAD "PONS_MODULE_EXPORT(\"driver\", \"good\", &ops);\n"},
+    {"driver-short", HEAD "PONS_MODULE_EXPORT(\"driver\", \"short\", &ops);\n"}, // cut short
     {"driver-twin", HEAD "PONS_MODULE_EXPORT(\"driver\", \"twin\", &ops);\n"},
     {"driver-old", HEAD "#undef PONS_MODULE_ABI\n#define PONS_MODULE_ABI 2\n"
                         "PONS_MODULE_EXPORT(\"driver\", \"old\", &ops);\n"},
@@ -56,6 +57,10 @@ static int set_up(void **state)
                  sources[i].file, path);
         have_compiler = system(command) == 0;
         unlink(path);
+    }
+    path_of(path, sizeof path, "driver-short", ".so");
+    if (have_compiler && truncate(path, 4096) != 0) {
+        return -1;
     }
     path_of(path, sizeof path, "driver-text", ".so");
     FILE *f = fopen(path, "w");
@@ -110,6 +115,8 @@ static void test_bad_modules(void **state)
         {"foreign", PONS_EUNSUPPORTED, "not a pons module: no pons_module"},
         {"needy", PONS_EENV, "cannot load driver 'needy'"},
         {"text", PONS_EENV, "cannot load driver 'text'"},
+        {"short", PONS_EENV,
+         "driver 'short' is cut short: its file is not whole, install it again"},
     };
     if (!have_compiler) {
         skip();
@@ -124,9 +131,10 @@ static void test_bad_modules(void **state)
         snprintf(file, sizeof file, "driver-%s", cases[i].name);
         path_of(source, sizeof source, file, ".so");
         assert_string_equal(err.source, source);
-        if (cases[i].status == PONS_EENV) {
+        if (cases[i].status == PONS_EENV && strcmp(cases[i].name, "short") != 0) {
             assert_true(err.cause[0]);
         }
+        assert_true(pons_module_installed("driver", cases[i].name)); // it is there
         // It fails the same way again.
         assert_int_equal(pons_module_load("driver", cases[i].name, &ops, NULL), cases[i].status);
     }
@@ -137,6 +145,7 @@ static void test_what_is_not_there(void **state)
     (void)state;
     const void *ops = NULL;
     pons_error err = PONS_ERROR_INIT;
+    assert_false(pons_module_installed("driver", "absent"));
     assert_int_equal(pons_module_load("driver", "absent", &ops, &err), PONS_ENOTFOUND);
     assert_non_null(strstr(err.message, "no driver 'absent'"));
     assert_non_null(strstr(err.message, "/nowhere"));

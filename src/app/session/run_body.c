@@ -16,6 +16,10 @@
 static void start(run_body *b, int64_t now_ms)
 {
     char line[PATH_MAX + 64];
+    if (b->meant->fallback && b->child.starts == 0) {
+        b->note(b->user, "without physics (driver kinematic): the module driver-mujoco is not "
+                         "installed; `pons doctor` says how");
+    }
     if (b->child.starts < STARTS_MAX) {
         app_body_child_start(&b->child, b->c, &b->how, now_ms, STARTS_MAX, START_EVERY_MS);
     } else if (now_ms - b->child.tried_ms >= START_EVERY_MS) {

@@ -8,6 +8,7 @@
 
 #include "app/agent/agent_setup.h"
 #include "app/notify/notify.h"
+#include "app/service/service.h"
 #include "app/session/run_body.h"
 #include "app/session/run_files.h"
 #include "app/workspace/onboarded_workspace.h"
@@ -401,6 +402,7 @@ static int loop(session *s, pons_error *err)
         if (rc < 0) {
             return rc;
         }
+        app_service_alive();
         if (pons_brain_outcome_get(s->brain) != PONS_BRAIN_RUNNING) {
             break;
         }

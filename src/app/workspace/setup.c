@@ -1,4 +1,5 @@
 // setup.c - what a process does before anything else.
+#include "app/service/service.h"
 #include "app/workspace/context.h"
 #include "pons/config_file.h"
 #include "pons/log.h"
@@ -58,7 +59,8 @@ int app_setup(const char *workspace, void (*tell)(const char *line), app_context
     ret->tell = tell;
     hold_standard_fds();
     pons_process_seal(); // before anything is read from the environment
-    umask(077);          // what pons writes is its user's
+    app_service_open();
+    umask(077); // what pons writes is its user's
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error, not an end
     pons_value_init();

@@ -9,6 +9,8 @@
 #include "app/workspace/onboarded_workspace.h"
 #include "pons/buf.h"
 #include "pons/config_file.h"
+#include "pons/drivers.h"
+#include "pons/module.h"
 #include "pons/value.h"
 #include "pons/yaml.h"
 
@@ -16,6 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+const char *app_driver_usual(void)
+{
+    return pons_module_installed("driver", APP_DRIVER_USUAL) ? APP_DRIVER_USUAL
+                                                             : pons_robot_kinematic.name;
+}
 
 int app_robot_meant(const app_context *c, const char *driver, const char *world, app_robot *ret,
                     pons_error *err)
@@ -29,7 +37,10 @@ int app_robot_meant(const app_context *c, const char *driver, const char *world,
     world = world ? world : c->world;
     if (rc >= 0) {
         const pons_value *robot = pons_get(config, "robot");
-        driver = driver ? driver : pons_get_str(robot, "driver", APP_DRIVER_USUAL);
+        driver = driver ? driver : pons_get_str(robot, "driver", NULL);
+        const char *usual = driver ? driver : app_driver_usual();
+        ret->fallback = !driver && strcmp(usual, APP_DRIVER_USUAL) != 0;
+        driver = usual;
         world = world ? world : pons_get_str(robot, "world", APP_WORLD_USUAL);
         snprintf(ret->driver, sizeof ret->driver, "%s", driver);
         snprintf(ret->world, sizeof ret->world, "%s", world);

@@ -13,11 +13,15 @@ typedef struct app_robot {
     char world_id[PONS_WORLD_ID_MAX];            // of that file as it is now
     char world_name[PONS_NAME_MAX];              // that it gives itself
     bool charger;                                // there is one in it
-    bool kept; // by a thread or a record, and no option changes it
+    bool kept;     // by a thread or a record, and no option changes it
+    bool fallback; // nobody named a driver, and the usual one is not installed
 } app_robot;
 
-#define APP_DRIVER_USUAL "mujoco"
+#define APP_DRIVER_USUAL "mujoco" // where its module is installed, else kinematic
 #define APP_WORLD_USUAL  "house"
+
+// The driver of who names none: with physics where that module is installed, else the one that is built in.
+const char *app_driver_usual(void);
 
 // driver, world: of a thread or a record that has its own; NULL: as typed. PONS_EINVAL: there is no such world.
 int app_robot_meant(const app_context *c, const char *driver, const char *world, app_robot *ret,

@@ -50,11 +50,11 @@ static int make_dir(const char *path, pons_error *err)
 }
 
 // What an earlier version, or another umask, left readable for others. New files are private by the
-// umask of main.
+// umask of main. That a group may go through run/ is left: it reaches stop.sock there, and nothing else.
 static void make_private(const app_context *c)
 {
     struct stat st;
-    if (stat(c->run_dir, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 077)) {
+    if (stat(c->run_dir, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 077 & ~S_IXGRP)) {
         chmod(c->run_dir, 0700);
     }
     DIR *dir = opendir(c->workspace);

@@ -8,6 +8,7 @@
 #include "pons/protected_files.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define WHERE "module" // in errors
@@ -50,6 +52,21 @@ typedef struct search {
     char looked[LOOKED_BYTES]; // "a, b, c": the directories tried so far
 } search;
 
+// Whether the file ends before what it says of itself: the linker would map it and the process die of it.
+static bool cut_short(const char *path)
+{
+    ElfW(Ehdr) head;
+    struct stat st;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const bool elf = fd >= 0 && fstat(fd, &st) == 0 &&
+                     read(fd, &head, sizeof head) == (ssize_t)sizeof head &&
+                     memcmp(head.e_ident, ELFMAG, SELFMAG) == 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return elf && head.e_shoff + (uint64_t)head.e_shnum * head.e_shentsize > (uint64_t)st.st_size;
+}
+
 static int open_module(const char *path, const char *kind, const char *name,
                        const pons_module **ret, pons_error *err)
 {
@@ -58,6 +75,11 @@ static int open_module(const char *path, const char *kind, const char *name,
     pons_exe_dir();
     if (exe.library[0]) {
         dlopen(exe.library, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL | RTLD_NODELETE);
+    }
+    if (cut_short(path)) {
+        return pons_error_set(err, PONS_EENV, WHERE,
+                              "%s '%s' is cut short: its file is not whole, install it again", kind,
+                              name);
     }
     // NOW: a library or function that is missing is told here, not at its first use in a run.
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -125,7 +147,9 @@ static bool find_module(search *s, const char *id)
     const char *dir = pons_exe_dir();
     return try_dir(s, dir, strlen(dir), "lib/pons", file) ||
            try_dir(s, dir, strlen(dir), "../lib/pons", file) ||
-           (exe.library[0] && try_dir(s, exe.library_dir, strlen(exe.library_dir), "pons", file));
+           (exe.library[0] && // in lib/, or in a Debian's lib/TRIPLET/
+            (try_dir(s, exe.library_dir, strlen(exe.library_dir), "pons", file) ||
+             try_dir(s, exe.library_dir, strlen(exe.library_dir), "../pons", file)));
 }
 
 static bool find_in_workspace(search *s, const char *id)
@@ -194,6 +218,14 @@ int pons_module_load(const char *kind, const char *name, const void **ret_ops, p
     return PONS_OK;
 }
 
+bool pons_module_installed(const char *kind, const char *name)
+{
+    char id[NAME_BYTES];
+    search s = {.path = ""};
+    const int n = snprintf(id, sizeof id, "%s-%s", kind, name);
+    return n > 0 && (size_t)n < sizeof id && find_module(&s, id);
+}
+
 int pons_module_workspace(const char *workspace, pons_error *err)
 {
     const char *path = workspace ? workspace : "";
@@ -256,7 +288,9 @@ int pons_share_path(const char *relative, char *buf, size_t cap, pons_error *err
         found = try_dir(&s, pons_exe_dir(), strlen(pons_exe_dir()), below[i], relative);
     }
     if (!found && exe.library[0]) {
-        found = try_dir(&s, exe.library_dir, strlen(exe.library_dir), "../share/pons", relative);
+        const size_t n = strlen(exe.library_dir); // lib/, or a Debian's lib/TRIPLET/
+        found = try_dir(&s, exe.library_dir, n, "../share/pons", relative) ||
+                try_dir(&s, exe.library_dir, n, "../../share/pons", relative);
     }
     if (!found) {
         return pons_error_set(err, PONS_ENOTFOUND, "share", "%s is not in %s", relative, s.looked);

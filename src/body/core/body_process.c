@@ -281,6 +281,10 @@ static int open_descriptors(process *p, pons_error *err)
     if (p->stop_fd < 0) {
         return p->stop_fd;
     }
+    struct stat run;
+    if (stat(p->run_dir, &run) == 0 && (run.st_mode & S_IXGRP)) { // the group may stop the robot
+        (void)chmod(path, 0660);
+    }
     p->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     p->latch_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     p->tick_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -469,10 +473,10 @@ static bool alone_too_long(process *p, double alone_timeout_s)
     return (double)(now_ns - p->alone_since_ns) > most_s * (double)PONS_NS_PER_S;
 }
 
-static void run_loop(process *p, const volatile sig_atomic_t *quit, double alone_timeout_s)
+static void run_loop(process *p, const volatile sig_atomic_t *quit, const pons_body_options *o)
 {
     pons_body *b = p->body;
-    while (!(quit && *quit) && !b->quit && !alone_too_long(p, alone_timeout_s)) {
+    while (!(quit && *quit) && !b->quit && !alone_too_long(p, o->alone_timeout_s)) {
         if (wait_for_work(p)) {
             accept_clients(p);
         }
@@ -483,6 +487,9 @@ static void run_loop(process *p, const volatile sig_atomic_t *quit, double alone
         pons__body_poll(b);
         atomic_store_explicit(&p->control_robot_ns, b->robot_ns, memory_order_relaxed);
         write_saved(p);
+        if (o->on_round) {
+            o->on_round(o->on_round_user);
+        }
     }
 }
 
@@ -577,7 +584,7 @@ int pons_body_run(const pons_body_options *opts, const char *run_dir, volatile s
         rc = write_body_json(p, opts->config, err);
     }
     if (rc == PONS_OK) {
-        run_loop(p, quit, opts->alone_timeout_s);
+        run_loop(p, quit, opts);
         come_to_rest(p);
     }
     close_process(p);

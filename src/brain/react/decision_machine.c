@@ -1,6 +1,6 @@
 // decision_machine.c - the stages of a decision, from R2 to R8: what may happen to it, and who is next.
 //
-// The table below is all that there is; docs/brain.md has it as a drawing. What belongs to a stage is in the inner
+// The table below is all that there is; docs/internals/brain.md has it as a drawing. What belongs to a stage is in the inner
 // loop's state for as long as it lasts: `asking` while a person is asked, `answered` from an answer until R6 has
 // acted on it.
 #include "brain/react/nodes.h"

@@ -4,7 +4,7 @@
 // without its goal: failed, outcome_unknown, or canceled by the policy, as who starts and cancels for ever gets nowhere
 // either. A protective stop, the kernel's preemption and a cancel that ends the task are nobody's failure. The first
 // ones go another way (the body's planner avoids for some minutes the place where the motion failed), then comes a
-// pause, then a person (recovery_steps.c has the machine, docs/safety.md the numbers). Other approaches to a place to
+// pause, then a person (recovery_steps.c has the machine, docs/reference/safety.md the numbers). Other approaches to a place to
 // which there was no way are tried before that, each once (goals/alternate_places.c).
 //
 // Decisions are counted beside the motions, but for a look at a motion under way that says "go on"; and so are motions

@@ -2,7 +2,7 @@
 //
 //     static const pons__transition rows[] = {{ASKED, YES, APPROVED, "guardrails"}, …};
 //
-// What is not in the table cannot happen: a move says so and changes nothing. docs/brain.md has them as drawings,
+// What is not in the table cannot happen: a move says so and changes nothing. docs/internals/brain.md has them as drawings,
 // which tests/brain/test_machines.c makes of the tables. Any thread.
 #pragma once
 

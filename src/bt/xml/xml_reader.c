@@ -12,6 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if XML_MINOR_VERSION < 9 // expat's newer names
+#define XML_GetCurrentLineNumber64            XML_GetCurrentLineNumber
+#define XML_GetCurrentColumnNumber64          XML_GetCurrentColumnNumber
+#define XML_SetHashSalt16Bytes(parser, bytes) XML_SetHashSalt(parser, 0x706f6e73UL)
+#endif
+
 typedef struct parse {
     pons__bt_loader *l;
     XML_Parser p;
@@ -27,8 +33,8 @@ typedef struct parse {
 
 static pons__bt_pos where(const parse *p)
 {
-    return (pons__bt_pos){p->file, (uint32_t)XML_GetCurrentLineNumber(p->p),
-                          (uint32_t)XML_GetCurrentColumnNumber(p->p) + 1};
+    return (pons__bt_pos){p->file, (uint32_t)XML_GetCurrentLineNumber64(p->p),
+                          (uint32_t)XML_GetCurrentColumnNumber64(p->p) + 1};
 }
 
 // A value as the file has it: what stood bare in it again.
@@ -179,7 +185,7 @@ pons__bt_element *pons__bt_elements_parse(pons__bt_loader *l, const char *text, 
     p.soft = soft;
     p.end = soft + len;
     XML_SetUserData(p.p, &p);
-    XML_SetHashSalt(p.p, 0x706f6e73UL);
+    XML_SetHashSalt16Bytes(p.p, (const uint8_t *)"pons, and no more");
     XML_SetElementHandler(p.p, on_start, on_end);
     XML_SetCharacterDataHandler(p.p, on_text);
     XML_SetStartDoctypeDeclHandler(p.p, on_doctype);

@@ -49,18 +49,48 @@ static void check_wall(doctor *d)
     }
 }
 
-static void check_module(doctor *d, const char *kind, const char *name, bool needed,
-                         const char *advice)
+typedef struct module {
+    const char *kind, *name;
+    const char *package; // Debian's that has it, as pons is packaged; NULL: pons itself
+    const char *needs;   // the packages that it is built with
+    const char *use;
+} module;
+
+static const module modules[] = {
+    {"driver", "ros2", "pons-ros2", "cyclonedds-dev and cyclonedds-tools", "to use ROS 2 robots"},
+    {"bridge", "ros2", "pons-ros2", "cyclonedds-dev and cyclonedds-tools",
+     "to show a body to ROS 2"},
+    {"driver", "gazebo", "pons-gazebo", "libignition-transport-dev, libignition-msgs-dev and g++",
+     "to use Gazebo"},
+    {"llm", "openai", NULL, NULL, "to use a model"},
+    {"http", "curl", NULL, "libcurl4-openssl-dev",
+     "to use a model, MCP servers behind a URL, or pages"},
+    {"groot", "zmq", "pons-groot", "libzmq3-dev and libmsgpack-dev", "to use Groot2"},
+    {"mqtt", "mosquitto", NULL, "libmosquitto-dev", "to use pons vda5050"},
+};
+static const module physics = {"driver", "mujoco", "pons-mujoco", "libmujoco-dev",
+                               "for physics; without it the driver is kinematic"};
+static const module postgres = {"store", "postgres", "pons-postgresql", "libpq-dev",
+                                "to use PostgreSQL"};
+
+static void check_module(doctor *d, const module *m, bool needed)
 {
-    char what[64];
+    char what[64], advice[256];
     const void *ops = NULL;
     pons_error err = PONS_ERROR_INIT;
-    snprintf(what, sizeof what, "%s %s", kind, name);
-    if (pons_module_load(kind, name, &ops, &err) >= 0) {
+    snprintf(what, sizeof what, "%s %s", m->kind, m->name);
+    if (pons_module_load(m->kind, m->name, &ops, &err) >= 0) {
         doctor_say(d, what, "ok", "loads", NULL);
-    } else {
-        doctor_say(d, what, needed ? "missing" : "absent", err.message, advice);
+        return;
     }
+    char line[1024];
+    snprintf(advice, sizeof advice, "install %s%s%s%s %s", m->package ? m->package : "pons",
+             m->needs ? ", or " : " again", m->needs ? m->needs : "",
+             m->needs ? " and build again," : ",", m->use);
+    doctor_say(d, what, needed ? "missing" : "absent",
+               err.status == PONS_ENOTFOUND ? err.message
+                                            : pons_error_line(&err, line, sizeof line),
+               advice);
 }
 
 // Each server of mcp.json is started, asked for its tools, and ended.
@@ -178,31 +208,15 @@ int cmd_doctor(cli *c, pons_error *err)
     const bool private = check_rights(&d);
     d.repair = d.repair && private; // where another user puts links, nothing is renamed or written
     check_files(&d);
-    check_module(&d, "driver", "mujoco", true,
-                 "install libmujoco-dev and build again, or use --driver kinematic");
+    // One that is there and cannot be loaded is what a run would start.
+    check_module(&d, &physics, pons_module_installed(physics.kind, physics.name));
     doctor_say(&d, "driver kinematic", "ok", "built in", NULL);
-    check_module(&d, "driver", "ros2", false,
-                 "install cyclonedds-dev and cyclonedds-tools and build again to use ROS 2 robots");
-    check_module(
-        &d, "bridge", "ros2", false,
-        "install cyclonedds-dev and cyclonedds-tools and build again to show a body to ROS 2");
-    check_module(
-        &d, "driver", "gazebo", false,
-        "install libignition-transport-dev, libignition-msgs-dev and g++ and build again to use "
-        "Gazebo");
-    check_module(&d, "llm", "openai", false, "build again to use a model");
-    check_module(
-        &d, "http", "curl", false,
-        "install libcurl4-openssl-dev and build again to use a model, MCP servers behind a "
-        "URL, or pages");
+    for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++) {
+        check_module(&d, &modules[i], false);
+    }
     doctor_model(&d);
     doctor_broker(&d);
-    check_module(&d, "store", "postgres", getenv("PONS_STORE") != NULL,
-                 "install libpq-dev and build again to use PostgreSQL");
-    check_module(&d, "groot", "zmq", false,
-                 "install libzmq and msgpack and build again to use Groot2");
-    check_module(&d, "mqtt", "mosquitto", false,
-                 "install libmosquitto-dev and build again to use pons vda5050");
+    check_module(&d, &postgres, getenv("PONS_STORE") != NULL);
     if (private) { // else its servers and modules may be another user's
         doctor_modules(&d);
         check_mcp(&d);

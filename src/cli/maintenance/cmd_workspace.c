@@ -342,12 +342,12 @@ static const pons_ws_file made[] = {
 int cmd_onboard(cli *c, pons_error *err)
 {
     const char *name = "seed", *fleet = NULL;
-    const char *id = "robot_001", *driver = "mujoco", *world = "house";
+    const char *id = "robot_001", *driver = app_driver_usual(), *world = "house";
     const cli_option options[] = {
         {"--dialect", "DIALECT", "seed (the default), paos1 or paos2: how new files are written",
          &name},
         {"--robot", "ID", "what config.json calls the robot; default robot_001", &id},
-        {"--driver", "NAME", "of its body; default mujoco", &driver},
+        {"--driver", "NAME", "of its body; default mujoco, where it is installed", &driver},
         {"--world", "NAME", "of its body; default house", &world},
         {"--fleet", NULL, "the shared workspace of a fleet, and its robots' own", &fleet},
         {NULL, NULL, NULL, NULL}};

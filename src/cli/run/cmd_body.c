@@ -1,10 +1,12 @@
 // cmd_body.c - `pons body`: a robot's owner, as a process of its own; `pons body pose`, which tells the
 // one that runs where it is; and `pons body ros2`, which shows it to ROS (ros2_bridge.c).
+#include "app/service/service.h"
 #include "app/workspace/which_robot.h"
 #include "cli/cli.h"
 #include "pons/link_message.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,6 +41,11 @@ static int pose(cli *c, pons_error *err)
                 at[2]);
     }
     return PONS_OK;
+}
+
+static void on_round(void *user)
+{
+    app_service_alive();
 }
 
 static int camera(cli *c, const cli_camera_options *o, const char *size, const char *fps,
@@ -161,6 +168,9 @@ int cmd_body(cli *c, pons_error *err)
     o.speed = speed;
     o.battery_pct = battery;
     o.for_run = for_run != NULL;
+    o.on_round = on_round;
+    // A service stays, whoever comes or not.
+    o.alone_timeout_s = app_service_managed() ? INFINITY : o.alone_timeout_s;
     if (!for_run && isatty(STDERR_FILENO)) {
         cli_err("pons: body %s in %s at %s; Ctrl-C ends it\n", meant.driver, meant.world,
                 c->app.run_dir);
@@ -174,6 +184,7 @@ int cmd_body(cli *c, pons_error *err)
             &recording, err);
     }
     rc = rc < 0 ? rc : pons_body_run(&o, c->app.run_dir, &cli_ended, err);
+    app_service_stopping();
     app_bridge_end(bridge);
     if (app_recording_close(recording, &unwritten) < 0) {
         cli_tell(&unwritten);

@@ -165,7 +165,8 @@ bool prompt_line(prompt_lines *p, char *text)
 
 bool stdin_read(stdin_lines *in)
 {
-    const ssize_t n = read(STDIN_FILENO, in->text + in->length, sizeof in->text - in->length - 1);
+    const size_t had = in->length < sizeof in->text ? in->length : sizeof in->text - 1;
+    const ssize_t n = read(STDIN_FILENO, in->text + had, sizeof in->text - had - 1);
     in->open = n > 0;
     in->length += n > 0 ? (size_t)n : 0;
     in->text[in->length] = '\0';

@@ -9,6 +9,7 @@ typedef struct words { // as they were typed; NULL: not given
     cli_server_words server;
     const char *thread, *skills, *llm, *speed, *seed;
     bool alone; // no body is started here
+    const char *no_body;
 } words;
 
 static int read_words(cli *c, words *w, pons_error *err)
@@ -35,6 +36,7 @@ static int read_words(cli *c, words *w, pons_error *err)
         CLI_ROBOT_OPTIONS(c),
         {"--skills", "NAME,…", "modules skill-NAME that the body has too", &w->skills},
         {"--llm", "SPEC", "as of `pons run`", &w->llm},
+        {"--no-body", NULL, "start no body: somebody else does, a service for one", &w->no_body},
         {"--speed", "X", "robot clock over host clock, 0.1 to 100; default 1", &w->speed},
         {"--seed", "N", "of everything random; default: from the system", &w->seed},
         {NULL, NULL, NULL, NULL},
@@ -77,7 +79,7 @@ int cmd_serve(cli *c, pons_error *err)
         o.run.policy = &policy;
         o.run.skills = w.skills;
         o.run.llm = w.llm;
-        o.run.body_manual = w.alone;
+        o.run.body_manual = w.alone || w.no_body;
         rc = cli_session_run(c, &o, err);
     }
     pons_rules_close(&policy);
