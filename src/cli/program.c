@@ -141,7 +141,7 @@ int cli_main(int argc, char **argv)
     hold_standard_fds();
     pons_process_seal(); // before anything is read from the environment
     cli_service_open();
-    umask(077);          // what pons writes is its user's
+    umask(077); // what pons writes is its user's
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error, not an end
     pons_value_init();
