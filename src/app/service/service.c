@@ -15,11 +15,11 @@
 
 static struct {
     int fd; // connected; -1: nobody listens
-    bool told_ready;
+    bool ready_sent;
     int64_t every_ms, fed_ms; // 0: there is no watchdog
 } service = {.fd = -1};
 
-static void tell(const char *text)
+static void send_line(const char *text)
 {
     if (service.fd >= 0) {
         (void)!send(service.fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -83,17 +83,17 @@ void app_service_alive(void)
     }
     const pons_clock clock = pons_clock_real();
     const int64_t now_ms = pons_now_ms(&clock);
-    if (!service.told_ready) {
-        service.told_ready = true;
-        tell("READY=1");
+    if (!service.ready_sent) {
+        service.ready_sent = true;
+        send_line("READY=1");
     }
     if (service.every_ms > 0 && now_ms - service.fed_ms >= service.every_ms) {
         service.fed_ms = now_ms;
-        tell("WATCHDOG=1");
+        send_line("WATCHDOG=1");
     }
 }
 
 void app_service_stopping(void)
 {
-    tell("STOPPING=1");
+    send_line("STOPPING=1");
 }
