@@ -13,7 +13,6 @@
 #include "brain/records/event_fields.h"
 #include "brain/state/self.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct line { // one of the two, at the moment of the fork

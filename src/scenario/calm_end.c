@@ -7,8 +7,6 @@
 #include "pons/link_message.h"
 #include "scenario/runner.h"
 
-#include <string.h>
-
 #define CARE_NS     (5 * PONS_NS_PER_S) // between two looks of the person
 #define AGREES_MAX  3
 #define BATTERY_PCT 95.0

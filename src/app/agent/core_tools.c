@@ -11,8 +11,6 @@
 #include "pons/tools.h"
 #include "pons/yaml.h"
 
-#include <unistd.h>
-
 #define WHERE "tools"
 
 int app_tools_config(const app_context *c, pons_value **ret, pons_error *err)

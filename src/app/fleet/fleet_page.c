@@ -5,7 +5,6 @@
 #include "app/fleet/robot_unit.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BLOCKED (-2) // of pons_fleet_holder

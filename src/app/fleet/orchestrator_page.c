@@ -4,7 +4,6 @@
 #include "pons/out_of_memory.h"
 #include "pons/workspace.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

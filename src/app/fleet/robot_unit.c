@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define START_EVERY_MS 3000
 #define STARTS_MAX     5 // in a row that have come to nothing; then

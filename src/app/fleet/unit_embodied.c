@@ -55,7 +55,6 @@ void app_unit_judge(void *user, const char *skill, const pons_value *args, bool 
                     pons_value *rules)
 {
     const app_unit *u = user;
-    (void)asked;
     pons_ws_live_judge(u->files, skill, args, false, rules);
 }
 

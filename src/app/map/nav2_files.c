@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { OCCUPIED = 0, UNKNOWN = 205, FREE = 254, CELLS_EDGE_MAX = 20000 };
 

@@ -28,7 +28,6 @@ typedef struct parts {
 static void agent_close(void *user, pons_serve_agent *a)
 {
     parts *p = a->parts;
-    (void)user;
     pons_agent_close(a->agent);
     if (p) {
         while (p->n_look > 0) {

@@ -86,7 +86,6 @@ static void start(void *user, pons_run *run, const char *await_id, const pons_va
                   bool restarted)
 {
     app_companion *c = user;
-    (void)run;
     (void)restarted; // the log is read again from where the request says
     app_follower_start(c->w, await_id, request, look, c);
 }
@@ -95,7 +94,6 @@ static void start(void *user, pons_run *run, const char *await_id, const pons_va
 static void stop(void *user, const char *thread, pons_run *run)
 {
     const app_companion *c = user;
-    (void)run;
     app_follower_forget(c->w, thread);
 }
 
@@ -104,7 +102,6 @@ static void stop(void *user, const char *thread, pons_run *run)
 static int mark(void *user, const pons_value *args, pons_value **ret, pons_error *err)
 {
     const app_companion *c = user;
-    (void)args;
     const int rc = app_log_mark(c->store, PONS_COMPANION_THREAD, ret, err);
     return rc < 0 || json_integer_value(*ret) > 0
                ? rc
@@ -183,7 +180,6 @@ static int companion(pons_cx *cx, void *user, pons_error *err)
     const pons_value *answer = NULL;
     char id[PONS_ID_MAX];
     const pons_value *sent = pons_cx_get(cx, "sent");
-    (void)user;
     if (!json_is_object(sent)) { // a client may begin wherever it likes
         return pons_error_set(err, PONS_EINVAL, WHERE, "nothing was sent: begin with a message");
     }

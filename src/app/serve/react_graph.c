@@ -120,7 +120,6 @@ static void start(void *user, pons_run *run, const char *await_id, const pons_va
                   bool restarted)
 {
     app_react *r = user;
-    (void)run;
     (void)restarted; // the log is read again from where the request says
     app_follower_start(r->o.follower, await_id, request, look, r);
 }
@@ -144,7 +143,6 @@ static void stop(void *user, const char *thread, pons_run *run)
 static void let_go(void *user, const char *thread, pons_run *run)
 {
     const app_react *r = user;
-    (void)run;
     app_follower_forget(r->o.follower, thread);
 }
 
@@ -153,7 +151,6 @@ static void let_go(void *user, const char *thread, pons_run *run)
 static int mark(void *user, const pons_value *args, pons_value **ret, pons_error *err)
 {
     const app_react *r = user;
-    (void)args;
     return app_log_mark(r->o.store, r->thread, ret, err);
 }
 

@@ -176,7 +176,6 @@ static int start(void *self, uint64_t call, const char *tool, const pons_value *
     goals *g = self;
     pons_autovalue said = NULL;
     const char *text = pons_get_str(args, "text", "");
-    (void)key;
     if (strcmp(tool, "robot_goal") != 0) {
         return pons_error_set(err, PONS_ENOTFOUND, WHERE, "there is no tool %.64s", tool);
     }

@@ -306,7 +306,6 @@ static int open_recorded(void *user, pons_store store, pons_error *err)
 {
     app_recorded *r = user;
     app_robot meant;
-    (void)store;
     const int rc = app_robot_meant(r->c, r->driver, r->world, &meant, err);
     if (rc < 0) {
         return rc;

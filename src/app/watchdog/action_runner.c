@@ -10,7 +10,6 @@
 #include "pons/watchdog_trees.h"
 
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -98,7 +98,6 @@ static int start(void *self, uint64_t call, const char *tool, const pons_value *
 {
     pictures *p = self;
     const pons_value *wanted = pons_get(args, "cameras");
-    (void)key;
     if (p->call || strcmp(tool, "picture") != 0) {
         return pons_error_set(err, PONS_EBUSY, WHERE, "another picture is being taken");
     }

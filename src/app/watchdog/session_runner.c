@@ -311,7 +311,6 @@ static int count_other(void *user, const char *runner, int64_t beats)
 {
     const watch *w = ((void **)user)[0];
     int *others = ((void **)user)[1];
-    (void)beats;
     *others += strcmp(runner, w->runner) != 0 && !is_dead((void *)(uintptr_t)w, runner);
     return 0;
 }

@@ -114,7 +114,6 @@ static bool is_begun(text_task *e, const char *thread)
 static int adopt(void *self, uint64_t call, const char *tool, const char *key, pons_error *err)
 {
     text_task *e = self;
-    (void)tool;
     if (!is_begun(e, key)) {
         return pons_error_set(err, PONS_ENOTFOUND, WHERE, "it was not begun");
     }

@@ -109,28 +109,24 @@ static void modes(const app_context *c, pons_value *names)
 {
     static const char *const all[] = {"values", "updates",     "messages", "custom",
                                       "tasks",  "checkpoints", "debug",    NULL};
-    (void)c;
     add_texts(names, all);
 }
 
 static void priorities(const app_context *c, pons_value *names)
 {
     static const char *const all[] = {"background", "user", "urgent", NULL};
-    (void)c;
     add_texts(names, all);
 }
 
 static void dialects(const app_context *c, pons_value *names)
 {
     static const char *const all[] = {"seed", "paos1", "paos2", NULL};
-    (void)c;
     add_texts(names, all);
 }
 
 static void shells(const app_context *c, pons_value *names)
 {
     static const char *const all[] = {"bash", "zsh", "fish", NULL};
-    (void)c;
     add_texts(names, all);
 }
 

@@ -40,7 +40,6 @@ static int find_world(void *user, const char *name, pons_value **ret, pons_error
 static void ready(void *user)
 {
     static const char line[] = "ready\n";
-    (void)user;
     const ssize_t n = write(STDOUT_FILENO, line, strlen(line));
     (void)n; // who has started this one has gone
 }

@@ -4,7 +4,6 @@
 #include "pons/brain.h"
 #include "pons/companion.h"
 #include "pons/config_file.h"
-#include "pons/drivers.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
 #include "pons/llm.h"

@@ -23,11 +23,9 @@
 #include "brain/records/event_fields.h"
 #include "brain/state/self.h"
 #include "pons/log.h"
-#include "pons/out_of_memory.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MESSAGES_PER_POLL        256

@@ -11,7 +11,6 @@
 #include "pons/buf.h"
 
 #include <math.h>
-#include <string.h>
 
 bool pons__latched(const pons_brain *b)
 {

@@ -13,8 +13,6 @@
 // brain's loop thread.
 #include "brain/goals/alternate_places.h"
 
-#include <string.h>
-
 #define ALTERNATES_MAX 8
 
 bool pons__no_way(const pons_brain *b, const char *skill, int64_t error_code)

@@ -12,7 +12,6 @@
 static void answer(pons_brain *b, pons_run *run, const char *id, pons_value *a)
 {
     pons_error ignored = PONS_ERROR_INIT; // an await that is gone wants no answer
-    (void)b;
     pons_run_answer(run, id, a, &ignored);
 }
 

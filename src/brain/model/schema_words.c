@@ -4,7 +4,6 @@
 #include "brain/state/queries.h"
 #include "pons/buf.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 pons_value *pons__form_constant(const char *text)

@@ -13,7 +13,6 @@
 #include "brain/tasks/tasks.h"
 #include "pons/language.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { REASON_MAX = 384, SEARCH_MS = 20000 };
@@ -276,7 +275,6 @@ static int run_skill(void *user, const pons_plan_call *call, pons_plan_outcome *
                      pons_error *err)
 {
     pursuit *p = user;
-    (void)err;
     const pons_critic *critic = pons__guard_critic(p->b);
     pons_autovalue none = json_object();
     const pons_value *args = call->parameters;
@@ -380,8 +378,6 @@ static int confirm(void *user, const pons_plan *p, const pons_plan_step *step, c
                    bool *ret, pons_error *err)
 {
     pons__reply *answer = NULL;
-    (void)p;
-    (void)err;
     const int rc = ask(user, "confirm", step ? step->step_id : -1, question, &answer);
     if (rc >= 0) {
         *ret = !says_no(answer);

@@ -34,7 +34,6 @@
 #include "brain/records/event_fields.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ID_HEX = 8 };

@@ -28,7 +28,6 @@
 #include "pons/fields.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ROWS        32    // of one tick

@@ -6,8 +6,6 @@
 #include "brain/records/record_table.h"
 #include "brain/state/self.h"
 
-#include <string.h>
-
 // clang-format off
 static const pons__field meets_fields[] = {
     {"intent", TEXT,   NEVER, offsetof(pons__meets, intent), .means = "of the goals that it meets; `do`: called by its name or by a phrase, of which its `test` and `says` count"},

@@ -9,13 +9,11 @@
 
 #include "cli/agent/agent_cli.h"
 #include "cli/terminal/status_area.h"
-#include "pons/printable.h"
 
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LINE_SHOWN 160 // bytes of a value on a line
 

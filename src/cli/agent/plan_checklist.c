@@ -3,7 +3,6 @@
 #include "cli/agent/agent_cli.h"
 #include "cli/agent/agent_events.h"
 #include "cli/terminal/status_area.h"
-#include "pons/printable.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 // prompt_context.c - what the model is told of here and now: the date, where it works, the robot's world.
 #include "cli/agent/chat.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

@@ -3,8 +3,6 @@
 // by any of its robots, or leads to a zone that there is not, is told to who asks for it, at once.
 #include "cli/fleet/fleet.h"
 
-#include <string.h>
-
 int cmd_fleet_assign(cli *c, pons_error *err)
 {
     const char *stops = NULL, *needs = "", *payload = "0", *priority = "normal", *deadline = NULL;

@@ -4,9 +4,6 @@
 #include "cli/fleet/fleet.h"
 #include "pons/items.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 // ---- run ----------------------------------------------------------------------------------------
 
 static void show_change(void *user, pons_value *task)

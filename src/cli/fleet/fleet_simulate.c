@@ -3,7 +3,6 @@
 #include "pons/fleet.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -10,7 +10,6 @@
 #include "pons/module.h"
 
 #include <arpa/inet.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 

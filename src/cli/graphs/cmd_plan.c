@@ -9,7 +9,6 @@
 // name tools is a turn of the agent (cli_agent_plan).
 #include "cli/agent/agent_cli.h"
 #include "pons/buf.h"
-#include "pons/file.h"
 #include "pons/language.h"
 #include "pons/module.h"
 #include "pons/out_of_memory.h"
@@ -19,7 +18,6 @@
 #include "pons/yaml.h"
 #include "pons/yes_no.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +131,6 @@ static int run_speak(void *user, const pons_plan_call *call, pons_plan_outcome *
 {
     const runner *r = user;
     const char *text = NULL;
-    (void)err;
     if (is_fallback(call, out) || !pons_plan_speech(call, &text, out)) {
         return PONS_OK;
     }
@@ -232,8 +229,6 @@ static int confirm(void *user, const pons_plan *p, const pons_plan_step *step, c
                    bool *ret, pons_error *err)
 {
     char line[ANSWER_MAX], asked[ANSWER_MAX];
-    (void)p;
-    (void)step;
     snprintf(asked, sizeof asked, "%s [y/n, 是/否]", question);
     pons_yes_no said = PONS_SAID_NEITHER;
     while (said == PONS_SAID_NEITHER) { // what is neither approves nothing: it is asked again
@@ -267,7 +262,6 @@ static void print_result(void *user, const pons_execution_result *result)
 static double now_s(void *user)
 {
     const pons_clock clock = pons_clock_real();
-    (void)user;
     return (double)pons_wall_ms(&clock) / 1e3;
 }
 

@@ -11,10 +11,8 @@
 #include "pons/brain.h"
 
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define HISTORY_ROWS    50
 #define EVENTS_PER_READ 1000 // a page of the log: memory does not grow with its length

@@ -4,8 +4,6 @@
 #include "cli/graphs/graph_run.h"
 #include "pons/module.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

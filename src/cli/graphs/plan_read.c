@@ -3,13 +3,11 @@
 #include "cli/cli.h"
 #include "pons/buf.h"
 #include "pons/file.h"
-#include "pons/out_of_memory.h"
 #include "pons/plan.h"
 #include "pons/schema.h"
 #include "pons/yaml.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { READ_BYTES = 1 << 16, BODY_WAIT_MS = 500 };

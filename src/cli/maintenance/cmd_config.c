@@ -81,7 +81,6 @@ static int kernel(cli *c, const char *path, pons_error *err)
 static int intents(cli *c, const char *path, pons_error *err)
 {
     pons_policy rules = {0};
-    (void)path;
     const int rc = app_policy(&c->app, &rules, err);
     pons_rules_close(&rules);
     return rc;
@@ -90,7 +89,6 @@ static int intents(cli *c, const char *path, pons_error *err)
 static int agent(cli *c, const char *path, pons_error *err)
 {
     pons_agent_config *config = NULL;
-    (void)path;
     int rc = app_agent_config(&c->app, &config, err);
     if (rc >= 0 && access(c->app.workspace, F_OK) == 0) { // the core tools work in its folder
         rc = app_agent_names_check(&c->app, config, err);
@@ -119,7 +117,6 @@ static int tools(cli *c, const char *path, pons_error *err)
 static int world_view(cli *c, const char *path, pons_error *err)
 {
     pons_world_view *view = NULL;
-    (void)c;
     const int rc = pons_world_view_load(path, &view, err);
     pons_world_view_unref(view);
     return rc;
@@ -139,7 +136,6 @@ static int servers(cli *c, const char *path, pons_error *err)
 static int fleet(cli *c, const char *path, pons_error *err)
 {
     app_fleet_file file = {0};
-    (void)path;
     const int rc = app_fleet_load(&c->app, &file, err);
     app_fleet_free(&file);
     return rc;
@@ -148,7 +144,6 @@ static int fleet(cli *c, const char *path, pons_error *err)
 static int vda5050(cli *c, const char *path, pons_error *err)
 {
     pons_autovalue v = NULL;
-    (void)path;
     return app_yaml(&c->app, "config/vda5050.yaml", "schemas/vda5050.json", &v, err);
 }
 
@@ -156,7 +151,6 @@ static int robot(cli *c, const char *path, pons_error *err)
 {
     pons_autovalue config = NULL;
     pons_ws_dialect dialect;
-    (void)path;
     return app_workspace_config(&c->app, &config, &dialect, err);
 }
 

@@ -10,7 +10,6 @@
 #include "pons/protected_files.h"
 #include "pons/tools.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "pons/buf.h"
 
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TOOL    "search_lessons"

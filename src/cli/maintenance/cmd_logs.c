@@ -11,7 +11,6 @@
 #include "pons/spelling.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>

@@ -83,7 +83,6 @@ int cli_help_values(cli *c, const char *kind, pons_error *err)
             kinds[i].add(c, names);
         }
     }
-    (void)err;
     pons_each(name, names) {
         cli_out("%s\n", json_string_value(name));
     }

@@ -4,7 +4,6 @@
 // The file is changed by map/zone_edit.c.
 #include "cli/map/map.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { POINTS_MAX = 64 };

@@ -13,7 +13,6 @@
 #include "pons/rule_policy.h"
 #include "pons/store.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define THREAD  "replay"

@@ -8,11 +8,9 @@
 #include "cli/terminal/answer.h"
 #include "pons/buf.h"
 #include "pons/rule_policy.h"
-#include "pons/yes_no.h"
 
 #include <poll.h>
 #include <pwd.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>

@@ -5,9 +5,7 @@
 #include "cli/cli.h"
 #include "pons/link_message.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -5,7 +5,6 @@
 #include "cli/served.h"
 #include "pons/rule_policy.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -2,7 +2,6 @@
 #include "app/watchdog/watchdog.h"
 #include "cli/cli.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void show_action(void *user, const char *id, const char *status, const pons_value *action)

@@ -8,15 +8,12 @@
 #include "cli/agent/agent_cli.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
-#include "pons/log.h"
 #include "pons/rule_policy.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #define SAID_BYTES_MAX     4095
 #define STOP_TIMEOUT_MS    1000

@@ -272,7 +272,6 @@ static int wake_fd(void *user)
 static int opened(void *user, pons_store store, pons_error *err)
 {
     prompt *p = user;
-    (void)store;
     if (pthread_create(&p->talker, NULL, talk, p) != 0) {
         return pons_error_set(err, PONS_EENV, "agent", "no thread for the chat");
     }

@@ -135,7 +135,6 @@ static int tell_ready(void *user, const char *url, const char *stop_url, pons_er
 {
     cli_server *s = user;
     const char *print = s->server.fingerprint, *tokens = s->server.token_file;
-    (void)err;
     if (s->w->open) {
         open_page(s, url);
     }

@@ -30,7 +30,6 @@ static void *live(void *user)
 static int opened(void *user, pons_store store, pons_error *err)
 {
     beside *b = user;
-    (void)store;
     b->running = pthread_create(&b->thread, NULL, live, b) == 0;
     return b->running ? PONS_OK : pons_error_set(err, PONS_EENV, "serve", "no thread for a life");
 }

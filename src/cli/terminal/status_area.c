@@ -8,7 +8,6 @@
 
 #include "cli/cli.h"
 #include "pons/out_of_memory.h"
-#include "pons/printable.h"
 
 #include <stdlib.h>
 #include <string.h>

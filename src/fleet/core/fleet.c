@@ -15,7 +15,6 @@
 #include "pons/out_of_memory.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include "pons/machine.h"
 #include "pons/out_of_memory.h"
 
-#include <stdio.h>
 #include <string.h>
 
 const char *const pons_fleet_priorities[] = {"low", "normal", "high", NULL};

@@ -6,7 +6,6 @@
 #include "pons/out_of_memory.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 double pons_fleet_map_way(pons_fleet_map *map, size_t from, size_t to)
 {

@@ -128,10 +128,8 @@ static void expect_words(const pons_value *wanted, const pons_value *counts, con
 
 static void expect_said(const char *said, const pons__story *story, pons_value *misses)
 {
-    size_t i;
-    json_t *word;
     bool received = !said;
-    json_array_foreach(story->said, i, word) {
+    pons_each(word, story->said) {
         received = received || strcmp(json_string_value(word), said) == 0;
     }
     if (!received) {

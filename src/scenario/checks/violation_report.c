@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 void pons__watch_broken(pons__watch *w, const char *kind, const char *fmt, ...)
 {

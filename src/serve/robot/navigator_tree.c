@@ -6,8 +6,6 @@
 //     {tree, goal_id, file, of, nodes: [{path, state}, …]}     a node's place in the list is its number
 #include "serve/robot/live_pose.h"
 
-#include <string.h>
-
 #define NODES_MAX 4096
 
 static json_t *place(json_t *nodes, int64_t at)

@@ -14,7 +14,6 @@
 #include "serve/access/reply.h"
 #include "serve/robot/robot.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define EVENTS_MAX 1000

@@ -10,7 +10,6 @@
 // is not asked for any more, and then it goes on as well.
 #include "serve/runs/run_begin.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { NODES_MAX = 64 };
