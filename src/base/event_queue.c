@@ -63,8 +63,6 @@ static void drop(pons_event_queue *q, const uint64_t *call)
     }
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 int pons_event_queue_init(pons_event_queue *q, size_t size, void (*clear)(void *event),
                           pons_error *err)
 {

@@ -112,8 +112,6 @@ static bool fits(const pons_value *have, const pons_value *want)
     return equal(have, want);
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 int pons__item_filter_check(const pons_value *filter, pons_error *err)
 {
     if (filter && !json_is_object(filter)) {

@@ -99,8 +99,6 @@ static size_t encode(uint32_t c, char ret[4])
     return n;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 static int end_word(gathering *g)
 {
     if (!g->len || g->full) {

@@ -93,8 +93,6 @@ static int add_text(void *user, const pons_value *v)
     return bad ? PONS_ENOMEM : PONS_OK;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 int pons__item_paths_check(const char *const *fields, pons_error *err)
 {
     for (size_t i = 0; fields && fields[i]; i++) {

@@ -125,8 +125,6 @@ static const struct {
 };
 // clang-format on
 
-// ---- public functions ---------------------------------------------------------------------------
-
 int pons_message_decode(const pons_value *json, pons_message *ret, pons_error *err)
 {
     const char *word = pons_get_str(json, "type", "");

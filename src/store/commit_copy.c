@@ -101,8 +101,6 @@ static pons_commit *carve_commit(carver *k, const pons_commit *c)
     return mine;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 void *pons__commit_copy(const pons_commit *c, size_t head, pons_commit **ret, size_t *ret_bytes)
 {
     carver measure = {.used = head};

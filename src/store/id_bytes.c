@@ -71,8 +71,6 @@ static bool pack_hex(const char *id, uint8_t *ret)
     return true;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 size_t pons__id_pack(const char *id, uint8_t ret[PONS__ID_PACKED_MAX])
 {
     size_t len = strlen(id);

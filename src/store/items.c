@@ -39,8 +39,6 @@ static bool are_words(const char *text)
     return good;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 typedef struct placed {
     const pons_item_row *row;
     size_t at;

@@ -31,8 +31,6 @@ static bool wanted(const prune_rows *rows, size_t at, const pons_prune *what)
     return what->keep_since_ms && rows->at[at].wall_ms >= what->keep_since_ms;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 int pons__prune_check(const char *thread, const pons_prune *what, pons_error *err)
 {
     int rc = pons__store_check_thread(thread, err);

@@ -37,8 +37,6 @@ static int check_record(const pons_record_row *row, pons_error *err)
     return PONS_OK;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 void pons_store_close(pons_store *s)
 {
     if (!s || !s->ops) {

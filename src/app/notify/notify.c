@@ -18,7 +18,6 @@
 #include "pons/items.h"
 #include "pons/log.h"
 #include "pons/out_of_memory.h"
-#include "pons/yaml.h"
 
 #include <poll.h>
 #include <pthread.h>

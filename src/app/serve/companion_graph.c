@@ -13,7 +13,6 @@
 #include "app/serve/companion_graph.h"
 
 #include "pons/companion.h"
-#include "pons/messages.h"
 #include "pons/out_of_memory.h"
 
 #include <stdio.h>

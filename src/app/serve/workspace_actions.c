@@ -12,7 +12,6 @@
 #include "pons/brain.h"
 #include "pons/companion.h"
 #include "pons/link_message.h"
-#include "pons/rule_policy.h"
 
 #include <fcntl.h>
 #include <poll.h>

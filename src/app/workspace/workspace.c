@@ -4,8 +4,6 @@
 #include "pons/brain.h"
 #include "pons/companion.h"
 #include "pons/config_file.h"
-#include "pons/link_message.h"
-#include "pons/link_report.h"
 #include "pons/llm.h"
 #include "pons/module.h"
 #include "pons/protected_files.h"

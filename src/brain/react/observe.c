@@ -15,7 +15,6 @@
 #include "brain/recovery/recovery.h"
 #include "brain/tasks/questions.h"
 #include "brain/tasks/tasks.h"
-#include "pons/geometry.h"
 
 #include <math.h>
 #include <string.h>

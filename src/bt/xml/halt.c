@@ -75,8 +75,6 @@ static int forget(pons_bt_tree *t, uint32_t i, pons_error *err)
     return PONS_OK;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 int pons__bt_halt_xml(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
     const pons__bt_node *n = &t->nodes[i];

@@ -47,8 +47,6 @@ static int list(const cli *c)
     return PONS_OK;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 static int show(const cli *c, const char *name, const char *format, const char *xray,
                 pons_error *err)
 {

@@ -10,7 +10,6 @@
 #include "cli/agent/agent_cli.h"
 #include "pons/buf.h"
 #include "pons/language.h"
-#include "pons/module.h"
 #include "pons/out_of_memory.h"
 #include "pons/plan.h"
 #include "pons/rule_policy.h"

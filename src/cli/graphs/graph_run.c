@@ -12,7 +12,6 @@
 //     pons graph resume ---+-- hold <---------+   (--step, --before, --after)
 #include "cli/graphs/graph_run.h"
 
-#include "pons/buf.h"
 #include "pons/traces.h"
 
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 //
 // The graph is in the thread's first event, graph.started; a thread keeps it.
 #include "cli/graphs/graph_run.h"
-#include "pons/module.h"
 
 #include <string.h>
 #include <time.h>

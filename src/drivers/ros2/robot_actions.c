@@ -19,7 +19,6 @@
 #include "drivers/ros2/configured_skills.h"
 #include "drivers/ros2/nav2.h"
 #include "drivers/ros2/nav2_services.h"
-#include "pons/clock.h"
 #include "pons/module.h"
 
 #include <limits.h>

@@ -33,8 +33,6 @@ static void rand_ready(pons_cx *cx)
     cx->rand_ready = true;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 int64_t pons_cx_wall_ms(pons_cx *cx)
 {
     if (!cx->wall_fixed) {

@@ -82,8 +82,6 @@ int pons_effects_read(pons_store store, const char *thread, uint32_t state_mask,
     return st;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 int pons_state_read(pons_store store, const char *thread, const char *ns, pons_value **ret_state,
                     pons_error *err)
 {

@@ -73,8 +73,6 @@ static int hold(pons_cx *cx, pons_value *v, const pons_value **ret)
     return PONS_OK;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 int pons_cx_item_put(pons_cx *cx, const char *ns, const char *key, const pons_value *value,
                      const pons_item_put *opts, pons_error *err)
 {

@@ -42,8 +42,6 @@ static pons_value *input_of(const pons_cx *cx)
     return input;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 static int queue(pons_cx *cx, pons_error *err)
 {
     pons_thread *t = cx->run->t;

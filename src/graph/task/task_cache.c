@@ -109,8 +109,6 @@ static int key_of(const pons_cx *cx, char ret[33], pons_error *err)
     return PONS_OK;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 int pons__cache_recall(pons_cx *cx, bool *ret, pons_error *err)
 {
     char key[33];

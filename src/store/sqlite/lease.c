@@ -78,8 +78,6 @@ static int delete_rows(sq *s, const char *thread, pons_error *err)
     return rc;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 int pons__sq_lease_acquire(void *self, const char *thread, pons_lease *ret, pons_error *err)
 {
     sq *s = self;

@@ -96,8 +96,6 @@ static bool same_file(int fd, const char *path)
            mine.st_ino == there.st_ino;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 int pons__lock_take(const char *dir, const char *thread, const char *host, int *ret_fd,
                     lock_holder *ret, pons_error *err)
 {

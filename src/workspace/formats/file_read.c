@@ -111,8 +111,6 @@ static void set_dialect(pons_ws_doc *d)
     }
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 static int refuse(const char *name, size_t line, const char *what, pons_error *err)
 {
     pons_error_set(err, PONS_EINVAL, WHERE, "%s", what);
