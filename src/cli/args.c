@@ -185,6 +185,12 @@ int cli_word_or_json(const char *text, const char *option, pons_value **ret, pon
     return *ret ? PONS_OK : app_bad(err, "%s: it is not valid UTF-8", option);
 }
 
+size_t cli_cut(const char *text, size_t most)
+{
+    const size_t n = strlen(text);
+    return n > most ? pons__utf8_cut(text, most) : n;
+}
+
 int cli_words(const cli *c, int from, size_t most, pons_buf *ret, pons_error *err)
 {
     pons_buf_str(ret, "");
@@ -196,14 +202,9 @@ int cli_words(const cli *c, int from, size_t most, pons_buf *ret, pons_error *er
         return pons_error_set(err, PONS_ENOMEM, "", "out of memory");
     }
     return ret->len <= most ? PONS_OK
-                            : app_bad(err, "%s: that is longer than %zu bytes",
-                                      c->self ? c->self->name : "pons", most);
-}
-
-size_t cli_cut(const char *text, size_t most)
-{
-    const size_t n = strlen(text);
-    return n > most ? pons__utf8_cut(text, most) : n;
+                            : app_bad(err, "%s: '%.*s …' is longer than %zu bytes",
+                                      c->self ? c->self->name : "pons", (int)cli_cut(ret->data, 24),
+                                      ret->data, most);
 }
 
 volatile sig_atomic_t cli_ended;
