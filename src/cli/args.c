@@ -201,10 +201,11 @@ int cli_words(const cli *c, int from, size_t most, pons_buf *ret, pons_error *er
     if (ret->failed) {
         return pons_error_set(err, PONS_ENOMEM, "", "out of memory");
     }
-    return ret->len <= most ? PONS_OK
-                            : app_bad(err, "%s: '%.*s …' is longer than %zu bytes",
-                                      c->self ? c->self->name : "pons", (int)cli_cut(ret->data, 24),
-                                      ret->data, most);
+    if (ret->len <= most) {
+        return PONS_OK;
+    }
+    return app_bad(err, "%s: '%.*s …' is longer than %zu bytes", c->self ? c->self->name : "pons",
+                   (int)cli_cut(ret->data, 24), ret->data, most);
 }
 
 volatile sig_atomic_t cli_ended;

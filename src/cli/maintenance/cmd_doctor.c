@@ -83,13 +83,17 @@ static void check_module(doctor *d, const module *m, bool needed)
         return;
     }
     char line[1024];
-    snprintf(advice, sizeof advice, "install %s%s%s%s %s", m->package ? m->package : "pons",
-             m->needs ? ", or " : " again", m->needs ? m->needs : "",
-             m->needs ? " and build again," : ",", m->use);
-    doctor_say(d, what, needed ? "missing" : "absent",
-               err.status == PONS_ENOTFOUND ? err.message
-                                            : pons_error_line(&err, line, sizeof line),
-               advice);
+    const char *package = m->package ? m->package : "pons", *why = err.message;
+    if (m->needs) {
+        snprintf(advice, sizeof advice, "install %s, or %s and build again, %s", package, m->needs,
+                 m->use);
+    } else {
+        snprintf(advice, sizeof advice, "install %s again, %s", package, m->use);
+    }
+    if (err.status != PONS_ENOTFOUND) {
+        why = pons_error_line(&err, line, sizeof line);
+    }
+    doctor_say(d, what, needed ? "missing" : "absent", why, advice);
 }
 
 // Each server of mcp.json is started, asked for its tools, and ended.
