@@ -139,8 +139,6 @@ static int hull(corner *c, int n, corner *ret)
     return k - 1;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 const char *pons_footprint_read(const pons_value *v, pons_footprint *ret)
 {
     corner given[GIVEN_MAX], h[2 * GIVEN_MAX];

@@ -120,8 +120,6 @@ static int live(pons_companion *c, pons_error *err)
     return PONS_OK;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 int pons_companion_open(const pons_companion_options *o, pons_companion **ret, pons_error *err)
 {
     pons_companion *c = calloc(1, sizeof *c);

@@ -203,8 +203,6 @@ static int loop(app_fleet_running *r, pons_error *err)
     return rc;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 // From what the store has to an end; reached: the store was there. What was not kept is not gone on with: the
 // next life begins with what was.
 static int live(const app_context *c, const app_fleet_run_options *o, bool *ret_reached,

@@ -195,8 +195,6 @@ LEAF(cancel)
     return PONS_BT_SUCCESS;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 int pons__nav_behave_leaves(pons__nav *n, pons_error *err)
 {
     static const pons__nav_leaf leaves[] = {

@@ -227,8 +227,6 @@ static int x_try_catch(pons_bt_tree *t, uint32_t i, pons_error *err)
     return s < 0 || s == PONS_BT_RUNNING ? s : pons__bt_end_with(t, i, PONS_BT_FAILURE, err);
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 int pons__bt_tick_control(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
     switch ((pons__bt_type)t->hot[i].type) {

@@ -201,8 +201,6 @@ void cli_agent_short(const pons_value *value, char *buf, size_t cap)
     free(text);
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 void cli_agent_view_init(cli_agent_view *v, bool json, bool live)
 {
     *v = (cli_agent_view){.json = json, .live = live && !json};

@@ -72,8 +72,6 @@ static int look_with_groot(const pons_report_tree *t, pons_error *err)
     return 1;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 static int attach(const cli *c, pons_link **ret, pons_error *err)
 {
     const int rc = app_body_link(&c->app, ret, err);

@@ -128,8 +128,6 @@ static int sweep_items(cli *c, const pons_items *it, const items_options *o, pon
     return rc;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 static const struct {
     const char *verb;
     int least, most; // words after the verb

@@ -157,8 +157,6 @@ static int tell_ready(void *user, const char *url, const char *stop_url, pons_er
     return PONS_OK;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 int cli_server_create(cli *c, const cli_server_words *w, cli_server **ret, pons_error *err)
 {
     *ret = NULL;

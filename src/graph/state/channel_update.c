@@ -176,8 +176,6 @@ static int fold_reduce(const pons__channel *ch, const pons_value *old, pons_valu
     return PONS_OK;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 const pons_reducer_fn pons_reduce_append = reduce_append;
 const pons_reducer_fn pons_reduce_add = reduce_add;
 const pons_reducer_fn pons_reduce_merge = reduce_merge;

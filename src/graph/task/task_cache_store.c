@@ -135,8 +135,6 @@ static int clear_stored(pons_store s, const char *prefix, pons_error *err)
     }
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
 pons_value *pons__cache_get(const pons_cx *cx, const char key[33])
 {
     pons__policy *p = cx->node->policy;
