@@ -25,7 +25,7 @@
 // what it has read, and gives up the definition at the end.
 #include "bt/xml/load.h"
 
-#include "bt/core/faults.h"
+#include "bt/core/load_faults.h"
 #include "bt/core/source_text.h"
 #include "bt/mdsl/read.h"
 #include "pons/buf.h"

@@ -1,7 +1,7 @@
 // retention.h - what ended tasks leave in the store, and for how long (config/kernel.yaml, store.keep).
 #pragma once
 
-#include "brain/retention/task_marks.h"
+#include "brain/retention/task_ends.h"
 #include "pons/graph.h"
 
 typedef struct pons__keep_rules {

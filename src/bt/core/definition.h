@@ -8,7 +8,7 @@
 #pragma once
 
 #include "bt/core/blackboard_value.h"
-#include "bt/core/faults.h"
+#include "bt/core/load_faults.h"
 #include "bt/core/memory_pool.h"
 #include "bt/core/node_types.h"
 #include "pons/bt.h"

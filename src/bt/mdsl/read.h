@@ -1,7 +1,7 @@
 // read.h - readers of the two forms. They fill faults; *ret stays NULL when there are any.
 #pragma once
 
-#include "bt/core/faults.h"
+#include "bt/core/load_faults.h"
 #include "pons/bt.h"
 
 int pons__bt_load_mdsl(const char *text, size_t len, const char *file,

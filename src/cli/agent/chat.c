@@ -7,7 +7,7 @@
 //     typed, the agent hears ------------------------------------> a turn, or an answer
 //     typed, a turn is under way ----> queue ----the turn is over---> a turn
 //     /word -------------------------------------------------------> chat_commands.c
-//     "stop" -------------------------------------------> the wheels, and the turn's end: chat_stop.c
+//     "stop" -------------------------------------------> the wheels, and the turn's end: chat_stop_words.c
 //     "slower" -----------------------------------------> the body: chat_pace.c
 //
 // Ctrl-C while the agent works stops the turn, keeps what was said, and gives the queue up: what was

@@ -45,7 +45,7 @@ bool cli_chat_left(void); // a signal asked to leave
 bool cli_chat_command(cli_chat *s, const char *line);
 pons_value *cli_chat_words(void); // for Tab; new
 
-// chat_stop.c: true: the words were a stop; the robot has it, or word_failed. A turn that is under way is for who
+// chat_stop_words.c: true: the words were a stop; the robot has it, or word_failed. A turn that is under way is for who
 // calls to end. Also before the session is open.
 bool cli_chat_stop(cli_chat *s, const char *words);
 

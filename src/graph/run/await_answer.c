@@ -10,7 +10,7 @@
 #include "graph/engine.h"
 #include "graph/persist/commit.h"
 #include "graph/persist/stream.h"
-#include "graph/run/run_interrupt.h"
+#include "graph/run/run_cancel.h"
 #include "graph/run/run_open.h"
 #include "graph/task/retry_timeout.h"
 

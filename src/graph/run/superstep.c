@@ -31,7 +31,7 @@
 #include "graph/persist/stream.h"
 #include "graph/run/apply_writes.h"
 #include "graph/run/namespace_queue.h"
-#include "graph/run/run_interrupt.h"
+#include "graph/run/run_cancel.h"
 #include "graph/run/run_open.h"
 #include "graph/run/subgraph_namespaces.h"
 #include "graph/task/future.h"

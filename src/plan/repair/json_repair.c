@@ -18,7 +18,7 @@
 //     repair_value.c  the lenient grammar: objects, lists, calls, words
 //     repair_separators.c  what stands between its values: blanks, commas, colons, closers
 //     repair_scalars.c  strings and numbers
-//     repair_lookahead.c   looking around, without taking anything
+//     repair_peek.c        looking around, without taking anything
 //     repair_output.c   what is told, and what is written
 #include "plan/repair/json_repair.h"
 

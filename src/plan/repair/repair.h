@@ -49,7 +49,7 @@ void pons__lenient_emit_string(pons__lenient *r, const char *s, size_t len);
 void pons__lenient_emit_name(pons__lenient *r, const char *s, size_t len);
 void pons__lenient_mark(pons__lenient *r, const char *at);
 
-// ---- repair_lookahead.c -------------------------------------------------------------------------
+// ---- repair_peek.c ------------------------------------------------------------------------------
 
 bool pons__lenient_starts(const char *s, const char *end, const char *with);
 bool pons__lenient_blank(char c);

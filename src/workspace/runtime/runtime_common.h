@@ -5,7 +5,7 @@
 //   admission.c    what a session is held against before anything moves; the table of names
 //   session_dependencies.c     whether those that it depends on have succeeded
 //   session_run.c         one session from its claim to its end
-//   session_steps.c        steps of the body, from arguments or from a policy's answer
+//   body_steps.c           steps of the body, from arguments or from a policy's answer
 //   policy_observation.c what a policy is asked
 //   policy_client.c      clients of policies
 //   ended_sessions.c         sessions that ended long ago go from the lanes
@@ -50,7 +50,7 @@ typedef struct rt_kind {
                  const pons_value *answer, const pons_value *tools, rt_plan *ret, rt_refusal *why);
 } rt_kind;
 
-extern const rt_kind pons__rt_builtin, pons__rt_vla, pons__rt_rekep; // session_steps.c
+extern const rt_kind pons__rt_builtin, pons__rt_vla, pons__rt_rekep; // body_steps.c
 
 typedef struct rt_contract {
     const pons_value *session, *target, *skill; // target, skill NULL: there is none

@@ -1,4 +1,4 @@
-// session_steps.c - steps of the body, from a session's arguments or from a policy's answer.
+// body_steps.c - steps of the body, from a session's arguments or from a policy's answer.
 //
 //     builtin   the skill is the body's, execution.params are its arguments: one step
 //     VLA       {actions: [[…], …], done?}: one step that drives the chunk at the control rate, then the

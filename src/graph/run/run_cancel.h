@@ -1,4 +1,4 @@
-// run_interrupt.h - what ends a run from outside its nodes: a cancel, a superstep's time.
+// run_cancel.h - what ends a run from outside its nodes: a cancel, a superstep's time.
 #pragma once
 
 #include "graph/core/task.h"

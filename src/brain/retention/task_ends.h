@@ -1,4 +1,4 @@
-// task_marks.h - where tasks ended, so that what they left can be cut off there.
+// task_ends.h - where tasks ended, so that what they left can be cut off there.
 #pragma once
 
 #include "pons/value.h"

@@ -1,4 +1,4 @@
-// faults.h - what is wrong with a text, and where; all of it, not only the first.
+// load_faults.h - what is wrong with a text, and where; all of it, not only the first.
 #pragma once
 
 #include "bt/core/node_types.h"

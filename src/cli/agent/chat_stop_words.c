@@ -1,4 +1,4 @@
-// chat_stop.c - "stop", 停, in a chat with the agent: a person's word to the wheels, before the model and whatever is
+// chat_stop_words.c - "stop", 停, in a chat with the agent: a person's word to the wheels, before the model and whatever is
 // asked. Where no body runs it is only the turn that it ends, and words like others where none is under way.
 #include "cli/agent/chat.h"
 

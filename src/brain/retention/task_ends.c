@@ -1,10 +1,10 @@
-// task_marks.c - where tasks ended: read, added to, thinned out, written.
+// task_ends.c - where tasks ended: read, added to, thinned out, written.
 //
 // A mark a task would be a list as long as the thread has lived. So marks stand the further apart the
 // older they are: two stay only where they are further from each other than a sixteenth of their age,
 // in tasks. Of 100 tasks there are about 40, of 365,000 about 200, and a cut keeps at most a
 // sixteenth more than was asked for.
-#include "brain/retention/task_marks.h"
+#include "brain/retention/task_ends.h"
 
 #include "pons/fields.h"
 

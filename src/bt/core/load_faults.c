@@ -1,5 +1,5 @@
-// faults.c - gathers what a reader complains of, up to a hundred.
-#include "bt/core/faults.h"
+// load_faults.c - gathers what a reader complains of, up to a hundred.
+#include "bt/core/load_faults.h"
 
 #include "bt/core/source_text.h"
 

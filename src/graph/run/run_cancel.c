@@ -1,4 +1,4 @@
-// run_interrupt.c - what ends a run from outside its nodes: a cancel, a superstep's time.
+// run_cancel.c - what ends a run from outside its nodes: a cancel, a superstep's time.
 //
 //   asked to cancel --> the node at work returns --> the rest of the step is not run
 //                                                        |
@@ -11,7 +11,7 @@
 //
 // A superstep's time begins when its first task is run. Nothing interrupts a node; one that returns
 // when the time is over has come too late, and what it wrote does not count.
-#include "graph/run/run_interrupt.h"
+#include "graph/run/run_cancel.h"
 
 #include "graph/core/alloc_runs.h"
 #include "graph/core/remote_cancel.h"

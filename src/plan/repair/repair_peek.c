@@ -1,4 +1,4 @@
-// repair_lookahead.c - what stands at a place of a text, seen without taking it.
+// repair_peek.c - what stands at a place of a text, seen without taking it.
 #include "plan/repair/repair.h"
 
 #include <ctype.h>
