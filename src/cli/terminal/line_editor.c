@@ -7,6 +7,7 @@
 // (tab_completion.c).
 #include "cli/cli.h"
 #include "cli/terminal/key_input.h"
+#include "cli/terminal/language.h"
 #include "cli/terminal/status_area.h"
 #include "cli/terminal/tab_completion.h"
 
@@ -143,6 +144,7 @@ static void enter(void)
         cli_prompt_echo(prompt.text, line ? line : "");
     }
     fresh_line();
+    cli_language_of(line);
     prompt.said(prompt.user, line ? line : "");
     free(line);
 }

@@ -10,7 +10,9 @@
 //   * rows of styled_text.c, which holds the same and knows colours;
 //   * the few commands that redraw a line or the lower end of the terminal, by name.
 #include "cli/cli.h"
+#include "cli/terminal/language.h"
 #include "cli/terminal/styled_text.h"
+#include "pons/catalogue.h"
 #include "pons/printable.h"
 
 #include <errno.h>
@@ -127,17 +129,16 @@ static size_t whole(const char *text, size_t n)
     return at > 0 && pons_utf8_sequence(text + at - 1, len - at + 1) == 0 ? at - 1 : len;
 }
 
-// A width counts characters, as far as each has one column.
+// A text from elsewhere may be a message of pons's, as an error's: then it has a translation.
 static void put_text(pons_buf *b, const spec *s, const char *text)
 {
-    text = text ? text : "(none)";
+    char *translated = text ? cli_translated(text) : NULL;
+    text = translated ? translated : text ? text : "(none)";
     pons_autobuf plain = PONS_BUF_INIT;
     pons_plain(&plain, text, s->precision >= 0 ? whole(text, (size_t)s->precision) : SIZE_MAX,
                false);
-    int columns = 0;
-    for (size_t i = 0; i < plain.len; i++) {
-        columns += ((unsigned char)plain.data[i] & 0xC0) != 0x80;
-    }
+    free(translated);
+    const int columns = plain.data ? (int)cli_columns(plain.data, plain.len) : 0;
     for (int i = columns; i < s->width && !s->left; i++) {
         pons_buf_byte(b, ' ');
     }
@@ -147,26 +148,56 @@ static void put_text(pons_buf *b, const spec *s, const char *text)
     }
 }
 
-void cli_buf(pons_buf *b, const char *fmt, va_list ap)
+enum { ARGS_MAX = 16 };
+
+// The format's own text and each argument to b; with `apart` the arguments alone, each to its own. Returns how many.
+static size_t render(pons_buf *b, pons_buf *apart, const char *fmt, arguments *a)
 {
-    arguments a;
-    va_copy(a.ap, ap);
+    size_t n = 0;
     for (const char *f = fmt; *f;) {
         const size_t own = strcspn(f, "%");
-        pons_buf_bytes(b, f, own);
+        pons_buf_bytes(b, f, apart ? 0 : own);
         f += own;
         if (*f == '\0') {
             break;
         }
         spec s;
-        f = read_spec(f, &s, &a);
+        f = read_spec(f, &s, a);
+        pons_buf *to = apart ? &apart[n] : b;
         if (s.conversion == '%') {
-            pons_buf_byte(b, '%');
-        } else if (s.conversion == 's') {
-            put_text(b, &s, va_arg(a.ap, const char *));
-        } else {
-            put_number(b, &s, &a);
+            pons_buf_bytes(b, "%", apart ? 0 : 1);
+            continue;
         }
+        if (s.conversion == 's') {
+            put_text(to, &s, va_arg(a->ap, const char *));
+        } else {
+            put_number(to, &s, a);
+        }
+        n += n + 1 < ARGS_MAX;
+    }
+    return n;
+}
+
+void cli_buf(pons_buf *b, const char *fmt, va_list ap)
+{
+    arguments a;
+    va_copy(a.ap, ap);
+    const char *translation = cli_translated_format(fmt);
+    if (translation) {
+        pons_buf args[ARGS_MAX] = {0};
+        const char *texts[ARGS_MAX] = {0};
+        const size_t n = render(b, args, fmt, &a);
+        for (size_t i = 0; i < n; i++) {
+            texts[i] = args[i].data ? args[i].data : "";
+        }
+        char *filled = pons_catalogue_fill(translation, texts, n);
+        pons_buf_str(b, filled ? filled : "");
+        free(filled);
+        for (size_t i = 0; i < ARGS_MAX; i++) {
+            pons_buf_fini(&args[i]);
+        }
+    } else {
+        render(b, NULL, fmt, &a);
     }
     va_end(a.ap);
 }

@@ -1,8 +1,10 @@
 // usage.c - what --help shows of a command: how it is called, its words, its options, in 80 columns, or those of a
 // narrower terminal.
 #include "cli/commands.h"
+#include "cli/terminal/language.h"
 #include "cli/terminal/styled_text.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -34,7 +36,9 @@ void cli_beside(const char *left, int column, const char *text)
     } else {
         cli_rich_printf(&first, PLAIN, "%s%*s", left, column - used, "");
     }
-    cli_rich_add(&paragraph, PLAIN, text, SIZE_MAX);
+    char *translated = cli_translated(text);
+    cli_rich_add(&paragraph, PLAIN, translated ? translated : text, SIZE_MAX);
+    free(translated);
     cli_rows_wrap(&rows, &paragraph, wide, &first, &rest, false);
     cli_out_rows(&rows, true);
 }

@@ -1,0 +1,352 @@
+// catalogue.c - messages in another language (pons/catalogue.h).
+//
+//     message --the whole?--> its translation
+//             --made by a format?--> the format's, with what stood at its placeholders translated in turn
+//             --"a: b", "a; b", "a. b", lines?--> each part by itself
+//
+// Of the formats that could have made a message the one with most letters of its own is taken.
+#include "pons/catalogue.h"
+
+#include "pons/buf.h"
+#include "pons/value.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ARGS_MAX = 16,
+    DEPTH_MAX = 6,
+    MESSAGE_MAX = 8192, // bytes; a longer text is no message
+    TRIES_MAX = 20000,  // places at which a format may be tried in one message
+    LETTERS_MIN = 4     // of a format of its own: "%s: %s" says nothing of who made a message
+};
+
+typedef struct format {
+    const char *text, *translation;
+    size_t letters; // outside of placeholders
+} format;
+
+struct pons_catalogue {
+    pons_value *all;
+    format *formats; // those with placeholders, the ones with most letters first
+    size_t n;
+};
+
+typedef struct span {
+    const char *at;
+    size_t n;
+    bool is_text; // of %s
+} span;
+
+typedef struct match {
+    span args[ARGS_MAX];
+    size_t n;
+    int tries;
+} match;
+
+// ---- formats ------------------------------------------------------------------------------------
+
+// f is behind a '%'. Its conversion as catalogues write it; *ret_end: behind it.
+static char conversion(const char *f, const char **ret_end)
+{
+    f += strspn(f, "-+ #0*123456789.hljzt");
+    const char c = *f;
+    *ret_end = c ? f + 1 : f;
+    return c == '\0' ? '%' : strchr("fFeEgGaA", c) ? 'g' : strchr("diouxXp", c) ? 'd' : c;
+}
+
+static void normalized(pons_buf *b, const char *printf_format)
+{
+    for (const char *f = printf_format; *f;) {
+        const size_t own = strcspn(f, "%");
+        pons_buf_bytes(b, f, own);
+        f += own;
+        if (*f) {
+            pons_buf_byte(b, '%');
+            pons_buf_byte(b, (uint8_t)conversion(f + 1, &f));
+        }
+    }
+}
+
+static size_t letters_of(const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++) {
+        if (*text == '%' && text[1]) {
+            text++;
+        } else {
+            n += isalpha((unsigned char)*text) != 0;
+        }
+    }
+    return n;
+}
+
+static int by_letters(const void *a, const void *b)
+{
+    const format *x = a, *y = b;
+    return x->letters != y->letters ? (x->letters < y->letters ? 1 : -1) : strcmp(x->text, y->text);
+}
+
+static bool has_placeholder(const char *text)
+{
+    for (; (text = strchr(text, '%')) != NULL; text += 2) {
+        if (text[1] != '%') {
+            return text[1] != '\0';
+        }
+    }
+    return false;
+}
+
+static int index_formats(pons_catalogue *c, const char *path, pons_error *err)
+{
+    const char *text;
+    json_t *translation;
+    c->formats = calloc(json_object_size(c->all) + 1, sizeof *c->formats);
+    if (!c->formats) {
+        return pons_error_set(err, PONS_ENOMEM, "catalogue", "no memory for %s", path);
+    }
+    json_object_foreach((json_t *)c->all, text, translation) {
+        if (!json_is_string(translation)) {
+            return pons_error_set(err, PONS_EINVAL, "catalogue",
+                                  "%s: the translation of '%s' is no string", path, text);
+        }
+        const size_t letters = letters_of(text);
+        if (letters >= LETTERS_MIN && has_placeholder(text)) {
+            c->formats[c->n++] = (format){text, json_string_value(translation), letters};
+        }
+    }
+    qsort(c->formats, c->n, sizeof *c->formats, by_letters);
+    return PONS_OK;
+}
+
+int pons_catalogue_load(const char *path, pons_catalogue **ret, pons_error *err)
+{
+    pons_catalogue *c = calloc(1, sizeof *c);
+    int rc = c ? pons_value_load(path, &c->all, err)
+               : pons_error_set(err, PONS_ENOMEM, "catalogue", "no memory for %s", path);
+    if (rc >= 0 && !json_is_object(c->all)) {
+        rc = pons_error_set(err, PONS_EINVAL, "catalogue", "%s is no object of strings", path);
+    }
+    rc = rc < 0 ? rc : index_formats(c, path, err);
+    if (rc < 0) {
+        pons_catalogue_free(c);
+        return rc;
+    }
+    *ret = c;
+    return PONS_OK;
+}
+
+void pons_catalogue_free(pons_catalogue *c)
+{
+    if (c) {
+        pons_value_unref(c->all);
+        free(c->formats);
+        free(c);
+    }
+}
+
+const char *pons_catalogue_format(const pons_catalogue *c, const char *printf_format)
+{
+    pons_autobuf key = PONS_BUF_INIT;
+    normalized(&key, printf_format);
+    return key.failed || !key.data ? NULL : pons_get_str(c->all, key.data, NULL);
+}
+
+// ---- the format that made a message ---------------------------------------------------------------
+
+static size_t number_at(const char *text, bool whole)
+{
+    size_t n = strspn(text, "+-");
+    const size_t digits = strspn(text + n, whole ? "0123456789abcdef" : "0123456789.e+-");
+    if (!whole && digits == 0 &&
+        (strncmp(text + n, "nan", 3) == 0 || strncmp(text + n, "inf", 3) == 0)) {
+        return n + 3;
+    }
+    return digits > 0 ? n + digits : 0;
+}
+
+static bool matches(const char *text, const char *within, const char *f, match *m);
+
+// A text of any length, and the rest of the format behind it. Only behind a colon, a quote or a bracket may it hold
+// a colon: elsewhere that begins an error's cause. `within` is where the format begins, f behind its %s.
+static bool matches_text(const char *text, const char *within, const char *f, match *m)
+{
+    const size_t mine = m->n++;
+    const size_t literal = strcspn(f, "%");
+    const bool open = f - within > 3 && (f[-4] == ':' || strchr("'\"(`", f[-3]));
+    const char *const colon = open ? NULL : strstr(text, ": ");
+    for (const char *end = text; m->tries++ < TRIES_MAX; end++) {
+        if (*f == '\0') {
+            end = text + strlen(text);
+        } else if (literal > 0) {
+            end = strchr(end, *f); // strncmp below looks at the rest of it
+        }
+        if (!end || (colon && end > colon)) {
+            break;
+        }
+        if (strncmp(end, f, literal) == 0) {
+            m->n = mine + 1;
+            if (matches(end, within, f, m)) {
+                m->args[mine] = (span){text, (size_t)(end - text), true};
+                return true;
+            }
+        }
+        if (*end == '\0') {
+            break;
+        }
+    }
+    return false;
+}
+
+static bool matches(const char *text, const char *within, const char *f, match *m)
+{
+    while (*f) {
+        const bool literal = *f != '%' || f[1] == '%' || f[1] == '\0';
+        if (literal && *text++ != *f) {
+            return false;
+        }
+        if (literal) {
+            f += *f == '%' && f[1] ? 2 : 1;
+            continue;
+        }
+        if (m->n >= ARGS_MAX) {
+            return false;
+        }
+        if (f[1] == 's') {
+            return matches_text(text, within, f + 2, m);
+        }
+        const size_t n = f[1] == 'c' ? *text != '\0' : number_at(text, f[1] == 'd');
+        if (n == 0) {
+            return false;
+        }
+        m->args[m->n++] = (span){text, n, false};
+        text += n;
+        f += 2;
+    }
+    return *text == '\0';
+}
+
+static const format *format_of(const pons_catalogue *c, const char *text, match *m)
+{
+    m->tries = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        m->n = 0;
+        if (matches(text, c->formats[i].text, c->formats[i].text, m)) {
+            return &c->formats[i];
+        }
+    }
+    return NULL;
+}
+
+// ---- translation ----------------------------------------------------------------------------------
+
+char *pons_catalogue_fill(const char *translation, const char *const *texts, size_t n)
+{
+    pons_autobuf b = PONS_BUF_INIT;
+    size_t next = 0;
+    for (const char *f = translation; *f;) {
+        const size_t own = strcspn(f, "%");
+        pons_buf_bytes(&b, f, own);
+        f += own;
+        if (*f == '\0') {
+            break;
+        }
+        char *end = NULL;
+        const unsigned long number = strtoul(f + 1, &end, 10);
+        const bool numbered = *end == '$';
+        f = numbered ? end + 1 : f + 1;
+        if (*f == '%' || *f == '\0') {
+            pons_buf_byte(&b, '%');
+        } else {
+            const size_t which = numbered ? number - 1 : next++;
+            pons_buf_str(&b, which < n ? texts[which] : "");
+        }
+        f += *f != '\0';
+    }
+    return pons_buf_take(&b, NULL);
+}
+
+static bool translate(const pons_catalogue *c, pons_buf *out, const char *text, size_t n,
+                      int depth);
+
+// Appends the part's translation, or the part as it is: false.
+static bool add_part(const pons_catalogue *c, pons_buf *out, const char *text, size_t n, int depth)
+{
+    const size_t blanks = strspn(text, " ") < n ? strspn(text, " ") : n;
+    pons_buf_bytes(out, text, blanks);
+    const size_t before = out->len;
+    if (depth <= DEPTH_MAX && translate(c, out, text + blanks, n - blanks, depth)) {
+        return true;
+    }
+    out->len = before;
+    pons_buf_bytes(out, text + blanks, n - blanks);
+    return false;
+}
+
+static bool by_format(const pons_catalogue *c, pons_buf *out, const char *text, int depth)
+{
+    match m;
+    const format *f = format_of(c, text, &m);
+    if (!f) {
+        return false;
+    }
+    pons_buf args[ARGS_MAX] = {0};
+    const char *texts[ARGS_MAX];
+    for (size_t i = 0; i < m.n; i++) {
+        add_part(c, &args[i], m.args[i].at, m.args[i].n,
+                 m.args[i].is_text ? depth + 1 : DEPTH_MAX + 1);
+        texts[i] = args[i].data ? args[i].data : "";
+    }
+    char *filled = pons_catalogue_fill(f->translation, texts, m.n);
+    pons_buf_str(out, filled ? filled : text);
+    free(filled);
+    for (size_t i = 0; i < m.n; i++) {
+        pons_buf_fini(&args[i]);
+    }
+    return true;
+}
+
+// The two parts at the first separator that the text has, of this order.
+static bool by_parts(const pons_catalogue *c, pons_buf *out, const char *text, int depth)
+{
+    static const char *const between[] = {"\n", ". ", "; ", ": ", " ["};
+    for (size_t i = 0; i < sizeof between / sizeof between[0]; i++) {
+        const char *at = strstr(text, between[i]);
+        if (at) {
+            const char *rest = at + strlen(between[i]);
+            const bool first = add_part(c, out, text, (size_t)(at - text), depth + 1);
+            pons_buf_str(out, between[i]);
+            const bool second = add_part(c, out, rest, strlen(rest), depth + 1);
+            return first || second;
+        }
+    }
+    return false;
+}
+
+// What it appended is of no use when it returns false.
+static bool translate(const pons_catalogue *c, pons_buf *out, const char *text, size_t n, int depth)
+{
+    pons_autobuf whole = PONS_BUF_INIT;
+    pons_buf_bytes(&whole, text, n);
+    if (n < 2 || n > MESSAGE_MAX || whole.failed) {
+        return false;
+    }
+    const char *found = pons_get_str(c->all, whole.data, NULL);
+    const size_t before = out->len;
+    if (found) {
+        pons_buf_str(out, found);
+        return true;
+    }
+    if (by_format(c, out, whole.data, depth)) {
+        return true;
+    }
+    out->len = before;
+    return by_parts(c, out, whole.data, depth);
+}
+
+char *pons_catalogue_text(const pons_catalogue *c, const char *message)
+{
+    pons_autobuf out = PONS_BUF_INIT;
+    return add_part(c, &out, message, strlen(message), 0) ? pons_buf_take(&out, NULL) : NULL;
+}

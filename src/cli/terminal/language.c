@@ -1,0 +1,74 @@
+// language.c - which language the terminal shows, and the catalogue for it (language.h).
+//
+//     LC_ALL, LC_MESSAGES, LANG = zh…        Chinese from the start
+//     a Chinese word of the command line     the same
+//     typed words with a Chinese character   Chinese from here on
+//     typed words of letters alone           as the environment says
+//
+// A program for programs (--json) shows none of this: values go out as they are.
+#include "cli/terminal/language.h"
+
+#include "pons/catalogue.h"
+#include "pons/language.h"
+#include "pons/module.h"
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pons_catalogue *chinese;                // loaded once, as long as the process
+static _Atomic(const pons_catalogue *) spoken; // NULL: English
+static bool environment_is_chinese;
+
+// A copy of pons without its catalogue speaks English.
+static void load(void)
+{
+    static bool tried;
+    char path[PATH_MAX];
+    pons_error none = PONS_ERROR_INIT;
+    if (!tried && pons_share_path("ui/i18n/messages.zh.json", path, sizeof path, &none) >= 0) {
+        pons_catalogue_load(path, &chinese, &none);
+    }
+    tried = true;
+}
+
+void cli_language_start(char *const *words)
+{
+    static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
+    const char *value = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !(value && *value); i++) {
+        value = getenv(names[i]);
+    }
+    environment_is_chinese = value && strncmp(value, "zh", 2) == 0;
+    bool wanted = environment_is_chinese;
+    for (size_t i = 0; words[i] && !wanted; i++) {
+        wanted = pons_language_chinese(words[i]);
+    }
+    if (wanted) {
+        load();
+        atomic_store(&spoken, chinese);
+    }
+}
+
+void cli_language_of(const char *words)
+{
+    if (pons_language_chinese(words)) {
+        load();
+        atomic_store(&spoken, chinese);
+    } else if (!environment_is_chinese && words && strpbrk(words, "abcdefghijklmnopqrstuvwxyz")) {
+        atomic_store(&spoken, NULL);
+    }
+}
+
+const char *cli_translated_format(const char *format)
+{
+    const pons_catalogue *c = atomic_load(&spoken);
+    return c ? pons_catalogue_format(c, format) : NULL;
+}
+
+char *cli_translated(const char *message)
+{
+    const pons_catalogue *c = atomic_load(&spoken);
+    return c ? pons_catalogue_text(c, message) : NULL;
+}
