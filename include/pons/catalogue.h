@@ -6,7 +6,7 @@
 // width, precision or length the source has. A translation takes them in their order, or by number: %2$s.
 //
 // A message that has been made is found again by the format that made it: its literal parts are looked for, and
-// what stands between them is translated in turn. tools/messages keeps ui/i18n/messages.zh.json complete.
+// what stands between them is translated in turn. tools/messages keeps ui/messages.zh.json complete.
 #pragma once
 
 #include "pons/error.h"

@@ -4,7 +4,8 @@
 //             --made by a format?--> the format's, with what stood at its placeholders translated in turn
 //             --"a: b", "a; b", "a. b", lines?--> each part by itself
 //
-// Of the formats that could have made a message the one with most letters of its own is taken.
+// Of the formats that could have made a message the one with most letters of its own is taken, and of the two ways
+// the one that understands more letters.
 #include "pons/catalogue.h"
 
 #include "pons/buf.h"
@@ -19,6 +20,7 @@ enum {
     DEPTH_MAX = 6,
     MESSAGE_MAX = 8192, // bytes; a longer text is no message
     TRIES_MAX = 20000,  // places at which a format may be tried in one message
+    PARTS_MAX = 200,    // of one message that are looked at
     LETTERS_MIN = 4     // of a format of its own: "%s: %s" says nothing of who made a message
 };
 
@@ -153,6 +155,11 @@ const char *pons_catalogue_format(const pons_catalogue *c, const char *printf_fo
     return key.failed || !key.data ? NULL : pons_get_str(c->all, key.data, NULL);
 }
 
+typedef struct reading { // of one message
+    const pons_catalogue *catalogue;
+    int parts; // that have been looked at
+} reading;
+
 // ---- the format that made a message ---------------------------------------------------------------
 
 static size_t number_at(const char *text, bool whole)
@@ -267,35 +274,32 @@ char *pons_catalogue_fill(const char *translation, const char *const *texts, siz
     return pons_buf_take(&b, NULL);
 }
 
-static bool translate(const pons_catalogue *c, pons_buf *out, const char *text, size_t n,
-                      int depth);
+// All of these append to out and return how many letters they understood: 0 is a text as it was.
+static size_t translate(reading *r, pons_buf *out, const char *text, size_t n, int depth);
 
-// Appends the part's translation, or the part as it is: false.
-static bool add_part(const pons_catalogue *c, pons_buf *out, const char *text, size_t n, int depth)
+static size_t add_part(reading *r, pons_buf *out, const char *text, size_t n, int depth)
 {
     const size_t blanks = strspn(text, " ") < n ? strspn(text, " ") : n;
     pons_buf_bytes(out, text, blanks);
-    const size_t before = out->len;
-    if (depth <= DEPTH_MAX && translate(c, out, text + blanks, n - blanks, depth)) {
-        return true;
-    }
-    out->len = before;
-    pons_buf_bytes(out, text + blanks, n - blanks);
-    return false;
+    const size_t letters =
+        depth <= DEPTH_MAX ? translate(r, out, text + blanks, n - blanks, depth) : 0;
+    pons_buf_bytes(out, text + blanks, letters == 0 ? n - blanks : 0);
+    return letters;
 }
 
-static bool by_format(const pons_catalogue *c, pons_buf *out, const char *text, int depth)
+static size_t by_format(reading *r, pons_buf *out, const char *text, int depth)
 {
     match m;
-    const format *f = format_of(c, text, &m);
+    const format *f = format_of(r->catalogue, text, &m);
     if (!f) {
-        return false;
+        return 0;
     }
     pons_buf args[ARGS_MAX] = {0};
     const char *texts[ARGS_MAX];
+    size_t letters = f->letters;
     for (size_t i = 0; i < m.n; i++) {
-        add_part(c, &args[i], m.args[i].at, m.args[i].n,
-                 m.args[i].is_text ? depth + 1 : DEPTH_MAX + 1);
+        const int at = m.args[i].is_text ? depth + 1 : DEPTH_MAX + 1; // numbers are as they are
+        letters += add_part(r, &args[i], m.args[i].at, m.args[i].n, at);
         texts[i] = args[i].data ? args[i].data : "";
     }
     char *filled = pons_catalogue_fill(f->translation, texts, m.n);
@@ -304,49 +308,57 @@ static bool by_format(const pons_catalogue *c, pons_buf *out, const char *text, 
     for (size_t i = 0; i < m.n; i++) {
         pons_buf_fini(&args[i]);
     }
-    return true;
+    return letters;
 }
 
-// The two parts at the first separator that the text has, of this order.
-static bool by_parts(const pons_catalogue *c, pons_buf *out, const char *text, int depth)
+// The two parts at the first of a separator: of the one that lets most be understood.
+static size_t by_parts(reading *r, pons_buf *out, const char *text, int depth)
 {
     static const char *const between[] = {"\n", ". ", "; ", ": ", " ["};
+    size_t most = 0;
     for (size_t i = 0; i < sizeof between / sizeof between[0]; i++) {
         const char *at = strstr(text, between[i]);
         if (at) {
+            pons_autobuf both = PONS_BUF_INIT;
             const char *rest = at + strlen(between[i]);
-            const bool first = add_part(c, out, text, (size_t)(at - text), depth + 1);
-            pons_buf_str(out, between[i]);
-            const bool second = add_part(c, out, rest, strlen(rest), depth + 1);
-            return first || second;
+            size_t letters = add_part(r, &both, text, (size_t)(at - text), depth + 1);
+            pons_buf_str(&both, between[i]);
+            letters += add_part(r, &both, rest, strlen(rest), depth + 1);
+            if (letters > most) {
+                most = letters;
+                out->len = 0;
+                pons_buf_bytes(out, both.data, both.len);
+            }
         }
     }
-    return false;
+    return most;
 }
 
-// What it appended is of no use when it returns false.
-static bool translate(const pons_catalogue *c, pons_buf *out, const char *text, size_t n, int depth)
+// Of a format's reading and that of the parts, the one that understands more.
+static size_t translate(reading *r, pons_buf *out, const char *text, size_t n, int depth)
 {
-    pons_autobuf whole = PONS_BUF_INIT;
+    pons_autobuf whole = PONS_BUF_INIT, formatted = PONS_BUF_INIT, apart = PONS_BUF_INIT;
     pons_buf_bytes(&whole, text, n);
-    if (n < 2 || n > MESSAGE_MAX || whole.failed) {
-        return false;
+    if (n < 2 || n > MESSAGE_MAX || whole.failed || r->parts++ > PARTS_MAX) {
+        return 0;
     }
-    const char *found = pons_get_str(c->all, whole.data, NULL);
-    const size_t before = out->len;
+    const char *found = pons_get_str(r->catalogue->all, whole.data, NULL);
     if (found) {
         pons_buf_str(out, found);
-        return true;
+        return n;
     }
-    if (by_format(c, out, whole.data, depth)) {
-        return true;
+    const size_t by_one = by_format(r, &formatted, whole.data, depth);
+    const size_t by_many = by_parts(r, &apart, whole.data, depth);
+    const pons_buf *better = by_many > by_one ? &apart : &formatted;
+    if (by_one > 0 || by_many > 0) {
+        pons_buf_bytes(out, better->data, better->len);
     }
-    out->len = before;
-    return by_parts(c, out, whole.data, depth);
+    return by_one > by_many ? by_one : by_many;
 }
 
 char *pons_catalogue_text(const pons_catalogue *c, const char *message)
 {
     pons_autobuf out = PONS_BUF_INIT;
-    return add_part(c, &out, message, strlen(message), 0) ? pons_buf_take(&out, NULL) : NULL;
+    reading r = {.catalogue = c};
+    return add_part(&r, &out, message, strlen(message), 0) > 0 ? pons_buf_take(&out, NULL) : NULL;
 }

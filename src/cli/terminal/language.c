@@ -8,12 +8,14 @@
 // A program for programs (--json) shows none of this: values go out as they are.
 #include "cli/terminal/language.h"
 
+#include "cli/terminal/styled_text.h"
 #include "pons/catalogue.h"
 #include "pons/language.h"
 #include "pons/module.h"
 
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +29,8 @@ static void load(void)
     static bool tried;
     char path[PATH_MAX];
     pons_error none = PONS_ERROR_INIT;
-    if (!tried && pons_share_path("ui/i18n/messages.zh.json", path, sizeof path, &none) >= 0) {
+    cli_style_locale(); // a Chinese character has two columns
+    if (!tried && pons_share_path("ui/messages.zh.json", path, sizeof path, &none) >= 0) {
         pons_catalogue_load(path, &chinese, &none);
     }
     tried = true;
@@ -67,8 +70,11 @@ const char *cli_translated_format(const char *format)
     return c ? pons_catalogue_format(c, format) : NULL;
 }
 
-char *cli_translated(const char *message)
+char *cli_translated(const char *message, bool label)
 {
     const pons_catalogue *c = atomic_load(&spoken);
-    return c ? pons_catalogue_text(c, message) : NULL;
+    char key[64];
+    snprintf(key, sizeof key, "label: %s", message);
+    const char *known = c && label ? pons_catalogue_format(c, key) : NULL;
+    return known ? strdup(known) : c ? pons_catalogue_text(c, message) : NULL;
 }

@@ -129,10 +129,11 @@ static size_t whole(const char *text, size_t n)
     return at > 0 && pons_utf8_sequence(text + at - 1, len - at + 1) == 0 ? at - 1 : len;
 }
 
-// A text from elsewhere may be a message of pons's, as an error's: then it has a translation.
+// A text from elsewhere may be a message of pons's, as an error's: then it has a translation. One word in a column of
+// its own is a label.
 static void put_text(pons_buf *b, const spec *s, const char *text)
 {
-    char *translated = text ? cli_translated(text) : NULL;
+    char *translated = text ? cli_translated(text, s->left && s->width > 0) : NULL;
     text = translated ? translated : text ? text : "(none)";
     pons_autobuf plain = PONS_BUF_INIT;
     pons_plain(&plain, text, s->precision >= 0 ? whole(text, (size_t)s->precision) : SIZE_MAX,

@@ -36,7 +36,7 @@ void cli_beside(const char *left, int column, const char *text)
     } else {
         cli_rich_printf(&first, PLAIN, "%s%*s", left, column - used, "");
     }
-    char *translated = cli_translated(text);
+    char *translated = cli_translated(text, false);
     cli_rich_add(&paragraph, PLAIN, translated ? translated : text, SIZE_MAX);
     free(translated);
     cli_rows_wrap(&rows, &paragraph, wide, &first, &rest, false);
