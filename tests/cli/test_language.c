@@ -53,39 +53,31 @@ static const char *english_in(char *text)
     return NULL;
 }
 
-static void whole_screens(void **state)
+static void no_english(bench *b, const char *screen)
 {
-    (void)state;
-    static const char *const screens[] = {"help",     "help run",   "help serve", "help threads",
-                                          "help map", "help agent", "help fleet", "doctor",
-                                          "status",   "threads"};
-    bench b;
-    bench_open(&b);
-    setenv("LC_ALL", "zh_CN.UTF-8", 1);
-    must_say(&b, "status", 3, "没有工作区");
-    must_say(&b, "run " FAST " --thread t 'go to the kitchen'", 0, "成功");
-    for (size_t i = 0; i < sizeof screens / sizeof screens[0]; i++) {
-        char *text = output(&b, screens[i], strcmp(screens[i], "status") == 0);
-        const char *english = english_in(text);
-        if (english) {
-            fail_msg("%s: English before: %.60s", screens[i], english);
-        }
-        free(text);
+    char *text = output(b, screen, 0);
+    const char *english = english_in(text);
+    if (english) {
+        fail_msg("%s: English before: %.60s", screen, english);
     }
-    unsetenv("LC_ALL");
-    bench_close(&b);
+    free(text);
 }
 
 static void by_the_environment(void **state)
 {
     (void)state;
+    static const char *const screens[] = {"help",   "help run", "help map", "help agent",
+                                          "doctor", "status",   "threads"};
     bench b;
     bench_open(&b);
     setenv("LC_ALL", "zh_CN.UTF-8", 1);
+    must_say(&b, "status", 3, "没有工作区");
     must_say(&b, "frobnicate", 2, "“frobnicate”");
     must_say(&b, "run " FAST " 'go to the study'", 0, "成功");
-    must_say(&b, "run --speed x", 2, "--speed 接受 0.1 到 100 的数");
-    char *values = output(&b, "status --json", 1);
+    for (size_t i = 0; i < sizeof screens / sizeof screens[0]; i++) {
+        no_english(&b, screens[i]);
+    }
+    char *values = output(&b, "status --json", 0);
     assert_non_null(strstr(values, "The goal is done."));
     free(values);
     setenv("LC_ALL", "de_DE.UTF-8", 1);
@@ -101,7 +93,7 @@ static void by_what_is_typed(void **state)
     bench_open(&b);
     setenv("LC_ALL", "C.UTF-8", 1);
     must_say(&b, "run " FAST " 去厨房", 0, "目标已完成");
-    must_say(&b, "run " FAST " 'go to the kitchen'", 0, "The goal is done.");
+    must_say(&b, "run --speed x", 2, "--speed takes a number");
     bench_close(&b);
 }
 
@@ -115,7 +107,6 @@ static void without_a_catalogue(void **state)
     snprintf(b.share, sizeof b.share, "%s/share", b.dir);
     char path[256];
     assert_int_equal(mkdir(b.share, 0700), 0);
-    must_say(&b, "frobnicate", 2, "there is no command 'frobnicate'");
     snprintf(path, sizeof path, "%s/ui", b.share);
     assert_int_equal(mkdir(path, 0700), 0);
     snprintf(path, sizeof path, "%s/ui/messages.zh.json", b.share);
@@ -131,7 +122,6 @@ static void without_a_catalogue(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(whole_screens, bench_teardown),
         cmocka_unit_test_teardown(by_the_environment, bench_teardown),
         cmocka_unit_test_teardown(by_what_is_typed, bench_teardown),
         cmocka_unit_test_teardown(without_a_catalogue, bench_teardown),
