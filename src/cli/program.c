@@ -2,8 +2,8 @@
 //
 // commands.c has the table of commands, each lives in cmd_*.c; src/app/ has what they do, and the only place that knows
 // adapters by name; event_lines.c shows what happens.
+#include "app/workspace/shown_language.h"
 #include "cli/commands.h"
-#include "cli/terminal/language.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +99,7 @@ int cli_main(int argc, char **argv)
     cli c = {0};
     pons_error err = PONS_ERROR_INIT, no = PONS_ERROR_INIT;
     const char *workspace = NULL;
-    cli_language_start(argv);
+    app_language_start(argv);
     const int globals = take_globals(&c, argc, argv, &workspace, &no);
     int rc = app_setup(workspace, tell, &c.app, &err);
     if (globals < 0) {

@@ -13,6 +13,7 @@
 
 #include "app/notify/notify_command.h"
 #include "app/notify/secret_filter.h"
+#include "app/workspace/shown_language.h"
 #include "base/text/utf8.h"
 #include "pons/ext/http.h"
 #include "pons/items.h"
@@ -127,7 +128,10 @@ static void words_of(const app_notify *n, const char *type, const char *kind, co
         snprintf(ret, cap, "pons %s: %s: %s", strcmp(type, "task.done") == 0 ? "failed" : "missed",
                  text, reason);
     }
-    char *clean = app_without_secrets(ret); // somebody pasted a key into a goal: it stays here
+    char *translated = app_translated(ret, false);
+    char *clean =
+        app_without_secrets(translated ? translated : ret); // a key pasted into a goal stays here
+    free(translated);
     snprintf(ret, cap, "%s", clean);
     free(clean);
     ret[strlen(ret) > TEXT_MAX ? pons__utf8_cut(ret, TEXT_MAX) : strlen(ret)] = '\0';

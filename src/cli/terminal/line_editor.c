@@ -5,9 +5,9 @@
 // neither what is printed above the line nor that a line may have several rows. The label before the line
 // carries what a person wants to see all the time. Tab completes the words that the prompt was given
 // (tab_completion.c).
+#include "app/workspace/shown_language.h"
 #include "cli/cli.h"
 #include "cli/terminal/key_input.h"
-#include "cli/terminal/language.h"
 #include "cli/terminal/status_area.h"
 #include "cli/terminal/tab_completion.h"
 
@@ -144,7 +144,7 @@ static void enter(void)
         cli_prompt_echo(prompt.text, line ? line : "");
     }
     fresh_line();
-    cli_language_of(line);
+    app_language_of(line);
     prompt.said(prompt.user, line ? line : "");
     free(line);
 }

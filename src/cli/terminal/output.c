@@ -9,8 +9,8 @@
 //   * JSON for programs: what a terminal would act on is spelled as \u escapes, the same value;
 //   * rows of styled_text.c, which holds the same and knows colours;
 //   * the few commands that redraw a line or the lower end of the terminal, by name.
+#include "app/workspace/shown_language.h"
 #include "cli/cli.h"
-#include "cli/terminal/language.h"
 #include "cli/terminal/styled_text.h"
 #include "pons/catalogue.h"
 #include "pons/printable.h"
@@ -133,7 +133,10 @@ static size_t whole(const char *text, size_t n)
 // its own is a label.
 static void put_text(pons_buf *b, const spec *s, const char *text)
 {
-    char *translated = text ? cli_translated(text, s->left && s->width > 0) : NULL;
+    char *translated = text ? app_translated(text, s->left && s->width > 0) : NULL;
+    if (translated) {
+        cli_style_locale(); // a Chinese character has two columns
+    }
     text = translated ? translated : text ? text : "(none)";
     pons_autobuf plain = PONS_BUF_INIT;
     pons_plain(&plain, text, s->precision >= 0 ? whole(text, (size_t)s->precision) : SIZE_MAX,
@@ -183,7 +186,7 @@ void cli_buf(pons_buf *b, const char *fmt, va_list ap)
 {
     arguments a;
     va_copy(a.ap, ap);
-    const char *translation = cli_translated_format(fmt);
+    const char *translation = app_translated_format(fmt);
     if (translation) {
         pons_buf args[ARGS_MAX] = {0};
         const char *texts[ARGS_MAX] = {0};

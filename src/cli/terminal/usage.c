@@ -1,7 +1,7 @@
 // usage.c - what --help shows of a command: how it is called, its words, its options, in 80 columns, or those of a
 // narrower terminal.
+#include "app/workspace/shown_language.h"
 #include "cli/commands.h"
-#include "cli/terminal/language.h"
 #include "cli/terminal/styled_text.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ void cli_beside(const char *left, int column, const char *text)
     } else {
         cli_rich_printf(&first, PLAIN, "%s%*s", left, column - used, "");
     }
-    char *translated = cli_translated(text, false);
+    char *translated = app_translated(text, false);
     cli_rich_add(&paragraph, PLAIN, translated ? translated : text, SIZE_MAX);
     free(translated);
     cli_rows_wrap(&rows, &paragraph, wide, &first, &rest, false);

@@ -1,13 +1,13 @@
-// language.h - the language in which the terminal shows what pons says (pons/catalogue.h).
+// shown_language.h - the language in which a person is shown what pons says (pons/catalogue.h).
 #pragma once
 
 #include <stdbool.h>
 
 // By LC_ALL, LC_MESSAGES or LANG, the first that is set, and by the words of the command line (to a NULL).
-void cli_language_start(char *const *words);
+void app_language_start(char *const *words);
 // A person has typed these words: from here on they are answered in their language, as far as pons has it.
-void cli_language_of(const char *words);
+void app_language_of(const char *words);
 
-const char *cli_translated_format(const char *format); // NULL: it is shown as it is
+const char *app_translated_format(const char *format); // NULL: it is shown as it is
 // The same; the caller frees it. A label, as of a column: the entry "label: WORD", if there is one.
-char *cli_translated(const char *message, bool label);
+char *app_translated(const char *message, bool label);

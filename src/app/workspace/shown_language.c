@@ -1,4 +1,4 @@
-// language.c - which language the terminal shows, and the catalogue for it (language.h).
+// shown_language.c - which language a person is shown, and the catalogue for it (shown_language.h).
 //
 //     LC_ALL, LC_MESSAGES, LANG = zh…        Chinese from the start
 //     a Chinese word of the command line     the same
@@ -6,9 +6,8 @@
 //     typed words of letters alone           as the environment says
 //
 // A program for programs (--json) shows none of this: values go out as they are.
-#include "cli/terminal/language.h"
+#include "app/workspace/shown_language.h"
 
-#include "cli/terminal/styled_text.h"
 #include "pons/catalogue.h"
 #include "pons/language.h"
 #include "pons/module.h"
@@ -29,14 +28,13 @@ static void load(void)
     static bool tried;
     char path[PATH_MAX];
     pons_error none = PONS_ERROR_INIT;
-    cli_style_locale(); // a Chinese character has two columns
     if (!tried && pons_share_path("ui/messages.zh.json", path, sizeof path, &none) >= 0) {
         pons_catalogue_load(path, &chinese, &none);
     }
     tried = true;
 }
 
-void cli_language_start(char *const *words)
+void app_language_start(char *const *words)
 {
     static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
     const char *value = NULL;
@@ -54,7 +52,7 @@ void cli_language_start(char *const *words)
     }
 }
 
-void cli_language_of(const char *words)
+void app_language_of(const char *words)
 {
     if (pons_language_chinese(words)) {
         load();
@@ -64,13 +62,13 @@ void cli_language_of(const char *words)
     }
 }
 
-const char *cli_translated_format(const char *format)
+const char *app_translated_format(const char *format)
 {
     const pons_catalogue *c = atomic_load(&spoken);
     return c ? pons_catalogue_format(c, format) : NULL;
 }
 
-char *cli_translated(const char *message, bool label)
+char *app_translated(const char *message, bool label)
 {
     const pons_catalogue *c = atomic_load(&spoken);
     char key[64];
