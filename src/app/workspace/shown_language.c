@@ -74,5 +74,8 @@ char *app_translated(const char *message, bool label)
     char key[64];
     snprintf(key, sizeof key, "label: %s", message);
     const char *known = c && label ? pons_catalogue_format(c, key) : NULL;
-    return known ? strdup(known) : c ? pons_catalogue_text(c, message) : NULL;
+    if (known) {
+        return strdup(known);
+    }
+    return c ? pons_catalogue_text(c, message) : NULL;
 }

@@ -55,7 +55,16 @@ static char conversion(const char *f, const char **ret_end)
     f += strspn(f, "-+ #0*123456789.hljzt");
     const char c = *f;
     *ret_end = c ? f + 1 : f;
-    return c == '\0' ? '%' : strchr("fFeEgGaA", c) ? 'g' : strchr("diouxXp", c) ? 'd' : c;
+    static const struct {
+        const char *given;
+        char written;
+    } kinds[] = {{"fFeEgGaA", 'g'}, {"diouxXp", 'd'}};
+    for (size_t k = 0; k < 2 && c; k++) {
+        if (strchr(kinds[k].given, c)) {
+            return kinds[k].written;
+        }
+    }
+    return c ? c : '%';
 }
 
 static void normalized(pons_buf *b, const char *printf_format)
@@ -87,7 +96,10 @@ static size_t letters_of(const char *text)
 static int by_letters(const void *a, const void *b)
 {
     const format *x = a, *y = b;
-    return x->letters != y->letters ? (x->letters < y->letters ? 1 : -1) : strcmp(x->text, y->text);
+    if (x->letters != y->letters) {
+        return x->letters < y->letters ? 1 : -1;
+    }
+    return strcmp(x->text, y->text);
 }
 
 static bool has_placeholder(const char *text)
@@ -160,7 +172,7 @@ typedef struct reading { // of one message
     int parts; // that have been looked at
 } reading;
 
-// ---- the format that made a message ---------------------------------------------------------------
+// ---- the format that made a message -------------------------------------------------------------
 
 static size_t number_at(const char *text, bool whole)
 {
@@ -246,7 +258,7 @@ static const format *format_of(const pons_catalogue *c, const char *text, match 
     return NULL;
 }
 
-// ---- translation ----------------------------------------------------------------------------------
+// ---- translation --------------------------------------------------------------------------------
 
 char *pons_catalogue_fill(const char *translation, const char *const *texts, size_t n)
 {

@@ -137,7 +137,8 @@ static void put_text(pons_buf *b, const spec *s, const char *text)
     if (translated) {
         cli_style_locale(); // a Chinese character has two columns
     }
-    text = translated ? translated : text ? text : "(none)";
+    text = text ? text : "(none)";
+    text = translated ? translated : text;
     pons_autobuf plain = PONS_BUF_INIT;
     pons_plain(&plain, text, s->precision >= 0 ? whole(text, (size_t)s->precision) : SIZE_MAX,
                false);
