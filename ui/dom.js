@@ -35,7 +35,7 @@ export function fill(/** @type {HTMLElement} */ parent, /** @type {string} */ ke
   const full = `${spoken} ${key}`;
   if (shown.get(parent) === full) return;
   shown.set(parent, full);
-  parent.replaceChildren(...children);
+  parent.replaceChildren(...children.filter((c) => c !== null && c !== undefined));
 }
 
 export const fixed = (/** @type {any} */ n, digits = 1) => (Number.isFinite(n) ? Number(n).toFixed(digits) : '–');

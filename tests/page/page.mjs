@@ -35,7 +35,7 @@ for (const size of Object.keys(sizes)) for (const scheme of ['light', 'dark']) f
     const found = await p.evaluate(axeSource + ';axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html).join(" ")))');
     must(found.length === 0, found.join('\n'));
     must(await inside(p, 'stop'), 'Stop is out of sight');
-    must(await inside(p, 'now-title'), 'Now is out of sight');
+    must(await inside(p, 'now-body'), 'Now is out of sight');
     const stop = await p.locator('#stop').boundingBox();
     must(stop.height >= (size === 'phone' ? 72 : 56), `Stop is ${stop.height} px high`);
     must(await p.getAttribute('html', 'lang') === (locale === 'zh-CN' ? 'zh' : 'en'), 'the language');
