@@ -18,7 +18,7 @@ import { asks } from '/ui/views/asks.js';
 import { bar } from '/ui/views/bar.js';
 import { CameraView } from '/ui/views/camera.js';
 import { Pad } from '/ui/views/drive.js';
-import { answerTo, LogView } from '/ui/views/log.js';
+import { answerTo, line, LogView } from '/ui/views/log.js';
 import { MapView } from '/ui/views/map.js';
 import { need, now, offers, queue } from '/ui/views/now.js';
 import { Tabs } from '/ui/tabs.js';
@@ -182,8 +182,10 @@ function tell(text, tone = '') {
 
 /** What became of the words that were said last. */
 function hearAnswer() {
-  const is = spoken && answerTo(state.rows, spoken, t);
+  const row = spoken && answerTo(state.rows, spoken), is = row && line(row, t);
   if (!is) return;
+  const wants = need(state, t);
+  if (row.type === 'task.queued' && wants.button) { tell(put(t('said_stopped'), { text: spoken.text, need: wants.text }), 'warn'); return; }
   tell(`${is[0]} ${is[2]}`, is[1]);
   // What was not understood stands in the field again, to be mended.
   const { text, seq } = spoken, begun = state.rows.some((r) => r.seq > seq && r.type === 'task.active' && r.payload?.task?.text === text);
@@ -197,8 +199,7 @@ async function send(method, path, body, done) {
   try {
     const r = await wire.ask(method, path, body);
     if (r.status === 401) askToken();
-    const told = typeof done === 'function' ? done(r.body) : done;
-    tell(r.status < 300 ? told : sayServer(r.body?.detail ?? r.status), r.status < 300 ? '' : 'bad');
+    tell(r.status < 300 ? done : sayServer(r.body?.detail ?? r.status), r.status < 300 ? '' : 'bad');
     apply({ kind: 'none' });
     readState();
     return r.status < 300;
@@ -210,7 +211,7 @@ async function send(method, path, body, done) {
 
 const say = (text) => {
   spoken = { text, seq: state.seq };
-  return send('POST', '/v1/say' + query, { text }, (is) => (is?.stopped ? put(t('said_stopped'), { text, need: need(state, t).text }) : `${t('said')}: ${text}`));
+  return send('POST', '/v1/say' + query, { text }, `${t('said')}: ${text}`);
 };
 const answer = (id, what) => send('POST', `/v1/approvals/${encodeURIComponent(id)}${query}`, what, t('answered'));
 

@@ -24,6 +24,9 @@ export function el(name, attributes = {}, ...children) {
   return e;
 }
 
+/** A text of the page's own with what is to be typed between `back ticks`. */
+export const coded = (/** @type {string} */ text) => text.split('`').map((s, i) => (i % 2 ? el('code', {}, s) : s));
+
 /** @type {WeakMap<HTMLElement, string>} */
 const shown = new WeakMap();
 let spoken = 0;

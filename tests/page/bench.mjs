@@ -46,8 +46,9 @@ export class Server {
       let text = '', told = false;
       this.child.stdout.on('data', (d) => {
         text += d;
-        const end = text.indexOf('\n');
-        if (end >= 0 && !told) { told = true; go(JSON.parse(text.slice(0, end))); }
+        const line = told ? null : text.split('\n').slice(0, -1).find((l) => l.includes('"serve.ready"'));
+        if (line) { told = true; go(JSON.parse(line)); }
+        if (told) text = '';
       });
       this.child.once('exit', (code) => fail(new Error(`pons serve ended with ${code}`)));
     });

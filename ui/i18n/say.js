@@ -53,7 +53,7 @@ const called = (/** @type {string} */ text) => text.replace(/\b[a-z]+(?:_[a-z]+)
 
 /** @param {string} text @param {number} depth @returns {string} */
 function translate(text, depth) {
-  const whole = plain.get(text);
+  const whole = plain.get(text) ?? (depth ? words[text] : undefined);
   if (whole !== undefined) return whole;
   if (depth > DEEP || !entries.size) return called(text);
   for (const e of [...(entries.get(head(text)) ?? []), ...(entries.get('') ?? [])]) {

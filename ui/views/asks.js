@@ -78,16 +78,16 @@ function question(q, way, state, t, answer) {
   const deeds = ops.map((op) => deed(op.skill, op.args, t)), asked = sayServer(q.question ?? '');
   const will = deeds.length ? [put(t('ask_will'), { what: [deeds[0], ...deeds.slice(1).map((what) => put(t('ask_also'), { what }))].join(t('comma')) })] : [];
   const risks = ops.flatMap((op) => (op.asks ?? []).map((r) => t('ask_rules')[r.rule] ?? sayServer(r.message ?? r.rule)));
-  const usual = /^may I do this\?$/i.test(q.question ?? '');
+  const usual = /^(may I do this\?|可以这样做吗？)$/i.test(q.question ?? '');
   return el('article', {},
     el('p', { class: 'headline', dir: 'auto' }, will[0] ?? asked), will.length && !usual ? el('p', { dir: 'auto' }, asked) : null,
     risks.length ? el('p', { class: 'rule' }, el('b', {}, `${t('ask_risk')}: `), [...new Set(risks)].join(' ')) : null,
-    way?.points.length ? el('p', {}, `${put(t('ask_way'), { m: fixed(way.m), s: fixed(way.s, 0), zones: way.passes.join(' → ') })}${way.slow ? ` · ${t('ask_slow')}` : ''}. ${t('ask_map')}`) : null,
+    way?.points.length ? el('p', {}, `${put(t('ask_way'), { m: fixed(way.m), s: fixed(way.s, 0), zones: `${way.passes.join(' → ')}${way.slow ? ` (${t('ask_slow')})` : ''}` })} ${t('ask_map')}`) : null,
     q.refused ? el('p', { class: 'wrong' }, sayServer(q.refused)) : null,
     q.deadline_ms ? el('p', { class: 'deadline', 'data-until': q.deadline_ms }) : null,
     !will.length && q.reason && q.reason !== q.question ? el('p', { dir: 'auto' }, sayServer(q.reason)) : null,
     el('div', { class: 'row' }, ...options,
       el('button', { type: 'button', class: 'main', onclick: () => answer(q.id, { action: 'approve', reason: reason() }) }, t('approve')),
-      why, el('button', { type: 'button', onclick: () => answer(q.id, { action: 'reject', reason: why.value }) }, t('reject'))),
+      el('button', { type: 'button', onclick: () => answer(q.id, { action: 'reject', reason: why.value }) }, t('reject')), why),
     ...ops.map((op, i) => operation(q, op, i, state, t, answer, reason)));
 }

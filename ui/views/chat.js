@@ -4,7 +4,7 @@
 // What was said is the session's own state, read again when a turn begins and ends; the turn that is under
 // way is made of its events (turn.js). So a tab that was closed, another one, and a terminal
 // (`pons agent --serve`) show the same, and whoever answers first has answered.
-import { el, fill } from '/ui/dom.js';
+import { coded, el, fill } from '/ui/dom.js';
 import { schemaForm } from '/ui/form.js';
 import { listenTo } from '/ui/listen.js';
 import { sayServer } from '/ui/i18n/say.js';
@@ -156,7 +156,8 @@ export class View {
     this.follow(turn.over ? [] : turn.items);
     this.live.hidden = turn.over || !turn.items.length;
     const phase = t('phases')[turn.phase] ?? turn.phase, long = rows.length > 0 || !turn.over;
-    this.state.textContent = turn.asks.length ? t('chat_waits') : turn.working ? phase || t('chat_thinks') : turn.failed ? `${t('chat_failed')}: ${t('statuses')[turn.failed] ?? turn.failed}` : rows.length ? '' : t('empty_chat');
+    const is = turn.asks.length ? t('chat_waits') : turn.working ? phase || t('chat_thinks') : turn.failed ? `${t('chat_failed')}: ${t('statuses')[turn.failed] ?? turn.failed}` : rows.length ? '' : t('empty_chat');
+    fill(this.state, is, ...coded(is));
     fill(this.asks, JSON.stringify(turn.asks), ...turn.asks.map((a) => this.ask(a)));
     this.end.hidden = turn.over;
     if (this.ears && this.atEnd && long) this.toEnd();

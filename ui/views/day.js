@@ -3,7 +3,7 @@
 //
 // Everything is in the thread `companion`: an event a moment, times in the world view's own clock
 // ("2026-03-02T07:20+08:00"), which are shown as they are, for it is the companion's day and not ours.
-import { el, fill } from '/ui/dom.js';
+import { coded, el, fill } from '/ui/dom.js';
 import { sayServer } from '/ui/i18n/say.js';
 import { listenTo } from '/ui/listen.js';
 
@@ -69,7 +69,7 @@ export class View {
   words() {
     const { t } = this;
     this.title.textContent = t('tabs').day;
-    this.none.textContent = t('empty_day');
+    this.none.replaceChildren(...coded(t('empty_day')));
     this.pickLabel.textContent = t('day_day');
     this.allLabel.textContent = t('day_all');
     this.titles.forEach((h, i) => { h.textContent = t(['day_moments', 'day_tell', 'day_memories'][i]); });

@@ -1,6 +1,6 @@
 // @ts-check
 // files.js - the workspace's files, to look at; of a protocol file what it says, and where it is wrong.
-import { el } from '/ui/dom.js';
+import { coded, el } from '/ui/dom.js';
 import { sayServer } from '/ui/i18n/say.js';
 
 const size = (n) => (n < 1024 ? `${n} B` : n < 1048576 ? `${(n / 1024).toFixed(0)} kB` : `${(n / 1048576).toFixed(1)} MB`);
@@ -33,7 +33,7 @@ export class View {
     const b = r.body ?? {};
     this.list.hidden = !b.entries;
     this.text.hidden = r.status !== 200 || !!b.entries;
-    this.told.textContent = r.status !== 200 ? sayServer(b.detail ?? r.status) : b.entries && !b.entries.length ? this.t(path ? 'none' : 'empty_files') : '';
+    this.told.replaceChildren(...(r.status !== 200 ? [sayServer(b.detail ?? r.status)] : b.entries && !b.entries.length ? coded(this.t(path ? 'none' : 'empty_files')) : []));
     this.protocol.replaceChildren(...this.records(b.protocol));
     this.text.textContent = b.entries ? '' : b.text ?? this.t('files_no_text');
     this.list.replaceChildren(...(b.entries ?? []).map((e) => el('li', {}, el('button', { type: 'button', onclick: () => this.show(path ? `${path}/${e.name}` : e.name) },

@@ -3,7 +3,7 @@
 //
 // What stands (zones, where they lead) is drawn once; what changes each second is a class of a zone, a
 // place of a robot, a line to what it waits for.
-import { el, fill, plain } from '/ui/dom.js';
+import { coded, el, fill, plain } from '/ui/dom.js';
 import { sayServer } from '/ui/i18n/say.js';
 
 const f = (/** @type {number} */ n) => String(Math.round(n * 100) / 100);
@@ -43,7 +43,7 @@ export class View {
   words() {
     const { t } = this;
     this.title.textContent = t('tabs').fleet;
-    this.none.textContent = t('empty_fleet');
+    this.none.replaceChildren(...coded(t('empty_fleet')));
     this.go.textContent = t('fleet_go');
     this.more.textContent = t('fleet_assign')[2];
     this.fields.forEach((e, i) => { for (const a of ['placeholder', 'aria-label']) e.setAttribute(a, t('fleet_assign')[i]); });

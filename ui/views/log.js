@@ -80,17 +80,16 @@ function brief(value) {
 }
 
 /** What became of words that were said: of the rows after them the last that is about them. */
-export function answerTo(rows, said, t) {
-  const about = rows.findLast((r) => r.seq > said.seq && (r.payload?.text ?? r.payload?.task?.text ?? r.payload?.schedule?.text) === said.text && /^(task|schedule)\./.test(r.type))
+export function answerTo(rows, said) {
+  return rows.findLast((r) => r.seq > said.seq && (r.payload?.text ?? r.payload?.task?.text ?? r.payload?.schedule?.text) === said.text && /^(task|schedule)\./.test(r.type))
     ?? rows.find((r) => r.seq > said.seq && /^(place|tempo|schedule|control)/.test(r.type));
-  return about ? line(about, t) : null;
 }
 
 /** raw: every event, with all that it says. */
 export function item(row, t, raw = false) {
   const said = DETAIL.test(row.type) ? null : line(row, t);
-  if (!said && !raw) return null;
-  const [sign, tone, words] = said ?? ['·', 'quiet', brief(row.payload)];
+  if (row.type === 'telemetry' || (!said && !raw)) return null;
+  const [sign, tone, words] = said ?? ['·', 'quiet', ''];
   return el('li', { 'data-type': row.type, class: tone }, el('time', {}, clockOf(row.ts_ms)), el('span', { class: 'sign', 'aria-hidden': 'true' }, sign),
     raw ? el('details', {}, el('summary', { dir: 'auto' }, el('b', {}, row.type), ` ${words.trim()}`.slice(0, LINE_MAX)), el('pre', {}, JSON.stringify(row.payload, null, 1)))
       : el('span', { dir: 'auto' }, words.trim().slice(0, LINE_MAX)));
