@@ -38,6 +38,7 @@ const thread = new URLSearchParams(location.search).get('thread');
 const query = thread ? '?thread=' + encodeURIComponent(thread) : '';
 const wire = new Wire({ token: given?.[1] ?? saved('pons.token') });
 
+let strayed = false, held = 0; // the focus was on what is gone; Reset is being held
 let state = start(), drawn = null, reading = false, wantsDrive = false, spoken = null; // what was said last, until it is answered
 const log = new LogView($('events'));
 const map = new MapView($('map-body'), { onGoal: proposeGoal, onPose: proposePose, onName: proposeName, t, language: () => language });
@@ -120,19 +121,23 @@ function drawStop() {
 }
 
 /** What a person has to press next stands out; what would do nothing is not there. */
-function drawControls() {
-  const s = state.status, wants = need(state, t).button, idle = !!s && !s.active_task && !s.queue?.length, had = document.activeElement;
+function drawControls(/** @type {Element|null} */ had) {
+  const s = state.status, wants = need(state, t).button, idle = !!s && !s.active_task && !s.queue?.length;
   $('continue').classList.toggle('main', wants === 'continue');
   $('reset').classList.toggle('main', wants === 'reset');
   $('pause').hidden = wants !== '' || idle;
   $('continue').hidden = !!s && wants !== 'continue' && !state.fleet;
   $('cancel').hidden = idle;
-  const next = ['reset', 'continue', 'pause', 'goal'].map($).find((e) => !e.hidden);
-  if (had instanceof HTMLElement && had.hidden) next.focus(); // a keyboard's way goes on where it was
+  // A keyboard's way goes on where it was, but not before the key is up: held on, it would press what comes next too.
+  if (had instanceof HTMLElement && had.hidden) strayed = true;
+  if (!strayed || held) return;
+  strayed = false;
+  ['reset', 'continue', 'pause', 'goal'].map((id) => $(id)).find((e) => !e.hidden).focus();
 }
 
 function draw() {
   drawn = null;
+  const had = document.activeElement; // before anything is hidden
   const lost = state.wire === 'lost' || state.wire === 'denied';
   know(state.map, state.places);
   drawStop(); // first, and whatever becomes of the rest
@@ -142,7 +147,7 @@ function draw() {
     safely(() => now($('now-body'), state, t));
     safely(() => offers($('offers'), state, t, say));
     safely(() => queue($('queue'), state, t));
-    safely(drawControls);
+    safely(() => drawControls(had));
     safely(hearAnswer);
     safely(() => map.draw(state));
     safely(() => camera.draw(state));
@@ -294,12 +299,11 @@ $('pause').addEventListener('click', () => send('POST', '/v1/pause' + query, {},
 $('continue').addEventListener('click', () => send('POST', '/v1/continue' + query, {}, t('continue')));
 $('cancel').addEventListener('click', () => send('POST', '/v1/cancel' + query, {}, t('cancel')));
 // Reset is held for a second: a slip of the hand lifts no latch.
-let held = 0;
+const letGo = () => { clearTimeout(held); held = 0; apply({ kind: 'tick' }); };
 const lift = () => send('POST', '/v1/reset', {}, t('reset_done'));
 $('reset').addEventListener('pointerdown', () => { held = setTimeout(lift, 1000); });
-for (const kind of ['pointerup', 'pointerleave', 'pointercancel']) $('reset').addEventListener(kind, () => clearTimeout(held));
+for (const kind of ['pointerup', 'pointerleave', 'pointercancel', 'keyup']) addEventListener(kind, () => { if (held) letGo(); }, true);
 $('reset').addEventListener('keydown', (e) => { if ((e.key === 'Enter' || e.key === ' ') && !e.repeat) held = setTimeout(lift, 1000); });
-$('reset').addEventListener('keyup', () => clearTimeout(held));
 $('lang').addEventListener('click', () => { const other = language === 'zh' ? 'en' : 'zh'; save('pons.language', other); ask(null); speak(other, words); });
 $('log-raw').addEventListener('change', () => { log.raw = $('log-raw').checked; log.again(); draw(); });
 

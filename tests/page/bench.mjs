@@ -46,9 +46,8 @@ export class Server {
       let text = '', told = false;
       this.child.stdout.on('data', (d) => {
         text += d;
-        const line = told ? null : text.split('\n').slice(0, -1).find((l) => l.includes('"serve.ready"'));
-        if (line) { told = true; go(JSON.parse(line)); }
-        if (told) text = '';
+        const end = text.indexOf('\n');
+        if (end >= 0 && !told) { told = true; go(JSON.parse(text.slice(0, end))); }
       });
       this.child.once('exit', (code) => fail(new Error(`pons serve ended with ${code}`)));
     });
