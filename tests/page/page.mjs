@@ -323,7 +323,6 @@ await test('hold to drive: it moves while a key is held, and stands when it is l
   await p.click('#tool-drive');
   must((await f.ask('GET', '/v1/state')).body.active_task === null, 'it began without an answer');
   await p.click('#map-ask .main');
-  const up = p.locator('.key.up');
   await p.waitForSelector('.key.up:not([disabled])');
   const drive = async (begin, end, what) => {
     const from = await pose();
@@ -332,7 +331,7 @@ await test('hold to drive: it moves while a key is held, and stands when it is l
     await end();
     await still();
   };
-  await up.scrollIntoViewIfNeeded();
+  must(await inside(p, 'pad'), 'what it is driven with is out of sight');
   const left = await p.locator('.key.left').boundingBox();
   await p.mouse.move(left.x + 10, left.y + 10);
   await drive(() => p.mouse.down(), () => p.mouse.up(), 'the mouse');

@@ -65,7 +65,7 @@ export class View {
     this.nodeLabel = el('label', { for: 'fork-node' });
     this.editWord = el('summary');
     this.edit = el('details', { id: 'fork-edit' }, this.editWord, this.valuesLabel, this.values, el('div', { class: 'row' }, this.nodeLabel, this.node));
-    this.edit.addEventListener('toggle', () => { if (this.edit.open && !this.values.value) this.values.value = this.suggest(); });
+    this.edit.addEventListener('toggle', () => { if (this.edit.open && !this.values.value) this.values.value = this.offered = this.suggest(); });
     this.resume = el('button', { type: 'button', hidden: true, onclick: () => this.goOn() });
     this.fork = el('form', {}, el('div', { class: 'row' }, this.nameLabel, this.name, this.go), this.edit);
     this.fork.addEventListener('submit', (e) => { e.preventDefault(); this.branch(); });
@@ -168,6 +168,7 @@ export class View {
     if (n !== this.n || !now) return;
     const rows = diff(before?.values ?? {}, now.values ?? {});
     fill(this.changes, c.checkpoint_id, rows.length ? el('table', {}, el('tbody', {}, ...rows.map(([path, a, b]) => el('tr', {}, el('th', { scope: 'row' }, path), el('td', { class: 'was' }, brief(a)), el('td', { class: 'is' }, brief(b)))))) : el('p', {}, this.t('none')));
+    if (this.edit.open && this.values.value === this.offered) this.values.value = this.offered = this.suggest(); // nobody has touched it
     this.whole.textContent = JSON.stringify(now.values, null, 1).slice(0, 100000);
   }
 
