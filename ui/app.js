@@ -7,8 +7,10 @@ import { $, anew, el, plain } from '/ui/dom.js';
 import { followFleet } from '/ui/fleet.js';
 import { Hand } from '/ui/hand.js';
 import { listenTo } from '/ui/listen.js';
-import en from '/ui/i18n/en.js';
-import zh from '/ui/i18n/zh.js';
+import { put } from '/ui/i18n/deeds.js';
+import { sayServer } from '/ui/i18n/say.js';
+import { know, language, speak, t } from '/ui/i18n/words.js';
+import { inside } from '/ui/route.js';
 import { latches, reduce, start } from '/ui/store.js';
 import { Stop } from '/ui/stop.js';
 import { Wire } from '/ui/wire.js';
@@ -16,12 +18,11 @@ import { asks } from '/ui/views/asks.js';
 import { bar } from '/ui/views/bar.js';
 import { CameraView } from '/ui/views/camera.js';
 import { Pad } from '/ui/views/drive.js';
-import { LogView } from '/ui/views/log.js';
+import { answerTo, line, LogView } from '/ui/views/log.js';
 import { MapView } from '/ui/views/map.js';
-import { now, queue } from '/ui/views/now.js';
+import { need, now, offers, queue } from '/ui/views/now.js';
 import { Tabs } from '/ui/tabs.js';
 
-const texts = { en, zh };
 /** @returns {any[]} */
 const all = (/** @type {string} */ selector) => [...document.querySelectorAll(selector)];
 const saved = (key) => { try { return localStorage.getItem(key) ?? ''; } catch { return ''; } };
@@ -33,15 +34,14 @@ if (given) {
   save('pons.token', given[1]);
   history.replaceState(null, '', location.pathname + location.search);
 }
-let language = saved('pons.language') || (navigator.language.startsWith('zh') ? 'zh' : 'en');
-const t = (key) => texts[language][key] ?? en[key] ?? key;
 const thread = new URLSearchParams(location.search).get('thread');
 const query = thread ? '?thread=' + encodeURIComponent(thread) : '';
 const wire = new Wire({ token: given?.[1] ?? saved('pons.token') });
 
-let state = start(), drawn = null, reading = false, wantsDrive = false;
+let strayed = false, held = 0; // the focus was on what is gone; Reset is being held
+let state = start(), drawn = null, reading = false, wantsDrive = false, spoken = null; // what was said last, until it is answered
 const log = new LogView($('events'));
-const map = new MapView($('map-body'), { onGoal: proposeGoal, onPose: proposePose, t, language: () => language });
+const map = new MapView($('map-body'), { onGoal: proposeGoal, onPose: proposePose, onName: proposeName, t, language: () => language });
 const camera = new CameraView({ wire, t });
 const hand = new Hand({ wire, told: tell });
 const pad = new Pad($('pad'), { hand, t, end: () => { hand.letGo(); tool('goal'); } });
@@ -73,6 +73,9 @@ async function readMap() {
   try {
     const r = await wire.ask('GET', '/v1/map');
     if (r.status === 200) apply({ kind: 'map', data: r.body });
+    const found = await wire.ask('POST', '/store/items/search', { namespace_prefix: ['pons-places'], limit: 200 });
+    if (found.status === 200) apply({ kind: 'places', list: (found.body.items ?? []).map((i) => i.value) });
+    await namesAnew();
   } catch { /* as above */ }
 }
 
@@ -82,6 +85,8 @@ function heard(message) {
     state.mapFor = message.data.boot_id;
     readMap();
   }
+  const list = message.kind === 'batch' ? message.list : message.kind === 'event' ? [message.data] : [];
+  if (list.some((e) => /^place\.(kept|forgotten)/.test(e?.type))) readMap();
   apply(message);
   if (message.kind === 'denied') askToken();
   if (message.kind === 'hello') stop.ping();
@@ -89,10 +94,7 @@ function heard(message) {
 
 // ---- drawing ----
 
-function zoneName(id) {
-  const z = state.map?.world?.zones?.find((x) => x.id === id);
-  return z ? (z.names?.[language] ?? z.names?.en ?? [id])[0] : id || null;
-}
+const zoneName = (id) => (id ? t.called(id) : null);
 
 function drawDrive(lost) {
   const byHand = state.body?.goal?.skill === 'drive_by_hand' && !state.body.stop?.latched;
@@ -118,58 +120,104 @@ function drawStop() {
   if ($('alarm').textContent !== alarm) $('alarm').textContent = alarm;
 }
 
+/** What a person has to press next stands out; what would do nothing is not there. */
+function drawControls(/** @type {Element|null} */ had) {
+  const s = state.status, wants = need(state, t).button, idle = !!s && !s.active_task && !s.queue?.length;
+  $('continue').classList.toggle('main', wants === 'continue');
+  $('reset').classList.toggle('main', wants === 'reset');
+  $('pause').hidden = wants !== '' || idle;
+  $('continue').hidden = !!s && wants !== 'continue' && !state.fleet;
+  $('cancel').hidden = idle;
+  // A keyboard's way goes on where it was, but not before the key is up: held on, it would press what comes next too.
+  if (had instanceof HTMLElement && had.hidden) strayed = true;
+  if (!strayed || held) return;
+  strayed = false;
+  ['reset', 'continue', 'pause', 'goal'].map((id) => $(id)).find((e) => !e.hidden).focus();
+}
+
 function draw() {
   drawn = null;
+  const had = document.activeElement; // before anything is hidden
   const lost = state.wire === 'lost' || state.wire === 'denied';
+  know(state.map, state.places);
   drawStop(); // first, and whatever becomes of the rest
   safely(() => bar(state, t, zoneName));
-  safely(() => asks($('asks'), state, t, answer));
+  safely(() => asks($('asks'), state, t, answer, (way) => map.propose(way)));
   if (tabs.shown === 'now') {
     safely(() => now($('now-body'), state, t));
+    safely(() => offers($('offers'), state, t, say));
     safely(() => queue($('queue'), state, t));
+    safely(() => drawControls(had));
+    safely(hearAnswer);
     safely(() => map.draw(state));
     safely(() => camera.draw(state));
     safely(() => { if (log.draw(state, t)) drawn ??= requestAnimationFrame(draw); });
   }
   safely(() => tabs.draw(state));
-  $('continue').classList.toggle('main', !!state.status?.paused);
   for (const b of all('main button, main input, main select, main textarea')) b.disabled = lost;
   safely(() => drawDrive(lost));
 }
 
-function speak() {
+/** The language, with what there is to name by now. */
+const namesAnew = () => speak(language, words);
+
+function words() {
   document.documentElement.lang = language;
   for (const e of all('[data-t]')) e.textContent = t(e.dataset.t);
   for (const e of all('[data-t-label]')) e.setAttribute('aria-label', t(e.dataset.tLabel));
   $('lang').textContent = t('language');
+  $('lang').lang = language === 'zh' ? 'en' : 'zh';
   anew();
   $('legend').replaceChildren(...t('legend').split('|').map((word, i) => el('span', { class: ['l-path', 'l-trail', 'l-scan', 'l-dock'][i] }, word)));
   pad.words();
   tabs.words();
+  $('events').dataset.none = t('log_none');
   log.again();
-  ask(null);
   draw();
 }
 
 // ---- what a person does ----
 
-function tell(text) { $('said').textContent = plain(text); }
+function tell(text, tone = '') {
+  const said = plain(text);
+  if ($('said').textContent === said) return;
+  $('said').textContent = said;
+  $('said').className = tone;
+}
+
+/** What became of the words that were said last. */
+function hearAnswer() {
+  const row = spoken && answerTo(state.rows, spoken), is = row && line(row, t);
+  if (!is) return;
+  const wants = need(state, t);
+  if (row.type === 'task.queued' && wants.button) { tell(put(t('said_stopped'), { text: spoken.text, need: wants.text }), 'warn'); return; }
+  tell(`${is[0]} ${is[2]}`, is[1]);
+  // What was not understood stands in the field again, to be mended.
+  const { text, seq } = spoken, begun = state.rows.some((r) => r.seq > seq && r.type === 'task.active' && r.payload?.task?.text === text);
+  if (is[1] !== 'bad') return;
+  if (!begun && !$('goal').value) { $('goal').value = text; $('goal').select(); }
+  spoken = null;
+}
+
 
 async function send(method, path, body, done) {
   try {
     const r = await wire.ask(method, path, body);
     if (r.status === 401) askToken();
-    tell(r.status < 300 ? done : r.body?.detail ?? `${r.status}`);
+    tell(r.status < 300 ? done : sayServer(r.body?.detail ?? r.status), r.status < 300 ? '' : 'bad');
     apply({ kind: 'none' });
     readState();
     return r.status < 300;
   } catch (e) {
-    tell(String(e));
+    tell(String(e), 'bad');
     return false;
   }
 }
 
-const say = (text) => send('POST', '/v1/say' + query, { text }, `${t('said')}: ${text}`);
+const say = (text) => {
+  spoken = { text, seq: state.seq };
+  return send('POST', '/v1/say' + query, { text }, `${t('said')}: ${text}`);
+};
 const answer = (id, what) => send('POST', `/v1/approvals/${encodeURIComponent(id)}${query}`, what, t('answered'));
 
 /** A question under the map: nothing that a finger does there moves the robot before it is answered. */
@@ -184,18 +232,14 @@ function ask(text, yes, run) {
   go?.focus({ preventScroll: true });
 }
 
-function zoneAt(x, y) {
-  const inside = (poly) => poly.reduce((odd, [x0, y0], i) => {
-    const [x1, y1] = poly[(i + 1) % poly.length];
-    return (y0 > y) !== (y1 > y) && x < ((x1 - x0) * (y - y0)) / (y1 - y0) + x0 ? !odd : odd;
-  }, false);
-  return zoneName(state.map?.world?.zones?.find((z) => inside(z.polygon))?.id);
-}
+const zoneAt = (x, y) => zoneName(state.map?.world?.zones?.find((z) => inside(z.polygon, x, y))?.id);
 
 function proposeGoal(x, y) {
   const at = `${x.toFixed(2)} ${y.toFixed(2)}`, zone = zoneAt(x, y);
   ask(`${t('go_ask')} ${at}${zone ? ` (${zone})` : ''}?`, t('go_here'), () => say(`go to ${at}`));
 }
+
+function proposeName(name, text) { ask(`${put(t('map_go'), { name })}?`, t('go_here'), () => say(text)); }
 
 function proposePose(x, y, yaw) {
   ask(`${t('pose_ask')} ${Math.round((yaw * 180) / Math.PI)}°: ${x.toFixed(2)} ${y.toFixed(2)}?`, t('yes'), async () => {
@@ -255,15 +299,16 @@ $('pause').addEventListener('click', () => send('POST', '/v1/pause' + query, {},
 $('continue').addEventListener('click', () => send('POST', '/v1/continue' + query, {}, t('continue')));
 $('cancel').addEventListener('click', () => send('POST', '/v1/cancel' + query, {}, t('cancel')));
 // Reset is held for a second: a slip of the hand lifts no latch.
-let held = 0;
-$('reset').addEventListener('pointerdown', () => { held = setTimeout(() => send('POST', '/v1/reset', {}, 'reset'), 1000); });
-for (const kind of ['pointerup', 'pointerleave', 'pointercancel']) $('reset').addEventListener(kind, () => clearTimeout(held));
-$('reset').addEventListener('keydown', (e) => { if (e.key === 'Enter' && !e.repeat) held = setTimeout(() => send('POST', '/v1/reset', {}, 'reset'), 1000); });
-$('reset').addEventListener('keyup', () => clearTimeout(held));
-$('lang').addEventListener('click', () => { language = language === 'zh' ? 'en' : 'zh'; save('pons.language', language); speak(); });
+const letGo = () => { clearTimeout(held); held = 0; apply({ kind: 'tick' }); };
+const lift = () => send('POST', '/v1/reset', {}, t('reset_done'));
+$('reset').addEventListener('pointerdown', () => { held = setTimeout(lift, 1000); });
+for (const kind of ['pointerup', 'pointerleave', 'pointercancel', 'keyup']) addEventListener(kind, () => { if (held) letGo(); }, true);
+$('reset').addEventListener('keydown', (e) => { if ((e.key === 'Enter' || e.key === ' ') && !e.repeat) held = setTimeout(lift, 1000); });
+$('lang').addEventListener('click', () => { const other = language === 'zh' ? 'en' : 'zh'; save('pons.language', other); ask(null); speak(other, words); });
+$('log-raw').addEventListener('change', () => { log.raw = $('log-raw').checked; log.again(); draw(); });
 
 setInterval(() => apply({ kind: 'tick' }), 250);
-speak();
+speak(saved('pons.language') || (navigator.language.startsWith('zh') ? 'zh' : 'en'), words);
 findStop();
 listenTo({ token: wire.token, query, heard });
 followFleet({ wire, heard: apply, shown: () => tabs.shown === 'fleet', first: () => { if (!thread && !tabs.asked()) tabs.show('fleet'); } });

@@ -24,6 +24,9 @@ export function el(name, attributes = {}, ...children) {
   return e;
 }
 
+/** A text of the page's own with what is to be typed between `back ticks`. */
+export const coded = (/** @type {string} */ text) => text.split('`').map((s, i) => (i % 2 ? el('code', {}, s) : s));
+
 /** @type {WeakMap<HTMLElement, string>} */
 const shown = new WeakMap();
 let spoken = 0;
@@ -35,7 +38,7 @@ export function fill(/** @type {HTMLElement} */ parent, /** @type {string} */ ke
   const full = `${spoken} ${key}`;
   if (shown.get(parent) === full) return;
   shown.set(parent, full);
-  parent.replaceChildren(...children);
+  parent.replaceChildren(...children.filter((c) => c !== null && c !== undefined));
 }
 
 export const fixed = (/** @type {any} */ n, digits = 1) => (Number.isFinite(n) ? Number(n).toFixed(digits) : '–');

@@ -5,6 +5,8 @@
 // tick of the reply before it, without which a velocity means nothing to the server. Letting go sends
 // a zero at once; so do a hidden tab, a lost focus, a lost connection. And if none of that gets
 // through, the body stands after 300 ms without a request: the page is never what makes it stop.
+import { sayServer } from '/ui/i18n/say.js';
+
 const EVERY_MS = 100, ASK_MS = 500;
 
 export class Hand {
@@ -73,7 +75,7 @@ export class Hand {
         this.tick = r.body.tick;
         return true;
       }
-      if (n === this.n) this.told(r.body?.detail ?? String(r.status)); // overtaken ones say nothing
+      if (n === this.n) this.told(sayServer(r.body?.detail ?? r.status)); // overtaken ones say nothing
     } catch { /* the body stands by itself; the stream shows that the way is broken */ }
     return this.held.size > 0; // a held finger tries again
   }

@@ -2,9 +2,9 @@
 // stop.js - the Stop button: fires on pointerdown, repeats until the latch is confirmed.
 //
 // It goes to a port of its own (the browser holds a port's requests back when six are under way). After
-// CONFIRM_MS without a latch the page says so, and goes on trying. Esc twice within 600 ms, and Pause,
-// press it too.
-const REPEAT_MS = 250, CONFIRM_MS = 500, TWICE_MS = 600, PING_MS = 2000, GIVE_UP_MS = 10000;
+// CONFIRM_MS without a latch the page says so, and goes on trying. Esc and Pause press it too, wherever the
+// focus is; an Esc that ends the choice of a Chinese word does not.
+const REPEAT_MS = 250, CONFIRM_MS = 500, PING_MS = 2000, SLOW_MS = 4000, GIVE_UP_MS = 10000;
 const AT_ONCE = 4; // under way together: a slow way must not be filled by repeats of the same word
 
 export class Stop {
@@ -15,13 +15,7 @@ export class Stop {
     this.pressed = false;
     button.addEventListener('pointerdown', (e) => { e.preventDefault(); this.press(); });
     button.addEventListener('click', () => this.press()); // a keyboard, a screen reader
-    let escape = -TWICE_MS;
-    addEventListener('keydown', (e) => {
-      if (e.key === 'Pause' && !e.repeat) this.press();
-      if (e.key !== 'Escape' || e.repeat) return;
-      if (e.timeStamp - escape < TWICE_MS) this.press();
-      escape = e.timeStamp;
-    });
+    addEventListener('keydown', (e) => { if ((e.key === 'Escape' || e.key === 'Pause') && !e.repeat && !e.isComposing) this.press(); }, true);
     setInterval(() => this.ping(), PING_MS);
   }
 
@@ -66,14 +60,15 @@ export class Stop {
   }
 
   async ping() {
-    if (!this.url()) return;
+    if (!this.url() || this.asks || document.hidden) return; // one after the other; a hidden page's clock stands still
     const began = performance.now();
+    this.asks = true;
     try {
-      const r = await fetch(this.url() + '/ping', { cache: 'no-store', signal: AbortSignal.timeout(1900) });
+      const r = await fetch(this.url() + '/ping', { cache: 'no-store', signal: AbortSignal.timeout(SLOW_MS) });
       await r.json();
       this.on({ kind: 'ping', rttMs: Math.round(performance.now() - began) });
-    } catch {
-      this.on({ kind: 'ping', rttMs: null });
-    }
+    } catch (error) {
+      this.on({ kind: 'ping', rttMs: null, refused: /** @type {Error} */ (error).name !== 'TimeoutError' });
+    } finally { this.asks = false; }
   }
 }

@@ -9,6 +9,8 @@ import { slim } from './slim.js';
 export const ROWS_MAX = 500;
 export const TRAIL_MAX = 600;
 const LOST_MS = 2500; // looked at four times a second: grey before three seconds are over
+const ASLEEP_MS = 1500; // no look for so long: this page itself stood still, which says nothing of the server
+const MISSES = 3; // of Stop's port, one after the other, while events still come: it may be slow
 
 /** @typedef {'connecting'|'live'|'slow'|'lost'|'resync'|'denied'} WireState */
 
@@ -16,13 +18,13 @@ export const start = () => ({
   wire: /** @type {WireState} */ ('connecting'),
   bootId: '', restarts: 0, seq: 0, newest: 0, stopPort: 0, role: '', thread: '',
   heardMs: 0, nowMs: 0, wallMs: 0, skewMs: 0, // heard and now: a clock that only goes on 
-  /** @type {number|null} */ rttMs: null, /** @type {boolean|null} */ stopReachable: null,
+  /** @type {number|null} */ rttMs: null, /** @type {boolean|null} */ stopReachable: null, misses: 0,
   /** @type {any} telemetry, or null: no body answers */ body: null,
   noBody: false, bodyMs: 0,
   /** @type {any} the way ahead and the scan */ view: null,
   /** @type {any} the navigator's tree, at work */ tree: null,
   /** @type {any} as GET /v1/state */ status: null,
-  /** @type {any} */ map: null, mapFor: '',
+  /** @type {any} */ map: null, mapFor: '', /** @type {any[]} that people named */ places: [],
   /** @type {any} */ feedback: null,
   /** @type {number[][]} */ trail: [],
   /** @type {any[]} newest last: {seq, ts_ms, ns, type, payload, again} */ rows: [],
@@ -103,6 +105,13 @@ function fleet(/** @type {State} */ state, /** @type {any} */ data, /** @type {n
   return next;
 }
 
+/** An answer of Stop's port, its refusal, or none in time: one that is slow is not one that is gone. */
+function ping(/** @type {State} */ state, /** @type {any} */ m) {
+  if (m.rttMs !== null) return { ...state, rttMs: m.rttMs, stopReachable: true, misses: 0 };
+  const misses = state.misses + 1, gone = misses >= MISSES || (m.refused && misses > 1) || state.wire === 'lost';
+  return { ...state, rttMs: null, misses, stopReachable: gone ? false : state.stopReachable };
+}
+
 /** @param {State} state @param {any} message @returns {State} the next state; `stale`: the status should be read again */
 export function reduce(state, message) {
   switch (message.kind) {
@@ -130,7 +139,8 @@ export function reduce(state, message) {
     case 'fault': return { ...state, stale: false, fault: message.text };
     case 'map': return { ...state, map: message.data, mapFor: message.data.boot_id };
     case 'denied': return { ...state, wire: 'denied' };
-    case 'ping': return { ...state, rttMs: message.rttMs, stopReachable: message.rttMs !== null };
+    case 'ping': return ping(state, message);
+    case 'places': return { ...state, places: objects(message.list).filter((p) => Number.isFinite(p.x) && Number.isFinite(p.y)) };
     case 'stop_port': return state.stopPort ? state : { ...state, stopPort: message.port };
     case 'stop': return { ...state, stop: message.state, stopMs: message.now };
     case 'fleet': return fleet(state, message.data, message.now);
@@ -138,9 +148,10 @@ export function reduce(state, message) {
     case 'tick': {
       const next = { ...state, nowMs: message.now, wallMs: message.wall ?? state.wallMs };
       if (state.wire === 'denied' || state.heardMs === 0) return next;
-      const silent = message.now - state.heardMs;
+      if (state.nowMs && message.now - state.nowMs > ASLEEP_MS) next.heardMs = Math.max(state.heardMs, message.now - ASLEEP_MS);
+      const silent = message.now - next.heardMs;
       if (silent > LOST_MS) next.wire = 'lost';
-      else if (silent > 1500 || (state.rttMs ?? 0) > 300) next.wire = 'slow';
+      else if (silent > 1500 || (state.rttMs ?? 0) > 300 || state.misses > 0) next.wire = 'slow';
       else if (next.wire !== 'resync') next.wire = 'live';
       return next;
     }

@@ -5,7 +5,7 @@
 //     views/NAME.js: export class View { constructor(section, tools); words(); show(); hide(); draw(state) }
 //
 // Which one is shown stands in the address (?view=NAME), so a reload and a bookmark keep it.
-import { el } from '/ui/dom.js';
+import { $, el } from '/ui/dom.js';
 
 const NAMES = ['now', 'chat', 'day', 'threads', 'graph', 'tree', 'plan', 'files', 'fleet', 'system'];
 
@@ -14,7 +14,7 @@ export class Tabs {
   constructor(list, main, tools) {
     this.list = list;
     this.main = main;
-    this.tools = tools;
+    this.tools = { ...tools, empty: (/** @type {string} */ key) => this.empty(key) };
     /** @type {Map<string, any>} */
     this.views = new Map();
     this.shown = 'now';
@@ -22,9 +22,10 @@ export class Tabs {
     this.buttons = NAMES.map((name) => el('button', { type: 'button', role: 'tab', id: `tab-${name}`, 'aria-controls': `view-${name}`, onclick: () => this.go(name) }));
     list.append(...this.buttons);
     list.addEventListener('keydown', (e) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
-      if (!step) return;
-      const i = (NAMES.indexOf(this.shown) + step + NAMES.length) % NAMES.length;
+      const at = NAMES.indexOf(this.shown), to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[e.key];
+      if (to === undefined) return;
+      e.preventDefault();
+      const i = (to + NAMES.length) % NAMES.length;
       this.go(NAMES[i]);
       this.buttons[i].focus();
     });
@@ -51,6 +52,11 @@ export class Tabs {
     return this.show(name);
   }
 
+  /** What a view shows that has nothing yet: what would fill it, and the way there. */
+  empty(/** @type {string} */ key) {
+    return el('div', { class: 'empty' }, el('p', {}, this.tools.t(key)), el('button', { type: 'button', onclick: () => { this.go('now'); $('goal').focus(); } }, this.tools.t('to_now')));
+  }
+
   words() {
     this.buttons.forEach((b, i) => { b.textContent = this.tools.t('tabs')[NAMES[i]]; });
     for (const v of this.views.values()) v.words?.();
@@ -71,6 +77,7 @@ export class Tabs {
       this.views.set(name, new View(section, this.tools));
       this.views.get(name).words?.();
     }
+    this.buttons[NAMES.indexOf(name)].scrollIntoView({ block: 'nearest', inline: 'nearest' });
     for (const v of this.main.querySelectorAll('.view')) /** @type {HTMLElement} */ (v).hidden = v.id !== `view-${this.shown}`;
     this.views.get(this.shown)?.show?.();
     this.tools.onShow();

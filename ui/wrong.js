@@ -1,12 +1,14 @@
 // @ts-check
 // wrong.js - what is not as it should be, beside the connection: pure, as the reducer is.
 
+import { sayServer } from './i18n/say.js';
+
 /** Everything that is not as it should be, in the order in which it matters. */
 export function wrongs(/** @type {import('./store.js').State} */ state, /** @type {(key: string) => any} */ t) {
   const s = state.status, b = state.body, out = [];
   const latched = b?.stop?.latched ?? s?.stop?.latched;
-  if (latched) out.push(t('latched') + (b?.stop?.reason ? ': ' + b.stop.reason : ''));
-  if (state.fault) out.push(`${t('store_error')}: ${state.fault}`);
+  if (latched) out.push(t('latched') + (b?.stop?.reason ? ': ' + sayServer(b.stop.reason) : ''));
+  if (state.fault) out.push(`${t('store_error')}: ${sayServer(state.fault)}`);
   if (s && !b && state.noBody && !state.fleet) out.push(t('no_body'));
   const away = (state.fleet?.robots ?? []).filter((r) => r.state === 'lost' || r.state === 'astray').map((r) => r.id);
   if (state.fleet && !state.fleet.running) out.push(t('fleet_still'));

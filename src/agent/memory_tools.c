@@ -144,9 +144,7 @@ static void push(memory *m, pons_tool_event e)
     }
     *at = pons_need_zeroed(1, sizeof **at);
     (*at)->e = e;
-    const uint64_t one = 1;
-    const ssize_t n = write(m->fd, &one, sizeof one);
-    (void)n;
+    eventfd_write(m->fd, 1);
 }
 
 // The log's line of a call that was done. PONS_ENOTFOUND: it was not.

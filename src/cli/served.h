@@ -11,6 +11,7 @@ typedef struct cli_server_words { // as they were typed; NULL: not given
     const char *listen;           // --serve without an address is "yes"
     const char *stop_port, *token_file, *origins, *hosts, *cert, *key, *open_doors, *open, *ui,
         *tools;
+    bool beside; // nobody asked for it: at a free port, and only where nobody else serves
 } cli_server_words;
 
 // What other commands than `pons serve` take of them.

@@ -339,9 +339,9 @@ static bool take_one(client *c, const handle *h, pons_llm_event *ret, bool *ret_
     *q = (queued){.event = ev};
     *of->events_end = q;
     of->events_end = &q->next;
-    const uint64_t one = 1;
-    ssize_t n = of->own_fd < 0 ? 0 : write(of->own_fd, &one, sizeof one);
-    (void)n; // it only fails when it is readable already
+    if (of->own_fd >= 0) {
+        eventfd_write(of->own_fd, 1); // it only fails when it is readable already
+    }
     return true;
 }
 

@@ -164,13 +164,6 @@ int pons__export_open(const pons_traces_options *o, pons__export **ret, pons_err
     return PONS_OK;
 }
 
-static void ring(const pons__export *x)
-{
-    const uint64_t one = 1;
-    const ssize_t n = write(x->wake, &one, sizeof one);
-    (void)n; // full: it is awake
-}
-
 void pons__export_span(pons__export *x, pons_value *span)
 {
     pthread_mutex_lock(&x->mtx);
@@ -183,7 +176,7 @@ void pons__export_span(pons__export *x, pons_value *span)
     pthread_mutex_unlock(&x->mtx);
     pons_value_unref(span);
     if (n + 1 == BATCH) {
-        ring(x);
+        eventfd_write(x->wake, 1);
     }
 }
 
@@ -196,7 +189,7 @@ void pons__export_close(pons__export *x)
         pthread_mutex_lock(&x->mtx);
         x->closing = true;
         pthread_mutex_unlock(&x->mtx);
-        ring(x);
+        eventfd_write(x->wake, 1);
         timerfd_settime(x->end, 0, &(struct itimerspec){.it_value.tv_sec = LAST_S}, NULL);
         pthread_join(x->thread, NULL);
     }

@@ -116,7 +116,7 @@ async function page() {
     requestAnimationFrame(frame);
     const channel = new BroadcastChannel(`pons ${token} `);
     for (let i = 0; i < 100000; i += 500) {
-      channel.postMessage({ kind: 'batch', list: Array.from({ length: 500 }, (_, k) => ({ seq: from + i + k + 1, ts_ms: Date.now(), type: 'decision', payload: { decision: { type: 'CONTINUE', reason: `event ${i + k} of a long day` }, source: 'rule_engine' } })) });
+      channel.postMessage({ kind: 'batch', list: Array.from({ length: 500 }, (_, k) => ({ seq: from + i + k + 1, ts_ms: Date.now(), type: 'decision', payload: { decision: { type: 'CONTINUE', reason: `event ${i + k} of a long day` }, source: 'llm' } })) });
       await new Promise((go) => setTimeout(go, 0));
     }
   }, [s.token, before + 1000000]);

@@ -35,7 +35,7 @@ for (const size of Object.keys(sizes)) for (const scheme of ['light', 'dark']) f
     const found = await p.evaluate(axeSource + ';axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html).join(" ")))');
     must(found.length === 0, found.join('\n'));
     must(await inside(p, 'stop'), 'Stop is out of sight');
-    must(await inside(p, 'now-title'), 'Now is out of sight');
+    must(await inside(p, 'now-body'), 'Now is out of sight');
     const stop = await p.locator('#stop').boundingBox();
     must(stop.height >= (size === 'phone' ? 72 : 56), `Stop is ${stop.height} px high`);
     must(await p.getAttribute('html', 'lang') === (locale === 'zh-CN' ? 'zh' : 'en'), 'the language');
@@ -68,14 +68,22 @@ await test('a goal is said, driven and seen', async () => {
   const is = await now(), status = (await s.ask('GET', '/v1/state')).body;
   must(/^navigate_to_pose · since \d+:\d\d:\d\d$/.test(is.Skill) && is.Goal === status.skills[0].goal_id, JSON.stringify(is));
   must(/^CONTINUE · since \d/.test(is.Decision) && /^\d+ · since \d/.test(is.Iteration), JSON.stringify(is));
-  must(/^kinematic pons-1 in house, since \d+:\d\d:\d\d$/.test(await p.textContent('#robot')), await p.textContent('#robot'));
+  must((await p.textContent('#robot')) === 'pons-1 in house · simulated', await p.textContent('#robot'));
   await p.click('#lang');
-  must(/^kinematic pons-1，世界 house，\d+:\d\d:\d\d 起$/.test(await p.textContent('#robot')), await p.textContent('#robot'));
+  must((await p.textContent('#robot')) === 'pons-1，house · 模拟', await p.textContent('#robot'));
   must(/^继续 · \d+:\d\d:\d\d 起$/.test((await now()).决定), JSON.stringify(await now()));
   await p.click('#lang');
   await p.waitForFunction(() => (document.querySelector('.trail')?.getAttribute('points') ?? '').split(' ').length > 10);
   await p.waitForFunction(() => document.getElementById('zone').textContent === 'kitchen', null, { timeout: 120000 });
   await p.waitForFunction(() => !!document.querySelector('#events [data-type="task.done"]'), null, { timeout: 60000 });
+  const log = await p.innerText('#events');
+  for (const said of ['A person: “去厨房”', 'The robot drives to the kitchen.', 'It is there: the kitchen.', 'Done: 去厨房']) must(log.includes(said), `${said}: ${log}`);
+  must(!/navigate_to_pose|robot_ms|[{}]/.test(log), log);
+  await p.getByLabel('All events, as they are').check();
+  await p.locator('#events summary', { hasText: 'observation' }).first().click();
+  must((await p.innerText('#events')).includes('"observation": {'), 'the events themselves are nowhere');
+  await p.click('#tab-system');
+  await p.waitForFunction(() => /kinematic pons-1 in house, since \d+:\d\d:\d\d/.test(document.getElementById('view-system').textContent));
   await p.context().close();
 });
 
@@ -92,7 +100,7 @@ await test('a robot that was told to be slower says so', async () => {
   await p.context().close();
 });
 
-await test('Stop latches with eight tabs open, by press and by Esc Esc; Reset is held', async () => {
+await test('Stop latches with eight tabs open, by press and by Esc; Reset is held', async () => {
   const context = await b.newContext({ viewport: sizes.desktop });
   const tabs = [];
   for (let i = 0; i < 8; i++) {
@@ -111,7 +119,7 @@ await test('Stop latches with eight tabs open, by press and by Esc Esc; Reset is
   must((await s.ask('GET', '/v1/state')).body.stop.latched === true, 'a click has reset it');
   await tabs[0].locator('#reset').dispatchEvent('pointerdown');
   await until('the reset', async () => !(await s.ask('GET', '/v1/state')).body.stop.latched);
-  await tabs[0].keyboard.press('Escape');
+  await tabs[0].focus('#goal'); // wherever the focus is
   await tabs[0].keyboard.press('Escape');
   await until('the stop', async () => (await s.ask('GET', '/v1/state')).body.stop.latched);
   await context.close(); // and with it presses that are still under way: one after the reset would count
@@ -119,6 +127,135 @@ await test('Stop latches with eight tabs open, by press and by Esc Esc; Reset is
     await s.ask('POST', '/v1/reset', {});
     return !(await s.ask('GET', '/v1/state')).body.stop.latched;
   });
+});
+
+const english = (p) => p.evaluate(() => {
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), out = [];
+  for (let n = walk.nextNode(); n; n = walk.nextNode()) {
+    const e = n.parentElement;
+    if (e.checkVisibility() && !e.closest('[lang=en], pre, code, .tree') && /[A-Za-z]{2,}(?: [A-Za-z]{2,}){2,}/.test(n.textContent)) out.push(n.textContent.trim());
+  }
+  return out.concat([...document.querySelectorAll('[aria-label], [placeholder], [title]')].filter((e) => e.checkVisibility()).flatMap((e) => ['aria-label', 'placeholder', 'title'].map((a) => e.getAttribute(a) ?? '')).filter((x) => /[A-Za-z]{2,}(?: [A-Za-z]{2,}){2,}/.test(x)));
+});
+
+await test('what comes after a stop: a goal is answered, Reset, then Continue stands out, and nothing says why of before', async () => {
+  const p = await page(s);
+  await live(p);
+  await p.fill('#goal', 'go to the corridor');
+  await p.press('#goal', 'Enter');
+  await p.getByRole('button', { name: 'Pause' }).waitFor();
+  await p.getByRole('button', { name: /^STOP/ }).click();
+  await p.getByText('Nothing moves.', { exact: false }).first().waitFor();
+  must(await p.isHidden('#continue'), 'Continue would do nothing yet');
+  await p.fill('#goal', 'go to the kitchen');
+  await p.press('#goal', 'Enter');
+  await p.getByText('It has heard “go to the kitchen”, and stands', { exact: false }).waitFor();
+  await p.focus('#reset');
+  await p.keyboard.down('Enter');
+  await p.locator('#now-body', { hasText: 'Press Continue to go on with “go to the corridor”' }).waitFor();
+  await p.keyboard.up('Enter');
+  await p.waitForFunction(() => document.activeElement?.id === 'continue' && document.activeElement.classList.contains('main')); // its way goes on
+  must(!/latched/.test(await p.innerText('main')), await p.innerText('main'));
+  must((await p.innerText('#events')).includes('The stop was reset.'), 'the log has no word of it');
+  await p.keyboard.press('Enter');
+  await p.getByRole('button', { name: 'Cancel all' }).click();
+  await p.getByText('Try one of these').waitFor();
+  await p.context().close();
+});
+
+await test('a goal that is not understood is answered below its field, and stands there to be mended', async () => {
+  const p = await page(s);
+  await live(p);
+  await p.fill('#goal', 'go to the kichen');
+  await p.press('#goal', 'Enter');
+  await p.locator('#said.bad', { hasText: 'kitchen' }).waitFor();
+  must((await p.inputValue('#goal')) === 'go to the kichen', 'what was typed is gone');
+  await p.context().close();
+});
+
+await test('at the first look there are three things to click, and the map says by itself where what is', async () => {
+  const p = await page(s);
+  await live(p);
+  await p.getByText('Try one of these').waitFor();
+  must(await p.locator('#offers button:visible').count() === 3, 'not three');
+  await s.ask('POST', '/v1/say', { text: 'remember this place as the nest' });
+  await p.locator('#map text', { hasText: 'the nest' }).waitFor();
+  for (const name of ['apple', 'fruit basket', 'study']) must(await p.locator('#map text.label', { hasText: name }).count() === 1, `${name} is not on the map`);
+  await p.getByText('What is on the map, as a list').click();
+  await p.getByText(/^The robot is here: /).waitFor();
+  for (const words of ['room: study', 'object: apple · in: kitchen', 'named place: the nest']) must((await p.innerText('#map-list')).includes(words), words);
+  await p.getByRole('button', { name: 'Go to: the nest' }).click();
+  await p.getByRole('button', { name: 'Go there' }).last().waitFor();
+  must((await p.innerText('#map-ask')).includes('the nest'), await p.innerText('#map-ask'));
+  must(/^Map\. The robot: .+ Rooms: .*kitchen/.test(await p.getAttribute('#map-body svg', 'aria-label')), 'the map has no words');
+  await p.context().close();
+});
+
+await test('in Chinese no sentence is English: idle, at work, stopped, refused, and every view', async () => {
+  const q = new Server({ args: ['--speed', '2'] });
+  await q.start();
+  const p = await page(q, { locale: 'zh-CN' });
+  await live(p);
+  const none = async (what) => { const found = await english(p); must(found.length === 0, `${what}: ${found.join(' | ')}`); };
+  await p.getByRole('button', { name: '去书房' }).or(p.getByRole('button', { name: /^去/ })).first().waitFor();
+  await none('idle');
+  await p.fill('#goal', '去书房');
+  await p.press('#goal', 'Enter');
+  await p.getByText('正去书房', { exact: false }).first().waitFor();
+  await p.click('details.more summary');
+  await none('at work');
+  await p.keyboard.press('Escape');
+  await p.getByText('什么都不会动', { exact: false }).first().waitFor();
+  await none('stopped');
+  await p.locator('#reset').dispatchEvent('pointerdown');
+  await p.getByText('停止已解除', { exact: false }).first().waitFor();
+  await none('reset');
+  await p.click('#continue');
+  await p.click('#cancel');
+  await p.fill('#goal', '去阁楼');
+  await p.press('#goal', 'Enter');
+  await p.locator('#said.bad').waitFor();
+  await none('refused');
+  await p.click('#map-list summary');
+  for (const name of ['chat', 'day', 'threads', 'graph', 'tree', 'plan', 'files', 'fleet', 'system', 'now']) {
+    await p.click(`#tab-${name}`);
+    await p.waitForSelector(`#view-${name}:not([hidden])`);
+    await p.waitForFunction((n) => n !== 'threads' || document.querySelector('#view-threads .moment').textContent !== '', name);
+    await none(name);
+  }
+  must(p.errors.length === 0, p.errors.join('\n'));
+  await p.context().close();
+  await q.close();
+});
+
+await test("Stop's port that cannot be reached is an alarm, and one that is back is none", async () => {
+  const p = await page(s);
+  await live(p);
+  const [port] = [new URL(s.stopUrl).port];
+  await p.route(`**://127.0.0.1:${port}/**`, (r) => r.abort('connectionrefused'));
+  await p.getByRole('alert').filter({ hasText: 'STOP UNREACHABLE' }).waitFor();
+  must(await p.getByText('answers slowly').or(p.locator('#live.warn')).count() > 0, 'the pill says that all is well');
+  await p.unroute(`**://127.0.0.1:${port}/**`);
+  await p.getByRole('alert').waitFor({ state: 'hidden' });
+  await p.context().close();
+});
+
+await test('everything that can be touched is large enough, at 320 px nothing is cut off, and nothing moves for who wants no motion', async () => {
+  const p = await page(s, { size: 'phone' });
+  await live(p);
+  await p.emulateMedia({ reducedMotion: 'reduce' });
+  await p.waitForSelector('#map .robot');
+  must(await p.evaluate(() => getComputedStyle(document.querySelector('#map .robot')).transitionDuration === '0s'), 'the robot glides');
+  await p.setViewportSize({ width: 320, height: 512 });
+  for (const name of ['now', 'chat', 'day', 'threads', 'graph', 'tree', 'plan', 'files', 'fleet', 'system']) {
+    await p.click(`#tab-${name}`);
+    await p.waitForSelector(`#view-${name}:not([hidden])`);
+    const small = await p.evaluate(() => [...document.querySelectorAll('button, input, select, textarea, summary, a[href]')].filter((e) => e.checkVisibility() && !e.matches('.skip')).map((e) => ({ e, r: e.getBoundingClientRect() }))
+      .filter(({ e, r }) => r.width < 24 || r.height < (e.id === 'stop' ? 44 : 24)).map(({ e }) => e.outerHTML.slice(0, 120)));
+    must(small.length === 0, `${name}: ${small.join('\n')}`);
+    must(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} is wider than 320 px`);
+  }
+  await p.context().close();
 });
 
 await test('the server is killed: grey; back: live, without a reload, no row twice', async () => {
@@ -186,7 +323,6 @@ await test('hold to drive: it moves while a key is held, and stands when it is l
   await p.click('#tool-drive');
   must((await f.ask('GET', '/v1/state')).body.active_task === null, 'it began without an answer');
   await p.click('#map-ask .main');
-  const up = p.locator('.key.up');
   await p.waitForSelector('.key.up:not([disabled])');
   const drive = async (begin, end, what) => {
     const from = await pose();
@@ -195,7 +331,7 @@ await test('hold to drive: it moves while a key is held, and stands when it is l
     await end();
     await still();
   };
-  await up.scrollIntoViewIfNeeded();
+  must(await inside(p, 'pad'), 'what it is driven with is out of sight');
   const left = await p.locator('.key.left').boundingBox();
   await p.mouse.move(left.x + 10, left.y + 10);
   await drive(() => p.mouse.down(), () => p.mouse.up(), 'the mouse');
@@ -266,6 +402,57 @@ for (const o of [{ size: 'desktop', scheme: 'light', locale: 'en-US' }, { size: 
     await p.context().close();
   });
 }
+
+await test('a view that has nothing yet says what would fill it', async () => {
+  const q = new Server({ args: ['--speed', '1'] });
+  await q.start();
+  const early = await Promise.all(['/v1/state', '/v1/threads'].map((at) => q.ask('GET', at)));
+  must(early[0].status === 200 && early[1].body[0]?.events > 0, `it was announced before its thread was there: ${JSON.stringify(early[1].body)}`);
+  const p = await page(q);
+  await live(p);
+  for (const [name, words] of [['chat', 'Write to the agent below'], ['day', 'pons companion run'], ['plan', 'Goals and their steps come here'], ['files', 'pons onboard'], ['fleet', 'pons onboard --fleet']]) {
+    await p.click(`#tab-${name}`);
+    await p.locator(`#view-${name}`, { hasText: words }).waitFor();
+  }
+  await p.click('#tab-plan');
+  await p.getByRole('button', { name: 'To “Now”' }).click();
+  must(await p.evaluate(() => document.activeElement?.id === 'goal'), 'the way leads not to the goal');
+  await p.context().close();
+  await q.close();
+});
+
+await test('a thread is called by its goals and times', async () => {
+  await f.ask('POST', '/v1/say', { text: 'go to the bedroom' });
+  const p = await view('threads');
+  await p.waitForFunction(() => /go to .+ · .*\d+:\d\d.* · main/.test([...document.querySelectorAll('#thread option')].find((o) => o.value === 'main')?.textContent ?? ''));
+  await f.ask('POST', '/v1/cancel', {});
+  await p.context().close();
+});
+
+await test('a chat follows its end, and leaves a reader who has scrolled up where he is', async () => {
+  const p = await view('chat', { size: 'phone' });
+  let seq = 10;
+  const more = (list) => p.evaluate(([token, m]) => new BroadcastChannel(`pons ${token} ?thread=main_session`).postMessage(m), [f.token, { kind: 'batch', list: list.map((e) => ({ seq: ++seq, ...e })) }]);
+  const say = (word) => more([{ type: 'token', payload: { content: Array.from({ length: 40 }, (_, i) => `${word} ${i}\n\n`).join('') } }]);
+  const end = () => p.evaluate(() => innerHeight + scrollY > document.documentElement.scrollHeight - 120);
+  await more([{ type: 'llm_start', payload: {} }]);
+  await say('one');
+  await p.getByText('one 39').waitFor();
+  await until('the end is followed', end);
+  await p.mouse.move(100, 300);
+  await p.mouse.wheel(0, -900);
+  await p.getByRole('button', { name: 'To the end' }).waitFor();
+  const at = await p.evaluate(() => scrollY);
+  await say('two');
+  await p.getByText('two 39').waitFor();
+  must(Math.abs(await p.evaluate(() => scrollY) - at) < 5 && !(await end()), 'the reader was carried away');
+  await p.getByRole('button', { name: 'To the end' }).click();
+  await until('the end', end);
+  await say('three');
+  await p.getByText('three 39').waitFor();
+  await until('the end is followed again', end);
+  await p.context().close();
+});
 
 await test('the tree, the graph and the plan follow the robot', async () => {
   const p = await view('tree');
@@ -555,9 +742,39 @@ await test('a question survives a reload and a restart, and is answered once', a
   fs.writeFileSync(kernel, text.replace('  skills: []', '  skills: [navigate_to_pose]'));
   const q = new Server({ share, args: ['--speed', '4'] });
   await q.start();
+  // By keyboard alone, from the first look to a task that is approved and done.
+  const k = await page(q);
+  await live(k);
+  await k.locator('#offers button').first().waitFor();
+  const to = async (name) => {
+    for (let i = 0; i < 60; i++) {
+      await k.keyboard.press('Tab');
+      const seen = await k.evaluate(() => { const e = document.activeElement, r = e?.getBoundingClientRect(); return { name: e?.textContent?.trim(), shown: r && r.bottom > 0 && r.top < innerHeight && !!document.elementFromPoint(r.x + r.width / 2, Math.min(Math.max(r.y + r.height / 2, 1), innerHeight - 1))?.closest('button, a, input, select, summary, [tabindex]') }; });
+      must(seen.shown, `the focus is out of sight at ${seen.name}`);
+      if (seen.name === name) return i;
+    }
+    throw new Error(`no way by Tab to ${name}`);
+  };
+  await k.keyboard.press('Tab');
+  must((await k.evaluate(() => document.activeElement?.textContent)) === 'To the robot', 'the first stop is not the way past the bar');
+  await k.keyboard.press('Enter');
+  must(await to('go to the kitchen') < 3, 'it is far to the first thing to do');
+  await k.keyboard.press('Enter');
+  await k.getByText('The robot wants to drive to the kitchen.').waitFor();
+  const card = await k.innerText('#asks');
+  must(/Why it asks: .+yes/.test(card) && /About \d+\.\d m, \d+ s: living room → corridor → kitchen/.test(card) && !/[{}]|navigate_to_pose/.test(card), card);
+  must(await k.locator('#map .room.asked').count() === 1 && (await k.getAttribute('#map .path.asked', 'points')).split(' ').length > 10, 'it is not on the map');
+  await k.waitForFunction(() => document.activeElement?.closest('#asks'));
+  must(await to('Approve') === 0, 'Approve is not next');
+  await k.keyboard.press('Enter');
+  await k.waitForSelector('#asks', { state: 'hidden' });
+  await k.getByText('Done: go to the kitchen').first().waitFor();
+  const found = await k.evaluate(axeSource + ';axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html).join(" ")))');
+  must(found.length === 0, found.join('\n'));
+  await k.context().close();
   const p = await page(q);
   await live(p);
-  await q.ask('POST', '/v1/say', { text: 'go to the kitchen' });
+  await q.ask('POST', '/v1/say', { text: 'go to the study' });
   await p.waitForSelector('#asks:not([hidden])');
   await p.reload();
   await p.waitForSelector('#asks:not([hidden])');
@@ -567,7 +784,7 @@ await test('a question survives a reload and a restart, and is answered once', a
   await p.waitForSelector('#asks:not([hidden]) article > .row > .main');
   await p.click('#asks article > .row > .main');
   await p.waitForSelector('#asks', { state: 'hidden' });
-  await p.waitForFunction(() => document.getElementById('zone').textContent === 'kitchen', null, { timeout: 120000 });
+  await p.waitForFunction(() => document.getElementById('zone').textContent === 'study', null, { timeout: 120000 });
   await p.context().close();
   await q.close();
   fs.rmSync(share, { recursive: true });

@@ -1,5 +1,8 @@
 // store.mjs - the page's reducer and its reader of streams, fed by hand: needs no browser.
 import { decider, latches, reduce, robotOf, start, timeOf, why, ROWS_MAX } from '../../ui/store.js';
+import { catalogue, sayServer } from '../../ui/i18n/say.js';
+import { deed } from '../../ui/i18n/deeds.js';
+import { lengthOf, route } from '../../ui/route.js';
 import { sseParser } from '../../ui/wire.js';
 import { slim } from '../../ui/slim.js';
 import { begin, hear } from '../../ui/turn.js';
@@ -52,9 +55,30 @@ await test('which robot it is stands in both languages, and what is not known is
 await test('silence is slow, then lost, then live again', () => {
   let s = reduce(start(), hello('a'));
   const at = (now) => (s = reduce(s, { kind: 'tick', now })).wire;
-  must(at(2000) === 'live' && at(2600) === 'slow' && at(4100) === 'lost', s.wire);
+  const until = (end) => { while (s.nowMs < end) at(s.nowMs + 250); return s.wire; };
+  must(at(2000) === 'live' && until(2750) === 'slow' && until(3750) === 'lost', s.wire);
   s = reduce(s, { kind: 'hb', now: 5000 });
   must(s.wire === 'live', s.wire);
+});
+await test('a page that stood still itself says nothing of the server before it has listened again', () => {
+  let s = reduce(reduce(start(), hello('a')), { kind: 'tick', now: 1200 });
+  s = reduce(s, { kind: 'tick', now: 61000 });
+  must(s.wire !== 'lost', 'a page that slept takes the server for lost');
+  s = reduce(s, { kind: 'hb', now: 61010 });
+  must(reduce(s, { kind: 'tick', now: 61250 }).wire === 'live', s.wire);
+  for (let now = 61250; now < 64250; now += 250) s = reduce(s, { kind: 'tick', now });
+  must(s.wire === 'lost', 'a server that is gone since is not lost');
+});
+await test("Stop's port that is slow is slow; one that is gone is unreachable", () => {
+  const late = { kind: 'ping', rttMs: null, refused: false }, refused = { kind: 'ping', rttMs: null, refused: true };
+  const live = reduce(reduce(start(), hello('a')), { kind: 'ping', rttMs: 5 });
+  const after = (...list) => list.reduce((s, m) => reduce(s, m), live);
+  must(after(late).stopReachable === true && reduce(after(late), { kind: 'tick', now: 1300 }).wire === 'slow', 'one late answer is an alarm');
+  must(after(late, late).stopReachable === true, 'two late answers are an alarm while events come');
+  must(after(late, late, late).stopReachable === false, 'three are none');
+  must(after(refused).stopReachable === true && after(refused, refused).stopReachable === false, 'nobody listens there');
+  must(reduce({ ...live, wire: 'lost' }, late).stopReachable === false, 'everything is silent');
+  must(after(late, late, late, { kind: 'ping', rttMs: 9 }).stopReachable === true, 'it is back');
 });
 await test('a latch that the body tells of is shown, whoever set it', () => {
   let s = reduce(start(), { kind: 'telemetry', now: 1, data: { pose: { x: 0, y: 0, yaw: 0 }, stop: { latched: true } } });
@@ -186,6 +210,36 @@ await test('a clock that jumps moves neither what is live nor what is left of a 
   s = reduce(s, { kind: 'hb', now: 2500, wall: 5e12 - 3600e3, data: { ts_ms: 5e12 + 500 } });
   s = reduce(s, { kind: 'tick', now: 2600, wall: 5e12 - 3600e3 + 100 });
   must(Math.abs(s.wallMs + s.skewMs - 5e12 - 600) < 10, `${s.wallMs + s.skewMs}`);
-  must(reduce(s, { kind: 'tick', now: 9000, wall: 1 }).wire === 'lost', 'a dead server is live');
+  for (let now = 2850; now < 9000; now += 250) s = reduce(s, { kind: 'tick', now, wall: 1 });
+  must(s.wire === 'lost', 'a dead server is live');
+});
+await test("a server's sentence is said in the page's language: places in order, by number, by name, and sentences in them", () => {
+  catalogue({ 'unknown zone "%s"; known zones: %s': '有：%2$s；没有“%1$s”', 'kernel: %s (%s)': '内核：%s', 'a task is waiting': '有任务在等', '%s is under way, %.1f s, %.2f m to go.': '%s：%.1f 秒，还有 %.2f 米', 'by {who}': '{who} 做的', '100 %% of %d': '%d 的 100 %%', 'at %d%%': '在 %d %%' }, { navigate_to_pose: '行驶', living_room: '客厅' });
+  for (const [text, want] of [
+    ['unknown zone "a.b*"; known zones: x, y', '有：x, y；没有“a.b*”'], ['kernel: a task is waiting (EXEC)', '内核：有任务在等'], ['navigate_to_pose is under way, 5.0 s, 3.66 m to go.', '行驶：5.0 秒，还有 3.66 米'],
+    ['by a person', 'a person 做的'], ['100 % of 7', '7 的 100 %'], ['at 7%', '在 7 %'], ['nobody knows this', 'nobody knows this'], ['it is in living_room', 'it is in 客厅'], ['', ''], [undefined, ''], [404, '404'], ['kernel: $1 $& (x)', '内核：$1 $&'],
+  ]) must(sayServer(text) === want, `${text}: ${sayServer(text)}`);
+  catalogue(null);
+  must(sayServer('a task is waiting') === 'a task is waiting', 'another language stays');
+});
+await test('what a robot does is said in words, and a skill that nobody named too', () => {
+  for (const [words, will] of [[en, 'drive to the kitchen'], [zh, '去厨房']]) {
+    const t = Object.assign((/** @type {string} */ key) => /** @type {any} */ (words)[key], { called: () => (words === zh ? '厨房' : 'kitchen'), at: (p) => (p.x === 1 ? 'the nest' : '') });
+    must(deed('navigate_to_pose', { zone: 'kitchen' }, t) === will, deed('navigate_to_pose', { zone: 'kitchen' }, t));
+    must(deed('navigate_to_pose', { pose: { x: 1, y: 2 } }, t).endsWith('the nest') && deed('navigate_to_pose', { pose: { x: 3, y: 2 } }, t).includes('(3, 2)'), 'a pose');
+    must(deed('wash_up', { plates: 3 }, t) === 'wash up plates 3', deed('wash_up', { plates: 3 }, t));
+    for (const skill of Object.keys(words.deeds)) for (const form of /** @type {(0|1|2)[]} */ ([0, 1, 2])) must(!/[{}]|undefined|null|NaN/.test(deed(skill, {}, t, form)), `${skill}: ${deed(skill, {}, t, form)}`);
+  }
+});
+await test('both languages have the same words', () => {
+  const lacks = (a, b, at = '') => Object.entries(a).flatMap(([k, v]) => (!(k in b) ? [at + k] : v && typeof v === 'object' && !Array.isArray(v) && !['decision_types', 'graph_names', 'skill_names'].includes(k) ? lacks(v, b[k], `${at}${k}.`) : []));
+  must(lacks(en, zh).length === 0 && lacks(zh, en).length === 0, [...lacks(en, zh), ...lacks(zh, en)].join());
+});
+await test('a way goes around a wall, and there is none through it', () => {
+  const world = { bounds: [0, 0, 10, 10], boxes: [{ x: 5, y: 4, sx: 0.2, sy: 8, yaw: 0 }] };
+  const way = route(world, 0.2, { x: 2, y: 2 }, { x: 8, y: 2 });
+  must(way && way.every(([x, y]) => Math.abs(x - 5) > 0.25 || y > 8.1) && lengthOf(way) > 12, JSON.stringify(way));
+  must(route({ ...world, boxes: [{ x: 5, y: 5, sx: 0.2, sy: 10 }] }, 0.2, { x: 2, y: 2 }, { x: 8, y: 2 }) === null, 'through a wall');
+  must(route(world, 0.2, { x: 2, y: 2 }, { x: 2, y: 2 }).length === 2, 'to where it is');
 });
 finish();

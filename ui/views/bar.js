@@ -1,7 +1,6 @@
 // @ts-check
 // bar.js - the pills at the top: is it live, mode, battery, how fast it may be, zone, what is degraded.
 import { $, fixed, plain } from '/ui/dom.js';
-import { robotOf } from '/ui/store.js';
 import { wrongs } from '/ui/wrong.js';
 
 function pill(id, said, tone) {
@@ -13,14 +12,16 @@ function pill(id, said, tone) {
 
 export function bar(state, t, zoneName) {
   const s = state.status, b = state.body;
-  const rtt = state.rttMs === null ? '' : ` ${state.rttMs} ms`;
   const marks = { live: '●', slow: '◐', lost: '○', resync: '↻', connecting: '…', denied: '✕' };
-  pill('live', `${marks[state.wire]} ${t(state.wire)}${state.wire === 'live' || state.wire === 'slow' ? rtt : ''}`,
-    { live: 'good', slow: 'warn', resync: 'warn', lost: 'bad', denied: 'bad' }[state.wire]);
+  const silent = Math.max(Math.round((state.nowMs - state.heardMs) / 1000), 0);
+  const words = state.wire === 'lost' ? t('lost_since').replace('{s}', String(silent)) : state.wire === 'slow' ? t('slow_why') : t(state.wire);
+  pill('live', `${marks[state.wire]} ${words}`, { live: 'good', slow: 'warn', resync: 'warn', lost: 'bad', denied: 'bad' }[state.wire]);
   const modes = t('modes');
   const latched = b?.stop?.latched ?? s?.stop?.latched;
-  pill('robot', b ? robotOf(state.map, t) : '');
-  pill('mode', s ? `${modes[s.mode] ?? s.mode}${s.paused ? ' ‖ ' + t('paused') : ''}` : '', latched || s?.mode === 'SAFE' ? 'bad' : '');
+  const m = state.map;
+  pill('robot', b && m ? `${t('robot_short').replace('{id}', m.robot_id || '?').replace('{world}', m.world?.name || '?')}${m.simulated ? ` · ${t('robot_simulated')}` : ` · ${m.driver}`}` : '');
+  const stands = latched ? t('stopped') : s?.paused || s?.stopped ? t('paused') : modes[s?.mode] ?? s?.mode ?? '';
+  pill('mode', stands, latched || s?.mode === 'SAFE' ? 'bad' : '');
   const pct = b?.battery_pct ?? s?.battery_pct;
   const charging = b?.battery_state === 'charging';
   pill('battery', Number.isFinite(pct) ? `${t('battery')} ${fixed(pct, 0)} %${charging ? ' ⚡' : ''}` : '', pct < 20 && !charging ? 'warn' : '');

@@ -1,6 +1,7 @@
 // @ts-check
 // camera.js - what a camera of the world sees, asked for again every EVERY_MS while somebody can see it.
 import { $, el, fill } from '/ui/dom.js';
+import { sayServer } from '/ui/i18n/say.js';
 
 const EVERY_MS = 1500;
 
@@ -36,7 +37,7 @@ export class CameraView {
       $('camera-told').textContent = '';
     } catch (error) {
       img.hidden = true;
-      $('camera-told').textContent = String(/** @type {Error} */ (error).message);
+      $('camera-told').textContent = sayServer(/** @type {Error} */ (error).message);
     } finally {
       this.at = performance.now();
       this.asks = false;

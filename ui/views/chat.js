@@ -4,9 +4,10 @@
 // What was said is the session's own state, read again when a turn begins and ends; the turn that is under
 // way is made of its events (turn.js). So a tab that was closed, another one, and a terminal
 // (`pons agent --serve`) show the same, and whoever answers first has answered.
-import { el, fill } from '/ui/dom.js';
+import { coded, el, fill } from '/ui/dom.js';
 import { schemaForm } from '/ui/form.js';
 import { listenTo } from '/ui/listen.js';
+import { sayServer } from '/ui/i18n/say.js';
 import { mark } from '/ui/mark.js';
 import { begin, hear } from '/ui/turn.js';
 
@@ -55,6 +56,9 @@ export class View {
     this.go = el('button', { type: 'submit', class: 'main' });
     this.end = el('button', { type: 'button', onclick: () => this.order('/api/chat/stop', { session_id: this.session }) });
     this.told = el('p', { role: 'status', class: 'wrong' });
+    this.down = el('button', { type: 'button', class: 'down', hidden: true, onclick: () => { this.atEnd = true; this.toEnd(); this.text.focus({ preventScroll: true }); } });
+    this.atEnd = true; // until the reader scrolls up, the end is followed
+    addEventListener('scroll', () => { if (this.ears) { this.atEnd = innerHeight + scrollY > document.documentElement.scrollHeight - 120; this.down.hidden = this.atEnd; } }, { passive: true });
     this.form = el('form', { id: 'chat-form' }, this.label, this.text, el('div', { class: 'row' }, this.go, this.end));
     this.form.addEventListener('submit', (e) => { e.preventDefault(); this.say(); });
     this.text.addEventListener('keydown', (e) => {
@@ -62,7 +66,7 @@ export class View {
       e.preventDefault();
       if (!this.go.disabled) this.form.requestSubmit();
     });
-    section.append(this.title, el('div', { class: 'row' }, this.pickLabel, this.pick, this.fresh), this.list, this.live, this.state, this.asks, this.form, this.told);
+    section.append(this.title, el('div', { class: 'row' }, this.pickLabel, this.pick, this.fresh), this.list, this.live, this.state, this.asks, this.down, this.form, this.told);
   }
 
   words() {
@@ -74,12 +78,14 @@ export class View {
     this.label.textContent = t('chat_say');
     this.go.textContent = t('send');
     this.end.textContent = t('chat_end');
+    this.down.textContent = `↓ ${t('chat_down')}`;
     this.list.setAttribute('aria-label', t('chat_said'));
     this.live.setAttribute('aria-label', t('chat_now'));
     this.paint();
   }
 
   show() {
+    this.atEnd = true;
     this.listen();
     this.sessions();
   }
@@ -143,18 +149,21 @@ export class View {
   }
 
   put() {
-    const { t, turn } = this, near = innerHeight + scrollY > document.documentElement.scrollHeight - 160;
+    const { t, turn } = this;
     const rows = said(this.messages ?? [], !turn.over);
     fill(this.list, JSON.stringify([rows.length, rows.at(-1)?.id, rows.at(-1)?.output?.length, this.session]), ...rows.map((r) => this.row(r)));
     this.list.hidden = !rows.length;
     this.follow(turn.over ? [] : turn.items);
     this.live.hidden = turn.over || !turn.items.length;
-    const phase = t('phases')[turn.phase] ?? turn.phase;
-    this.state.textContent = turn.asks.length ? t('chat_waits') : turn.working ? phase || t('chat_thinks') : turn.failed ? `${t('chat_failed')}: ${turn.failed}` : rows.length ? '' : t('chat_none');
+    const phase = t('phases')[turn.phase] ?? turn.phase, long = rows.length > 0 || !turn.over;
+    const is = turn.asks.length ? t('chat_waits') : turn.working ? phase || t('chat_thinks') : turn.failed ? `${t('chat_failed')}: ${t('statuses')[turn.failed] ?? turn.failed}` : rows.length ? '' : t('empty_chat');
+    fill(this.state, is, ...coded(is));
     fill(this.asks, JSON.stringify(turn.asks), ...turn.asks.map((a) => this.ask(a)));
     this.end.hidden = turn.over;
-    if (near && !turn.over) scrollTo(0, document.documentElement.scrollHeight);
+    if (this.ears && this.atEnd && long) this.toEnd();
   }
+
+  toEnd() { scrollTo(0, document.documentElement.scrollHeight); }
 
   /** A token changes the last item: the others stay as they are, opened or read. */
   follow(/** @type {any[]} */ items) {
@@ -177,7 +186,7 @@ export class View {
   item(i) {
     if (i.kind === 'tool') return this.tool(i.tool, i.input, i.output, i.ms);
     if (i.kind === 'plan') return el('li', { class: 'plan' }, el('b', {}, i.plan?.title ?? ''), this.steps(i.plan?.steps));
-    return el('li', { class: i.kind === 'error' ? 'failed' : 'assistant', dir: 'auto' }, el('b', { class: 'who' }, this.t('chat_agent')), el('div', { class: 'words' }, ...(i.kind === 'error' ? [i.text ?? ''] : mark(i.text ?? ''))));
+    return el('li', { class: i.kind === 'error' ? 'failed' : 'assistant', dir: 'auto' }, el('b', { class: 'who' }, this.t('chat_agent')), el('div', { class: 'words' }, ...(i.kind === 'error' ? [sayServer(i.text ?? '')] : mark(i.text ?? ''))));
   }
 
   steps(list) {
@@ -206,7 +215,7 @@ export class View {
     });
     const open = el('button', { type: 'button', 'aria-expanded': 'false', onclick: () => { edit.hidden = !edit.hidden; open.setAttribute('aria-expanded', String(!edit.hidden)); } }, t('edit'));
     return el('article', {}, el('h2', {}, `⚠ ${t('asks')}`),
-      el('p', { class: 'headline' }, a.plan ? a.title : inWords ? words(a.input?.question) : a.tool), a.why ? el('p', { class: 'rule' }, a.why) : null,
+      el('p', { class: 'headline' }, a.plan ? a.title : inWords ? words(a.input?.question) : a.tool), a.why ? el('p', { class: 'rule' }, sayServer(a.why)) : null,
       a.plan ? this.steps(a.steps) : inWords ? null : el('pre', {}, words(a.input ?? {})),
       el('div', { class: 'row' }, el('button', { type: 'button', class: 'main', onclick: () => (inWords && !why.value ? why.reportValidity() : answer({ approved: true })) }, t(inWords ? 'send' : 'approve')),
         why, el('button', { type: 'button', onclick: () => answer({ approved: false }) }, t('reject')), inWords ? null : open), inWords ? null : edit);
@@ -215,7 +224,7 @@ export class View {
   async order(path, body) {
     try {
       const r = await this.wire.ask('POST', path, body);
-      this.told.textContent = r.status < 300 ? '' : r.body?.detail ?? String(r.status);
+      this.told.textContent = r.status < 300 ? '' : sayServer(r.body?.detail ?? r.status);
     } catch (e) { this.told.textContent = String(e); }
   }
 
@@ -230,7 +239,8 @@ export class View {
       const head = new TextDecoder().decode(value);
       control.abort();
       const first = /^data: (\{.*\})$/m.exec(head), is = r.ok ? (first ? JSON.parse(first[1]) : {}) : { type: 'error', content: JSON.parse(head || '{}').detail ?? r.status };
-      if (is.type === 'error') { this.told.textContent = String(is.content); return; }
+      if (is.type === 'error') { this.told.textContent = sayServer(is.content); return; }
+      this.atEnd = true;
       this.text.value = '';
       this.read();
       if (![...this.pick.options].some((o) => o.value === this.session)) this.sessions();

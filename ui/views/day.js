@@ -3,7 +3,8 @@
 //
 // Everything is in the thread `companion`: an event a moment, times in the world view's own clock
 // ("2026-03-02T07:20+08:00"), which are shown as they are, for it is the companion's day and not ours.
-import { el, fill } from '/ui/dom.js';
+import { coded, el, fill } from '/ui/dom.js';
+import { sayServer } from '/ui/i18n/say.js';
 import { listenTo } from '/ui/listen.js';
 
 const THREAD = 'companion', PAST = 1000, PAGES = 8, KEPT = 6000;
@@ -23,7 +24,7 @@ export function momentsOf(/** @type {any[]} */ events, /** @type {string} */ day
       out.push({ time: e.time, since: e.since, id, tone: cut ? 'bad' : 'done', what, more: [e.branch, cut ? `${t('day_interrupted')} ${name(e.by ?? '')}` : ''].filter(Boolean).join(' · ') });
     } else if (e.type === 'action.started') out.push({ time: e.time, tone: 'begun', what, more: [name(e.place), e.rationale].filter(Boolean).join(' · '), quiet: true });
     else if (e.type === 'external.message') out.push({ time: e.time, tone: 'said', what: `${t('day_message')}${e.from ? ` · ${e.from}` : ''}${e.urgent ? ` · ${t('day_urgent')}` : ''}`, more: e.text });
-    else if (e.type === 'filtered' && (decisions || e.by !== 'tree')) out.push({ time: e.time, tone: 'not', what: `${t('day_not_done')}: ${what}`, more: `${e.reason ?? ''} (${e.rule ?? ''}) · ${e.by ?? ''}` });
+    else if (e.type === 'filtered' && (decisions || e.by !== 'tree')) out.push({ time: e.time, tone: 'not', what: `${t('day_not_done')}: ${what}`, more: `${sayServer(e.reason)} (${e.rule ?? ''}) · ${e.by ?? ''}` });
     else if (e.type === 'decision' && (decisions || e.model?.said)) {
       const model = e.model ? ` · ${t('day_suggests')}: ${typeof e.model.said === 'object' ? e.model.said?.type ?? '' : e.model.said ?? ''} (${e.model.outcome ?? ''})` : '';
       out.push({ time: e.time, tone: 'decided', what: `${t('day_decided')}: ${what || t('day_nothing')}`, more: `${e.branch ?? ''}${model}${e.rationale ? ` · ${e.rationale}` : ''}`, path: e.path });
@@ -68,7 +69,7 @@ export class View {
   words() {
     const { t } = this;
     this.title.textContent = t('tabs').day;
-    this.none.textContent = t('day_none');
+    this.none.replaceChildren(...coded(t('empty_day')));
     this.pickLabel.textContent = t('day_day');
     this.allLabel.textContent = t('day_all');
     this.titles.forEach((h, i) => { h.textContent = t(['day_moments', 'day_tell', 'day_memories'][i]); });
@@ -170,7 +171,7 @@ export class View {
   async say() {
     try {
       const r = await this.wire.ask('POST', '/v1/companion/message', { text: this.text.value, from: this.from.value || undefined, urgent: this.urgent.checked });
-      this.told.textContent = r.status < 300 ? this.t('day_sent') : r.body?.detail ?? String(r.status);
+      this.told.textContent = r.status < 300 ? this.t('day_sent') : sayServer(r.body?.detail ?? r.status);
       if (r.status < 300) this.text.value = '';
     } catch (e) { this.told.textContent = String(e); }
   }

@@ -54,7 +54,10 @@ export class Pad {
   draw(/** @type {'off'|'waits'|'on'} */ is, /** @type {string} */ gate) {
     this.parent.hidden = is === 'off';
     this.hand.allow(is === 'on');
-    if (is === 'on' && this.was !== 'on') this.hand.greet();
+    if (is === 'on' && this.was !== 'on') {
+      this.hand.greet();
+      this.parent.scrollIntoView({ block: 'nearest' }); // with the map above it
+    }
     this.was = is;
     const text = is === 'on' ? `${this.t('drive_on')}${gate ? ' · ' + gate : ''}` : this.t('drive_waits');
     if (this.told.textContent !== text) this.told.textContent = text;

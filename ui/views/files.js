@@ -1,6 +1,7 @@
 // @ts-check
 // files.js - the workspace's files, to look at; of a protocol file what it says, and where it is wrong.
-import { el } from '/ui/dom.js';
+import { coded, el } from '/ui/dom.js';
+import { sayServer } from '/ui/i18n/say.js';
 
 const size = (n) => (n < 1024 ? `${n} B` : n < 1048576 ? `${(n / 1024).toFixed(0)} kB` : `${(n / 1048576).toFixed(1)} MB`);
 
@@ -32,7 +33,7 @@ export class View {
     const b = r.body ?? {};
     this.list.hidden = !b.entries;
     this.text.hidden = r.status !== 200 || !!b.entries;
-    this.told.textContent = r.status !== 200 ? b.detail ?? String(r.status) : b.entries && !b.entries.length ? this.t('none') : '';
+    this.told.replaceChildren(...(r.status !== 200 ? [sayServer(b.detail ?? r.status)] : b.entries && !b.entries.length ? coded(this.t(path ? 'none' : 'empty_files')) : []));
     this.protocol.replaceChildren(...this.records(b.protocol));
     this.text.textContent = b.entries ? '' : b.text ?? this.t('files_no_text');
     this.list.replaceChildren(...(b.entries ?? []).map((e) => el('li', {}, el('button', { type: 'button', onclick: () => this.show(path ? `${path}/${e.name}` : e.name) },
@@ -43,11 +44,11 @@ export class View {
   records(p) {
     const { t } = this;
     if (!p) return [];
-    if (p.error) return [el('h2', {}, t('files_faults')), el('p', { class: 'wrong' }, p.error)];
+    if (p.error) return [el('h2', {}, t('files_faults')), el('p', { class: 'wrong' }, sayServer(p.error))];
     const row = (r) => el('tr', {}, el('th', { scope: 'row' }, r.kind), el('td', {}, r.id), el('td', {}, String(r.line)), el('td', {}, el('details', {}, el('summary', {}, brief(r.value)), el('pre', {}, JSON.stringify(r.value, null, 1)))));
     return [
       el('p', { class: 'moment' }, `${t('files_dialect')} ${p.dialect} · ${p.records.length}${p.generation ? ` · #${p.generation}` : ''}`),
-      ...(p.faults.length ? [el('h2', {}, t('files_faults')), el('ul', { class: 'faults' }, ...p.faults.map((f) => el('li', {}, `${f.line}:${f.column} ${f.kind ?? ''} ${f.id ?? ''}: ${f.what}`)))] : []),
+      ...(p.faults.length ? [el('h2', {}, t('files_faults')), el('ul', { class: 'faults' }, ...p.faults.map((f) => el('li', {}, `${f.line}:${f.column} ${f.kind ?? ''} ${f.id ?? ''}: ${sayServer(f.what)}`)))] : []),
       ...(p.records.length ? [el('h2', {}, t('files_records')), el('div', { class: 'changes' }, el('table', { class: 'records' }, el('tbody', {}, ...p.records.map(row))))] : []),
       el('h2', {}, t('files_text')),
     ];

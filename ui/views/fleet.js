@@ -3,7 +3,8 @@
 //
 // What stands (zones, where they lead) is drawn once; what changes each second is a class of a zone, a
 // place of a robot, a line to what it waits for.
-import { el, fill, plain } from '/ui/dom.js';
+import { coded, el, fill, plain } from '/ui/dom.js';
+import { sayServer } from '/ui/i18n/say.js';
 
 const f = (/** @type {number} */ n) => String(Math.round(n * 100) / 100);
 const SIDE = 0.55; // of a zone's sign on the map [m]
@@ -14,7 +15,7 @@ export function whyOf(/** @type {any} */ r, /** @type {any[]} */ held, /** @type
   const blocked = held.some(([zone, by]) => zone === r.waits_for && by === null);
   const key = ['unseen', 'lost', 'astray'].includes(r.state) ? r.state : r.stuck ? 'stuck' : !r.waits_for ? '' : r.waits_for === r.zone ? 'turn' : r.held_by ? 'held' : blocked ? 'blocked' : 'safe';
   const put = /** @type {Record<string, any>} */ ({ '{r}': r.id, '{z}': key === 'stuck' ? r.zone : r.waits_for, '{h}': r.held_by });
-  return key ? t('fleet_why')[key].replace(/\{[rzh]\}/g, (/** @type {string} */ k) => String(put[k] ?? '?')) : String(r.why ?? '');
+  return key ? t('fleet_why')[key].replace(/\{[rzh]\}/g, (/** @type {string} */ k) => String(put[k] ?? '?')) : sayServer(r.why);
 }
 
 export class View {
@@ -42,7 +43,7 @@ export class View {
   words() {
     const { t } = this;
     this.title.textContent = t('tabs').fleet;
-    this.none.textContent = t('fleet_none');
+    this.none.replaceChildren(...coded(t('empty_fleet')));
     this.go.textContent = t('fleet_go');
     this.more.textContent = t('fleet_assign')[2];
     this.fields.forEach((e, i) => { for (const a of ['placeholder', 'aria-label']) e.setAttribute(a, t('fleet_assign')[i]); });
@@ -143,7 +144,7 @@ export class View {
   async say(/** @type {string} */ path, /** @type {any} */ body) {
     try {
       const r = await this.wire.ask('POST', path, body);
-      this.told.textContent = r.status < 300 ? this.t('fleet_heard') : r.body?.detail ?? String(r.status);
+      this.told.textContent = r.status < 300 ? this.t('fleet_heard') : sayServer(r.body?.detail ?? r.status);
       return r.status < 300;
     } catch (e) { this.told.textContent = String(e); }
   }

@@ -5,6 +5,7 @@
 // lie is found here: ranks by the longest way from the start, edges back on the left, edges that leap
 // on the right, edges that depend on something dashed.
 import { el } from '/ui/dom.js';
+import { sayServer } from '/ui/i18n/say.js';
 
 /** Events that tell of a node of the react graph. */
 const NODES = {
@@ -33,7 +34,7 @@ export function layers(nodes, edges) {
   return { rank, back };
 }
 
-function picture({ name, nodes, edges }) {
+function picture({ name, nodes, edges }, called) {
   const { rank, back } = layers(nodes, edges), rows = [];
   for (const n of nodes) (rows[rank.get(n)] ??= []).push(n);
   const at = new Map();
@@ -52,9 +53,9 @@ function picture({ name, nodes, edges }) {
   const marks = new Map(nodes.map((n) => {
     const p = at.get(n), end = n.startsWith('__');
     return [n, el('g', { class: 'node' + (end ? ' end' : ''), transform: `translate(${p.x} ${p.y})` },
-      el('rect', { x: -(end ? 55 : W / 2), y: -H / 2, width: end ? 110 : W, height: H, rx: end ? H / 2 : 10 }), el('text', { y: 1 }, n.replaceAll('__', '')))];
+      el('rect', { x: -(end ? 55 : W / 2), y: -H / 2, width: end ? 110 : W, height: H, rx: end ? H / 2 : 10 }), el('text', { y: 1 }, called(n)))];
   }));
-  const half = wide + 130, svg = el('svg', { viewBox: `${-half} ${-H} ${2 * half} ${(rows.length - 1) * DY + 2 * H}`, role: 'img', 'aria-label': `${name}: ${edges.map((e) => `${e.from} → ${e.to}`).join(', ')}` });
+  const half = wide + 130, svg = el('svg', { viewBox: `${-half} ${-H} ${2 * half} ${(rows.length - 1) * DY + 2 * H}`, role: 'img', 'aria-label': `${name}: ${edges.map((e) => `${called(e.from)} → ${called(e.to)}`).join(', ')}` });
   const tip = document.createElementNS('http://www.w3.org/2000/svg', 'marker');
   for (const [k, v] of Object.entries({ id: 'tip', viewBox: '0 0 8 8', refX: 4, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto-start-reverse' })) tip.setAttribute(k, String(v));
   tip.append(el('path', { d: 'M0 0L8 4L0 8Z' }));
@@ -80,26 +81,31 @@ export class View {
   words() {
     this.title.textContent = this.label.textContent = this.t('tabs').graph;
     this.picture.setAttribute('aria-label', this.t('tabs').graph);
+    [...this.which.options].forEach((o) => { o.textContent = this.t('graph_kinds')[o.value] ?? o.value; });
+    if (this.marks.size) this.show();
   }
 
   async show() {
     const r = await this.wire.ask('GET', `/v1/graphs/${this.which.value}`);
     if (r.status !== 200) {
-      this.told.textContent = r.body?.detail ?? String(r.status);
+      this.told.textContent = sayServer(r.body?.detail ?? r.status);
       return;
     }
-    const { svg, marks } = picture(r.body);
+    const { svg, marks } = picture(r.body, (n) => this.name(n));
     this.marks = marks;
     this.picture.replaceChildren(svg);
     this.asked = 0;
   }
+
+  /** What a node is called. */
+  name(n) { const id = n.replaceAll('__', ''); return this.t('graph_names')[id] ?? id.replaceAll('_', ' '); }
 
   async where(thread) {
     this.asked = performance.now();
     const r = await this.wire.ask('GET', `/v1/threads/${encodeURIComponent(thread)}/history?ns=${this.which.value}&limit=1`);
     const next = r.status === 200 ? r.body[0]?.next ?? [] : [];
     for (const [name, g] of this.marks) g.classList.toggle('next', next.includes(name));
-    this.told.textContent = next.length ? `${this.t('graph_next')}: ${next.join(', ')}` : this.t('graph_rests');
+    this.told.textContent = next.length ? `${this.t('graph_next')}: ${next.map((n) => this.name(n)).join(', ')}` : this.t('graph_rests');
   }
 
   draw(state) {

@@ -1,10 +1,13 @@
 // @ts-check
-// map.js - the map: walls, rooms, the robot, where it was and goes, what it sees; and a finger on it.
+// map.js - the map: walls, rooms, places and objects by name, the robot, where it was and goes, what it sees; a finger on
+// it; and all of it as a list, for who sees no map or has no finger.
 //
 // What stands is drawn once, all walls as one path, so a map of 20,000 boxes costs as much a frame as an
 // empty one; what moves is one element each. Fingers: a tap proposes a goal, with the tool "It is here" a
 // press and a drag give a place and a heading, and a zoomed map is dragged along.
-import { el, fixed } from '/ui/dom.js';
+import { $, el, fixed } from '/ui/dom.js';
+import { put } from '/ui/i18n/deeds.js';
+import { inside } from '/ui/route.js';
 
 const f = (/** @type {number} */ n) => String(Math.round(n * 1000) / 1000);
 const points = (/** @type {number[][]} */ list) => list.map(([x, y]) => `${f(x)},${f(y)}`).join(' ');
@@ -33,11 +36,28 @@ export function centre(polygon) {
   return a ? [x / (3 * a), y / (3 * a)] : polygon[0];
 }
 
+const LOOKS = 4000; // rooms times boxes: in a larger map a name stands in the middle of its room
+
+/** Where a room's name stands: near its middle, and on no piece of furniture. */
+export function spot(polygon, boxes) {
+  const [cx, cy] = centre(polygon), xs = polygon.map((p) => p[0]), ys = polygon.map((p) => p[1]), x0 = Math.min(...xs), y0 = Math.min(...ys), w = Math.max(...xs) - x0, h = Math.max(...ys) - y0;
+  const gap = (x, y) => Math.min(...boxes.map((b) => Math.max(Math.abs(x - b.x) - (b.sx ?? 0) / 2 - 0.5, Math.abs(y - b.y) - (b.sy ?? 0) / 2)), x - x0 - 0.6, x0 + w - x - 0.6, y - y0, y0 + h - y);
+  let best = [cx, cy], most = Math.min(gap(cx, cy), 0.35);
+  for (let i = 1; i < 12; i++) {
+    for (let j = 1; j < 12; j++) {
+      const x = x0 + (w * i) / 12, y = y0 + (h * j) / 12, good = Math.min(gap(x, y), 0.35) - 0.05 * Math.hypot(x - cx, y - cy);
+      if (good > most && inside(polygon, x, y)) { most = good; best = [x, y]; }
+    }
+  }
+  return best;
+}
+
 export class MapView {
-  constructor(parent, { onGoal, onPose, t, language }) {
+  constructor(parent, { onGoal, onPose, onName, t, language }) {
     this.parent = parent;
     this.onGoal = onGoal;
     this.onPose = onPose;
+    this.onName = onName;
     this.t = t;
     this.language = language;
     this.made = '';
@@ -52,13 +72,16 @@ export class MapView {
     this.all = all;
     this.turn = y0 + y1; // y grows upwards on a map and downwards on a screen
     this.flip = el('g', { transform: `translate(0 ${this.turn}) scale(1 -1)` });
-    this.svg = el('svg', { role: 'img', 'aria-label': this.t('map') }, this.flip);
+    this.over = el('g', { transform: `translate(0 ${this.turn}) scale(1 -1)` }); // what moves, over the names
+    this.names = el('g', {});
+    this.svg = el('svg', { role: 'img', 'aria-describedby': 'map-list' }, this.flip, this.names, this.over);
     this.rooms = (w.zones ?? []).map((z) => ({ id: z.id, e: el('polygon', { class: 'room', points: points(z.polygon) }) }));
     // Where nobody goes, and where it drives slowly: over the rooms, under what moves; why, to who points at it.
     const areas = [['shut', w.keep_out], ['slow', w.speed_zones]].flatMap(([kind, list]) => (list ?? []).map((z) => ({ z, e: el('polygon', { class: kind, points: points(z.polygon) },
       el('title', {}, [this.name(z), this.t(`area_${kind}`), this.limit(z), z.reason].filter(Boolean).join(' · '))) })));
     this.trail = el('polyline', { class: 'trail' });
     this.path = el('polyline', { class: 'path' });
+    this.asked = el('polyline', { class: 'path asked' });
     this.end = el('circle', { class: 'end', r: 0.12 });
     this.scan = el('path', { class: 'scan' });
     this.moving = el('g', {});
@@ -69,10 +92,18 @@ export class MapView {
     this.mark.style.display = 'none';
     const dock = w.charger?.pose;
     this.flip.append(...this.rooms.map((r) => r.e), ...areas.map((a) => a.e), this.trail, this.scan, el('path', { class: 'wall', d: (w.boxes ?? []).map(boxPath).join('') }),
-      ...(dock ? [el('path', { class: 'dock', d: 'M.02 .16L-.1 -.02H-.02L-.03 -.16L.1 .03H.02Z', transform: `translate(${dock.x} ${dock.y}) scale(1.3)` })] : []),
-      this.path, this.end, this.moving, this.doubt, this.robot, this.mark);
-    for (const z of w.zones ?? []) this.write(z, 'label', this.name(z));
-    for (const { z, e } of areas) this.write(z, `label ${e.getAttribute('class')}`, [this.name(z), this.limit(z)].filter(Boolean).join(' '));
+      ...(dock ? [el('path', { class: 'dock', d: 'M.02 .16L-.1 -.02H-.02L-.03 -.16L.1 .03H.02Z', transform: `translate(${dock.x} ${dock.y}) scale(1.3)` })] : []));
+    this.over.append(this.path, this.asked, this.end, this.moving, this.doubt, this.robot, this.mark);
+    const few = (w.zones ?? []).length * (w.boxes ?? []).length < LOOKS;
+    this.labels = (w.zones ?? []).map((z) => this.write(few ? spot(z.polygon, w.boxes ?? []) : centre(z.polygon), 'label', this.name(z)));
+    for (const { z, e } of areas) this.labels.push(this.write(centre(z.polygon), `label ${e.getAttribute('class')}`, [this.name(z), this.limit(z)].filter(Boolean).join(' ')));
+    this.things = [...(w.objects ?? []).filter((o) => Array.isArray(o.position)).map((o) => ({ id: o.id, kind: 'object', name: this.name(o), x: o.position[0], y: o.position[1] })),
+      ...this.places.map((p) => ({ id: p.name, kind: 'place', name: p.name, x: p.x, y: p.y }))];
+    for (const o of this.things) {
+      this.flip.append(el('path', { class: o.kind, d: o.kind === 'place' ? 'M0 0L.13 .3A.15 .15 0 1 1 -.13 .3Z' : 'M0 .1L.1 0L0 -.1L-.1 0Z', transform: `translate(${f(o.x)} ${f(o.y)})` }, el('title', {}, o.name)));
+      o.label = el('text', { class: `label ${o.kind}` }, o.name);
+      this.names.append(o.label);
+    }
     this.fingers();
     this.look();
     this.parent.replaceChildren(this.svg);
@@ -88,9 +119,26 @@ export class MapView {
     return z.percent !== undefined ? `${f(z.percent)} %` : z.speed_max_mps !== undefined ? `≤ ${f(z.speed_max_mps)} m/s` : '';
   }
 
-  write(z, kind, text) {
-    const [cx, cy] = centre(z.polygon);
-    this.svg.append(el('text', { class: kind, x: cx, y: this.turn - cy }, text));
+  write([cx, cy], kind, text) {
+    const e = el('text', { class: kind, x: f(cx), y: f(this.turn - cy) }, text);
+    this.names.append(e);
+    return { e, x: cx, y: this.turn - cy, n: text.length };
+  }
+
+  /** Names of things beside them, where no other name stands; where there is no room, they are in the list. */
+  lay(unit) {
+    const wide = (text) => [...text].reduce((n, c) => n + (c.charCodeAt(0) > 0x2e80 ? 1 : 0.55), 0);
+    const taken = this.labels.map((l) => [l.x, l.y, wide(l.e.textContent) * unit, unit * 1.15]);
+    for (const o of this.things) {
+      const w = wide(o.name) * unit * 0.8, h = unit, lift = o.kind === 'place' ? 0.3 : 0, y = this.turn - o.y - lift;
+      const free = [[w / 2 + 0.22, 0], [-w / 2 - 0.22, 0], [0, -h * 0.9 - 0.1], [0, h * 0.9 + 0.1]].map(([dx, dy]) => [o.x + dx, y + dy])
+        .find(([x, v]) => taken.every(([a, b, c, d]) => Math.abs(x - a) > (w + c) / 2 || Math.abs(v - b) > (h + d) / 2));
+      o.label.style.display = free ? '' : 'none';
+      if (!free) continue;
+      o.label.setAttribute('x', f(free[0]));
+      o.label.setAttribute('y', f(free[1]));
+      taken.push([...free, w, h]);
+    }
   }
 
   /** Shows the part of the map that is looked at. */
@@ -98,7 +146,9 @@ export class MapView {
     const b = this.box;
     this.svg.setAttribute('viewBox', `${f(b.x)} ${f(b.y)} ${f(b.w)} ${f(b.h)}`);
     // Names keep their size on the screen, more or less, whatever the map's.
-    this.svg.style.setProperty('--unit', `${f(Math.max(b.w, b.h * 1.25) / 34)}px`);
+    const unit = Math.max(b.w, b.h * 1.25) / (this.parent.clientWidth && this.parent.clientWidth < 500 ? 26 : 34);
+    this.svg.style.setProperty('--unit', `${f(unit)}px`);
+    this.lay(unit);
     this.svg.classList.toggle('near', b.w < this.all.w * 0.999);
   }
 
@@ -171,13 +221,46 @@ export class MapView {
     this.mark.lastElementChild.style.display = ghost.yaw === null ? 'none' : '';
   }
 
+  /** The way of a question that is open, and the room where it ends. */
+  propose(way) {
+    this.way = way;
+    this.asked?.setAttribute('points', way ? points(way.points) : '');
+    for (const r of this.rooms ?? []) r.e.classList.toggle('asked', !!way?.zones.includes(r.id));
+  }
+
+  /** The same in words, with a button for each that can be gone to. */
+  list(w) {
+    const { t } = this, room = (x, y) => { const z = (w.zones ?? []).find((r) => inside(r.polygon, x, y)); return z ? ` · ${put(t('map_in'), { zone: this.name(z) })}` : ''; };
+    const go = (name) => put(t('try_go'), { z: name.replace(/^the /, '') }), dock = w.charger?.pose;
+    const rows = [...(w.zones ?? []).map((z) => ['zone', this.name(z), go(this.name(z)), '']), ...this.things.map((o) => [o.kind, o.name, o.kind === 'place' ? go(o.name) : '', room(o.x, o.y)]),
+      ...(dock ? [['dock', t('map_is').dock, t('try_charge'), room(dock.x, dock.y)]] : [])].slice(0, 500);
+    $('map-list').querySelector('ul').replaceChildren(...rows.map(([kind, name, say, where]) => el('li', {}, el('span', {}, `${t('map_is')[kind]}: ${name}${where}`),
+      say ? el('button', { type: 'button', 'aria-label': put(t('map_go'), { name }), onclick: () => this.onName(name, say) }, t('go_here')) : null)));
+    this.rooms_ = (w.zones ?? []).slice(0, 30).map((z) => this.name(z)).join(', ') || '–';
+  }
+
+  /** Where the robot is, in words. */
+  say(state) {
+    const { t } = this, p = state.body?.pose, zone = state.status?.zone ? t.called(state.status.zone) : p ? `${fixed(p.x)}, ${fixed(p.y)}` : '';
+    if (this.where === zone) return;
+    this.where = zone;
+    $('map-where').textContent = zone ? put(t('map_here'), { where: zone }) : t('map_unknown');
+    this.svg.setAttribute('aria-label', put(t('map_says'), { where: zone || '–', zones: this.rooms_ }));
+  }
+
   draw(state) {
     if (!state.map) return;
-    const key = state.mapFor + this.language();
+    const key = state.mapFor + this.language() + JSON.stringify(state.places);
     if (key !== this.made) {
+      this.places = state.places.filter((p) => !p.world || p.world === state.map.world?.name);
       this.make(state.map);
       this.made = key;
+      this.drawnTrail = this.drawnView = null;
+      this.propose(this.way);
+      this.list(state.map.world ?? {});
+      this.where = null;
     }
+    this.say(state);
     const b = state.body, p = b?.pose, view = state.view;
     this.near = p && { x: p.x, y: this.turn - p.y };
     this.svg.dataset.tool = this.tool;

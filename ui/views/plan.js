@@ -1,6 +1,7 @@
 // @ts-check
 // plan.js - what was, is and will be done: tasks on a line of time, their steps, what people answered.
 import { el, fill } from '/ui/dom.js';
+import { sayServer } from '/ui/i18n/say.js';
 import { line } from '/ui/views/log.js';
 
 const PAST = 1000; // events that are looked back at
@@ -23,7 +24,8 @@ export function tasksOf(rows) {
 const TONE = { succeeded: 'good', done: 'good', active: 'active', queued: 'queued' };
 
 export class View {
-  constructor(section, { wire, t }) {
+  constructor(section, { wire, t, empty }) {
+    this.empty = empty;
     this.wire = wire;
     this.t = t;
     this.rows = [];
@@ -58,7 +60,7 @@ export class View {
     const from = Math.min(...tasks.map((x) => x.queued), now - 1000), span = Math.max(now - from, 1000);
     const at = (ms) => `${Math.min(Math.max((100 * (ms - from)) / span, 0), 100).toFixed(1)}%`;
     fill(this.lane, JSON.stringify([tasks.map((x) => [x.id, x.status, x.steps.length]), Math.floor(now / 2000)]),
-      ...(tasks.length ? tasks.reverse().map((x) => this.one(x, at, now)) : [el('p', {}, this.t('none'))]));
+      ...(tasks.length ? tasks.reverse().map((x) => this.one(x, at, now)) : [this.empty('empty_plan')]));
   }
 
   one(x, at, now) {
@@ -69,7 +71,7 @@ export class View {
       el('summary', {}, el('span', { class: 'what' }, el('b', {}, x.text), ` ${t('statuses')[x.status] ?? x.status} ${seconds}`),
         el('span', { class: 'line', 'aria-hidden': 'true' }, el('span', { class: 'waits', style: `left:${at(x.queued)};right:calc(100% - ${at(x.begun ?? end)})` }),
           x.begun ? el('span', { class: 'works', style: `left:${at(x.begun)};right:calc(100% - ${at(end)})` }) : null)),
-      x.why && tone === 'bad' ? el('p', { class: 'why' }, x.why) : null,
+      x.why && tone === 'bad' ? el('p', { class: 'why' }, sayServer(x.why)) : null,
       el('ol', { class: 'log' }, ...x.steps.map((r) => [r, line(r, t)]).filter(([, l]) => l).map(([r, l]) => el('li', { class: l[1] },
         el('time', {}, new Date(r.ts_ms).toLocaleTimeString([], { hour12: false })), el('span', { class: 'sign', 'aria-hidden': 'true' }, l[0]), el('span', {}, l[2].trim())))));
   }

@@ -6,8 +6,9 @@
 // robot: a fork of the robot's own waits for `pons serve --thread`, an agent's for words in the chat, and
 // one of a graph for a button here.
 import { el, fill } from '/ui/dom.js';
+import { sayServer } from '/ui/i18n/say.js';
 
-const SPACES = ['react', 'kernel', 'agent', 'companion', ''];
+const SPACES = ['react', 'kernel', 'agent', 'companion', ''], NAMED = 60, HEAD = 12; // threads that get a name, from so many of their first events
 
 /** What is different: [[path, before, after], …]; at most `most` of them. */
 export function diff(a, b, path = '', out = [], most = 200) {
@@ -24,10 +25,23 @@ export function changed(was, now) {
   return Object.fromEntries(Object.entries(now).filter(([k, v]) => JSON.stringify(v) !== JSON.stringify(was[k])));
 }
 
+/** What a thread is called: what was asked for in it, and from when to when. */
+export function nameOf(x, first, last, t) {
+  const goals = first.filter((e) => e.type === 'task.queued').map((e) => e.payload?.task?.text).filter(Boolean), talk = x.spaces?.includes('agent');
+  const said = goals.length ? goals : first.flatMap((e) => (e.type === 'run.started' && Array.isArray(e.payload?.goal) ? e.payload.goal : []));
+  const what = said.length ? `${said.slice(0, 2).join(', ')}${said.length > 2 ? ' …' : ''}` : t(talk ? 'threads_talk' : 'threads_nothing');
+  const time = (ms, o) => new Date(ms).toLocaleString([], o), begun = first[0]?.ts_ms, ended = last?.ts_ms;
+  const day = (ms) => time(ms, { day: 'numeric', month: 'short' }), clock = (ms) => time(ms, { hour: '2-digit', minute: '2-digit', hour12: false });
+  const when = begun ? `${day(begun)} ${clock(begun)}${ended > begun + 60000 ? ` – ${day(ended) === day(begun) ? '' : `${day(ended)} `}${clock(ended)}` : ''}` : '';
+  return [what.length > 60 ? what.slice(0, 60) + '…' : what, when, x.thread].filter(Boolean).join(' · ');
+}
+
 const brief = (v) => { const s = v === undefined ? '∅' : JSON.stringify(v); return s.length > 220 ? s.slice(0, 220) + '…' : s; };
 
 export class View {
-  constructor(section, { wire, t }) {
+  constructor(section, { wire, t, empty }) {
+    this.empty = empty;
+    this.none = el('div', { hidden: true });
     this.wire = wire;
     this.t = t;
     this.at = 0;
@@ -51,12 +65,12 @@ export class View {
     this.nodeLabel = el('label', { for: 'fork-node' });
     this.editWord = el('summary');
     this.edit = el('details', { id: 'fork-edit' }, this.editWord, this.valuesLabel, this.values, el('div', { class: 'row' }, this.nodeLabel, this.node));
-    this.edit.addEventListener('toggle', () => { if (this.edit.open && !this.values.value) this.values.value = this.suggest(); });
+    this.edit.addEventListener('toggle', () => { if (this.edit.open && !this.values.value) this.values.value = this.offered = this.suggest(); });
     this.resume = el('button', { type: 'button', hidden: true, onclick: () => this.goOn() });
     this.fork = el('form', {}, el('div', { class: 'row' }, this.nameLabel, this.name, this.go), this.edit);
     this.fork.addEventListener('submit', (e) => { e.preventDefault(); this.branch(); });
     this.titles = [el('h1'), el('h2'), el('h2')];
-    section.append(this.titles[0], el('div', { class: 'row' }, this.words_[0][1], this.thread, this.words_[1][1], this.space), this.past,
+    section.append(this.titles[0], this.none, this.picks = el('div', { class: 'row' }, this.words_[0][1], this.thread, this.words_[1][1], this.space), this.past,
       this.words_[2][1], this.slider, this.when, this.resume, this.fork, this.told, this.titles[1], this.changes,
       el('details', {}, this.summary = el('summary'), this.whole));
   }
@@ -65,6 +79,9 @@ export class View {
     const { t } = this;
     for (const [key, e] of this.words_) e.textContent = t(key);
     this.titles[0].textContent = t('tabs').threads;
+    this.none.replaceChildren(this.empty('empty_threads'));
+    for (const o of this.space.options) o.textContent = t('threads_spaces')[o.value] ?? o.value;
+    for (const o of this.thread.options) this.call(o);
     this.titles[1].textContent = t('threads_changed');
     this.summary.textContent = t('threads_whole');
     this.past.textContent = '↺ ' + t('threads_past');
@@ -78,10 +95,32 @@ export class View {
   async show() {
     const r = await this.wire.ask('GET', '/v1/threads');
     const was = this.thread.value;
-    this.thread.replaceChildren(...(r.body ?? []).map((x) => el('option', { value: x.thread }, `${x.thread} · ${x.checkpoints}`)));
+    this.thread.replaceChildren(...(r.body ?? []).map((x) => el('option', { value: x.thread }, x.thread)));
     this.rows = r.body ?? [];
+    this.none.hidden = this.rows.length > 0;
+    this.nameAll();
     if (was && this.rows.some((x) => x.thread === was)) this.thread.value = was;
     await this.read();
+  }
+
+  /** Whatever is known of a thread by now is its name. */
+  call(o) {
+    const x = this.rows?.find((y) => y.thread === o.value);
+    if (x?.first) o.textContent = nameOf(x, x.first, x.last, this.t);
+  }
+
+  async nameAll() {
+    const rows = this.rows;
+    for (const o of [...this.thread.options].slice(-NAMED)) {
+      const x = rows.find((y) => y.thread === o.value), at = `/v1/threads/${encodeURIComponent(o.value)}/events`;
+      try {
+        const [first, last] = await Promise.all([this.wire.ask('GET', `${at}?after=0&limit=${HEAD}`), this.wire.ask('GET', `${at}?after=${Math.max(x.events - 1, 0)}&limit=1`)]);
+        if (this.rows !== rows || first.status !== 200) return;
+        x.first = first.body;
+        x.last = last.body?.at?.(-1);
+      } catch { return; } // the page shows that the way is broken
+      this.call(o);
+    }
   }
 
   async read() {
@@ -123,12 +162,13 @@ export class View {
       return;
     }
     const m = c.metadata ?? {};
-    this.when.textContent = `${i + 1} / ${this.list.length} · ${new Date(c.ts_ms).toLocaleString([], { hour12: false })} · ${this.t('threads_step')} ${m.step ?? ''} · → ${(c.next ?? []).join(', ') || '–'}`;
+    this.when.textContent = `${i + 1} / ${this.list.length} · ${new Date(c.ts_ms).toLocaleString([], { hour12: false })} · ${this.t('threads_step')} ${m.step ?? ''} · → ${(c.next ?? []).map((k) => this.t('graph_names')[k] ?? k.replaceAll('_', ' ')).join(', ') || '–'}`;
     this.slider.setAttribute('aria-valuetext', this.when.textContent);
     const [now, before] = await Promise.all([this.one(i), this.one(i - 1)]);
     if (n !== this.n || !now) return;
     const rows = diff(before?.values ?? {}, now.values ?? {});
     fill(this.changes, c.checkpoint_id, rows.length ? el('table', {}, el('tbody', {}, ...rows.map(([path, a, b]) => el('tr', {}, el('th', { scope: 'row' }, path), el('td', { class: 'was' }, brief(a)), el('td', { class: 'is' }, brief(b)))))) : el('p', {}, this.t('none')));
+    if (this.edit.open && this.values.value === this.offered) this.values.value = this.offered = this.suggest(); // nobody has touched it
     this.whole.textContent = JSON.stringify(now.values, null, 1).slice(0, 100000);
   }
 
@@ -154,7 +194,7 @@ export class View {
     if (!confirm(`${this.t('threads_fork_ask')} ${to}?${edit ? ` ${JSON.stringify(edit.values).slice(0, 300)}` : ''}`)) return;
     const agent = this.space.value === 'agent';
     const r = await this.wire.ask('POST', `/v1/threads/${encodeURIComponent(this.thread.value)}/fork`, { to, checkpoint: latest ? undefined : c.checkpoint_id, edit });
-    this.told.textContent = r.status === 201 ? (agent || this.space.value === '' ? to : `${this.t('threads_forked')}: pons serve --thread ${to}`) : r.body?.detail ?? String(r.status);
+    this.told.textContent = r.status === 201 ? (agent || this.space.value === '' ? to : `${this.t('threads_forked')}: pons serve --thread ${to}`) : sayServer(r.body?.detail ?? r.status);
     if (r.status !== 201) return;
     await this.show();
     if (agent || this.space.value === '') { this.thread.value = to; await this.read(); }
@@ -170,6 +210,6 @@ export class View {
     }
     const about = await this.wire.ask('GET', `/threads/${encodeURIComponent(thread)}`);
     const r = await this.wire.ask('POST', `/threads/${encodeURIComponent(thread)}/runs`, { assistant_id: about.body?.metadata?.graph_id, input: null });
-    this.told.textContent = r.status < 300 ? `${this.t('threads_resumed')}: ${r.body?.run_id ?? ''}` : r.body?.detail ?? String(r.status);
+    this.told.textContent = r.status < 300 ? `${this.t('threads_resumed')}: ${r.body?.run_id ?? ''}` : sayServer(r.body?.detail ?? r.status);
   }
 }

@@ -5,25 +5,29 @@ import { el } from '/ui/dom.js';
 const SIGNS = { RUNNING: '▶', SUCCESS: '✓', FAILURE: '✕', IDLE: '·', SKIPPED: '–' };
 
 export class View {
-  constructor(section, { t }) {
+  constructor(section, { t, empty }) {
+    this.none = el('div', { hidden: true });
+    this.empty = empty;
     this.t = t;
     this.made = '';
     this.rows = [];
     this.title = el('h1');
     this.file = el('p', { class: 'moment' });
     this.list = el('ul', { class: 'tree' });
-    section.append(this.title, this.file, this.list);
+    section.append(this.title, this.file, this.none, this.list);
   }
 
   words() {
     this.title.textContent = this.t('tabs').tree;
     this.made = '';
     this.told = undefined;
+    this.none.replaceChildren(this.empty('empty_tree'));
   }
 
   draw(state) {
     const tree = state.tree, nodes = tree?.nodes ?? [];
-    const text = nodes.length ? `${(tree.file ?? '').split('/').at(-1)}${tree.goal_id ? '' : ` · ${this.t('tree_rests')}`}` : this.t('tree_none');
+    const text = nodes.length ? `${(tree.file ?? '').split('/').at(-1)}${tree.goal_id ? '' : ` · ${this.t('tree_rests')}`}` : '';
+    this.none.hidden = nodes.length > 0;
     if (this.told !== text) this.file.textContent = this.told = text;
     const key = `${tree?.tree} ${nodes.length}`;
     if (key !== this.made) {

@@ -1,8 +1,9 @@
 // page_server.c - the page and the API beside a brain: opened, announced and closed with its session.
 //
 //     session (app/session/session.c): the brain's loop
-//                    guest: open  -> pons_serve_open, and `ready` is told where
-//                           event -> every client
+//                    guest: open  -> pons_serve_open
+//                           event -> every client; before the first one `ready` is told where it is: the thread
+//                                    is there, and whoever comes is answered
 //                           close -> pons_serve_close, while the store is still open
 //
 // The brain and the server share a process and the store, nothing else: what a client says goes to
@@ -171,9 +172,14 @@ static void url_of(const app_server *s, int port, char *ret, size_t cap)
              port);
 }
 
-static int tell_ready(app_server *s, pons_error *err)
+static int tell_ready(void *user, pons_error *err)
 {
+    app_server *s = user;
     char url[128], stop_url[128];
+    if (!s->serve || s->told) {
+        return PONS_OK;
+    }
+    s->told = true;
     url_of(s, pons_serve_port(s->serve), url, sizeof url);
     url_of(s, pons_serve_stop_port(s->serve), stop_url, sizeof stop_url);
     pons_autovalue who = pons_object("pid", json_integer(getpid()), "url", json_string(url),
@@ -182,9 +188,8 @@ static int tell_ready(app_server *s, pons_error *err)
     return rc < 0 ? rc : s->ready(s->user, url, stop_url, err);
 }
 
-static int open_server(void *user, pons_store store, pons_error *err)
+static int open_all(app_server *s, pons_store store, pons_error *err)
 {
-    app_server *s = user;
     s->host = (app_host){.c = s->c,
                          .store = store,
                          .policy = s->session.policy,
@@ -239,7 +244,18 @@ static int open_server(void *user, pons_store store, pons_error *err)
         pthread_mutex_lock(&s->mtx);
         s->serve = serve;
         pthread_mutex_unlock(&s->mtx);
-        rc = tell_ready(s, err);
+    }
+    return rc;
+}
+
+static int open_server(void *user, pons_store store, pons_error *err)
+{
+    app_server *s = user;
+    int rc = s->lock < 0 ? PONS_OK : open_all(s, store, err); // -1: another process serves
+    if (rc < 0 && s->may_lack) {
+        app_tell_error(s->c, err);
+        *err = (pons_error)PONS_ERROR_INIT;
+        rc = PONS_OK;
     }
     return rc;
 }
@@ -248,6 +264,7 @@ static void on_event(void *user, const pons_event *ev)
 {
     app_server *s = user;
     if (s->serve) {
+        tell_ready(s, &(pons_error)PONS_ERROR_INIT);
         pons_serve_event(s->serve, ev);
         app_graphs_event(&s->graphs, ev);
     }
@@ -283,6 +300,7 @@ app_session_guest app_server_guest(app_server *s, const app_server_session *sess
 {
     s->session = *session;
     return (app_session_guest){.open = open_server,
+                               .ready = tell_ready,
                                .event = on_event,
                                .close = close_server,
                                .commit = on_commit,

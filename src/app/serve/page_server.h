@@ -26,8 +26,9 @@ typedef struct app_server {
     size_t n_origins, n_hosts;
     char *cert, *key; // PEM, freed with it; NULL: one of our own where one is needed
     bool open_doors;
+    bool may_lack;          // the session goes on without it: it says why, or who serves
     const char *ui, *tools; // tools: what MCP clients get; NULL: the robot
-    // It listens.
+    // It listens, and the thread is there.
     int (*ready)(void *user, const char *url, const char *stop_url, pons_error *err);
     void *user;
     // Its own.
@@ -39,6 +40,7 @@ typedef struct app_server {
     pons_traces *traces;                     // where the environment wants them; or NULL
     app_graphs graphs;
     pthread_mutex_t mtx;
+    bool told;         // where it is
     pons_serve *serve; // set by the main thread, under mtx
 } app_server;
 

@@ -223,6 +223,16 @@ static int open_parts(cli *c, const run_words *w, run_parts *p, pons_error *err)
     return rc < 0 ? rc : app_workspace(&c->app, true, err);
 }
 
+// Who sits at a prompt has the page beside it, at a free port, where there is one to be had.
+static bool page_beside(const cli *c, const run_words *w)
+{
+    const cli_server_words *s = &w->server;
+    const pons_http_server_ops *http = NULL;
+    return c->argc == 0 && !w->plan && !c->json && !s->listen && !s->open && !s->token_file &&
+           isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
+           pons_http_server_load(&http, &(pons_error)PONS_ERROR_INIT) >= 0;
+}
+
 static void close_parts(run_parts *p)
 {
     pons_rules_close(&p->policy);
@@ -241,6 +251,7 @@ int cmd_run(cli *c, pons_error *err)
     char id[PONS_NAME_MAX];
     int rc = read_words(c, &w, err);
     rc = rc < 0 ? rc : check_words(c, &w, &o, err);
+    w.server.beside = rc >= 0 && page_beside(c, &w);
     rc = rc < 0 ? rc : cli_server_create(c, &w.server, &server, err);
     rc = rc < 0 ? rc : open_parts(c, &w, &p, err);
     rc = rc < 0 ? rc : cli_server_claim(server, err);

@@ -58,7 +58,6 @@ typedef struct prompt {
 
 static void tell(prompt *p, received *h)
 {
-    const uint64_t one = 1;
     pthread_mutex_lock(&p->mtx);
     if (p->newest) {
         p->newest->next = h;
@@ -67,8 +66,7 @@ static void tell(prompt *p, received *h)
     }
     p->newest = h;
     pthread_mutex_unlock(&p->mtx);
-    const ssize_t n = write(p->wake, &one, sizeof one);
-    (void)n; // full: it is awake
+    eventfd_write(p->wake, 1);
 }
 
 static void on_chat(void *user, const pons_event *ev)

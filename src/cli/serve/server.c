@@ -73,10 +73,11 @@ static int check(cli_server *s, pons_error *err)
 {
     const cli_server_words *w = s->w;
     app_server *to = &s->server;
+    const char *usual = w->beside ? "127.0.0.1:0" : "127.0.0.1:2024";
     const char *option = w->tools ? "--listen" : "--serve"; // of `pons serve`, or another's
     double stop_port = -1.0;
     const bool there = w->listen && strcmp(w->listen, "yes") != 0;
-    int rc = listen_at(there ? w->listen : "127.0.0.1:2024", option, to, err);
+    int rc = listen_at(there ? w->listen : usual, option, to, err);
     rc = rc < 0 ? rc : split(w->origins, "--origin", s->origins, to->origins, &to->n_origins, err);
     rc = rc < 0 ? rc : split(w->hosts, "--host", s->hosts, to->hosts, &to->n_hosts, err);
     rc = rc >= 0 && w->stop_port
@@ -91,6 +92,7 @@ static int check(cli_server *s, pons_error *err)
     to->open_doors = w->open_doors != NULL;
     to->ui = w->ui;
     to->tools = w->tools;
+    to->may_lack = w->beside;
     if (w->token_file) {
         snprintf(to->token_file, sizeof to->token_file, "%s", w->token_file);
     } else {
@@ -148,8 +150,10 @@ static int tell_ready(void *user, const char *url, const char *stop_url, pons_er
         return PONS_OK;
     }
     cli_out("the page   %s/#token=%s\n", url, pons_serve_token(s->server.serve, "operator"));
-    cli_out("Stop       %s/stop\n", stop_url);
-    cli_out("tokens     %s (viewer, operator, admin)\n", tokens);
+    if (!s->w->beside) {
+        cli_out("Stop       %s/stop\n", stop_url);
+        cli_out("tokens     %s (viewer, operator, admin)\n", tokens);
+    }
     if (*print) {
         cli_out("https      SHA-256 %s\n", print);
     }
@@ -160,7 +164,7 @@ static int tell_ready(void *user, const char *url, const char *stop_url, pons_er
 int cli_server_create(cli *c, const cli_server_words *w, cli_server **ret, pons_error *err)
 {
     *ret = NULL;
-    if (!w->listen && !w->tools) { // not `pons serve`, and no --serve
+    if (!w->listen && !w->tools && !w->beside) { // not `pons serve`, and no --serve
         return w->open || w->token_file ? app_bad(err, "--open and --token-file go with --serve")
                                         : PONS_OK;
     }
@@ -184,7 +188,13 @@ int cli_server_create(cli *c, const cli_server_words *w, cli_server **ret, pons_
 
 int cli_server_claim(cli_server *s, pons_error *err)
 {
-    return s ? app_server_claim(&s->server, err) : PONS_OK;
+    const int rc = s ? app_server_claim(&s->server, err) : PONS_OK;
+    if (rc >= 0 || !s->w->beside) {
+        return rc;
+    }
+    app_tell_error(&s->c->app, err); // it has the address of the page that is there
+    *err = (pons_error)PONS_ERROR_INIT;
+    return PONS_OK;
 }
 
 app_session_guest cli_server_guest(cli_server *s, const app_server_session *session)

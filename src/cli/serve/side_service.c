@@ -27,7 +27,7 @@ static void *live(void *user)
     return NULL;
 }
 
-static int opened(void *user, pons_store store, pons_error *err)
+static int begin(void *user, pons_error *err)
 {
     beside *b = user;
     b->running = pthread_create(&b->thread, NULL, live, b) == 0;
@@ -61,7 +61,7 @@ int cli_server_beside(cli *c, cli_server *server, const cli_beside *o, pons_erro
                 .guests = {cli_server_guest(server, &(app_server_session){.thread = THREAD,
                                                                           .llm = o->llm,
                                                                           .policy = &policy}),
-                           {.open = opened, .close = closed, .over = over, .user = &b}},
+                           {.ready = begin, .close = closed, .over = over, .user = &b}},
                 .n_guests = 2},
         .serve = true,
         .quiet = true};

@@ -66,13 +66,6 @@ struct pons_http_socket {
     unsigned holders;       // [mtx]
 };
 
-static void ring(const pons_http_socket *s)
-{
-    const uint64_t one = 1;
-    const ssize_t n = write(s->bell, &one, sizeof one);
-    (void)n; // full: it is awake
-}
-
 static void let_go(pons_http_socket *s)
 {
     pthread_mutex_lock(&s->mtx);
@@ -484,7 +477,7 @@ int pons__socket_send(pons_http_socket *s, bool binary, const void *data, size_t
         free(w);
         return there ? PONS_EAGAIN : PONS_ECANCELED;
     }
-    ring(s);
+    eventfd_write(s->bell, 1);
     return PONS_OK;
 }
 
@@ -496,7 +489,7 @@ void pons__socket_end(pons_http_socket *s)
     pthread_mutex_lock(&s->mtx);
     s->ended = true;
     pthread_mutex_unlock(&s->mtx);
-    ring(s);
+    eventfd_write(s->bell, 1);
     let_go(s);
 }
 
@@ -507,7 +500,7 @@ void pons__sockets_close(pons__server *sv)
         pthread_mutex_lock(&s->mtx);
         s->ended = true;
         pthread_mutex_unlock(&s->mtx);
-        ring(s);
+        eventfd_write(s->bell, 1);
     }
     while (sv->n_sockets > 0) {
         pthread_cond_wait(&sv->quiet, &sv->mtx);

@@ -83,13 +83,6 @@ static bool is_over(pons__session *s, int64_t now)
            (!orders && pons__session_rests(s) && (renew || now - s->used_ms > LINGER_MS));
 }
 
-static void ring(const pons__session *s)
-{
-    const uint64_t one = 1;
-    const ssize_t n = write(s->wake, &one, sizeof one);
-    (void)n; // full: it is awake
-}
-
 static void push(pons__session *s, pons__order *o)
 {
     if (s->last) {
@@ -98,7 +91,7 @@ static void push(pons__session *s, pons__order *o)
         s->first = o;
     }
     s->last = o;
-    ring(s);
+    eventfd_write(s->wake, 1);
 }
 
 static pons__session *find(pons__chat_host *d, const char *name, pons_error *err);
@@ -223,7 +216,7 @@ void pons__chat_host_stop(pons__chat_host *d)
     pthread_mutex_lock(&d->mtx);
     d->closing = true;
     for (const pons__session *s = d->sessions; s; s = s->next) {
-        ring(s);
+        eventfd_write(s->wake, 1);
     }
     while (d->sessions) {
         pthread_cond_wait(&d->news, &d->mtx);
@@ -256,7 +249,7 @@ void pons__chat_host_renew(pons__chat_host *d)
     pthread_mutex_lock(&d->mtx);
     for (pons__session *s = d->sessions; s; s = s->next) {
         s->renew = true;
-        ring(s);
+        eventfd_write(s->wake, 1);
     }
     pthread_mutex_unlock(&d->mtx);
 }
@@ -393,7 +386,7 @@ static void post(pons__chat_host *d, pons__order *o)
         }
         *at = o;
         for (const pons__session *one = d->sessions; one; one = one->next) {
-            ring(one);
+            eventfd_write(one->wake, 1);
         }
     }
     pthread_mutex_unlock(&d->mtx);

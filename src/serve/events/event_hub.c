@@ -409,13 +409,6 @@ int pons__hub_open(pons_serve *s, pons__hub **ret, pons_error *err)
     return PONS_OK;
 }
 
-static void ring(pons__hub *h)
-{
-    const uint64_t one = 1;
-    const ssize_t n = write(h->wake, &one, sizeof one);
-    (void)n; // full: it is awake
-}
-
 void pons__hub_stop(pons__hub *h)
 {
     if (!h || !h->has_thread) {
@@ -424,7 +417,7 @@ void pons__hub_stop(pons__hub *h)
     pthread_mutex_lock(&h->mtx);
     h->closing = true;
     pthread_mutex_unlock(&h->mtx);
-    ring(h);
+    eventfd_write(h->wake, 1);
     pthread_join(h->thread, NULL);
     h->has_thread = false;
 }
@@ -492,7 +485,7 @@ void pons__hub_event(pons__hub *h, const pons_event *ev)
             free(l);
         }
     }
-    ring(h);
+    eventfd_write(h->wake, 1);
 }
 
 // ---- the route: a worker ------------------------------------------------------------------------
@@ -582,7 +575,7 @@ static void events(pons__request *r)
     c->next = h->coming;
     h->coming = c;
     pthread_mutex_unlock(&h->mtx);
-    ring(h);
+    eventfd_write(h->wake, 1);
 }
 
 const pons__route pons__hub_routes[] = {

@@ -4,6 +4,7 @@
 #include "serve/foxglove/foxglove.h"
 
 #include <pthread.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #define PONS__FOXGLOVE_CHANNELS 256 // topics, and what one client may subscribe to or advertise
@@ -74,7 +75,5 @@ void pons__fox_over(void *client, pons_http_socket *s);
 // The room's thread looks.
 static inline void pons__fox_wake(const pons__foxglove *f)
 {
-    const uint64_t one = 1;
-    const ssize_t n = write(f->wake, &one, sizeof one);
-    (void)n; // full: it is awake
+    eventfd_write(f->wake, 1);
 }

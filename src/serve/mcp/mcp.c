@@ -216,13 +216,6 @@ int pons__mcp_open(pons_serve *s, pons__mcp **ret, pons_error *err)
     return PONS_OK;
 }
 
-static void ring(pons__mcp *m)
-{
-    const uint64_t one = 1;
-    const ssize_t n = write(m->wake, &one, sizeof one);
-    (void)n; // full: it is awake
-}
-
 void pons__mcp_stop(pons__mcp *m)
 {
     if (!m || !m->has_thread) {
@@ -231,7 +224,7 @@ void pons__mcp_stop(pons__mcp *m)
     pthread_mutex_lock(&m->mtx);
     m->closing = true;
     pthread_mutex_unlock(&m->mtx);
-    ring(m);
+    eventfd_write(m->wake, 1);
     pthread_join(m->thread, NULL);
     m->has_thread = false;
 }
@@ -355,7 +348,7 @@ static void request(pons__request *r, pons__mcp_session *s, bool first)
         s->ending |= first;
         pthread_mutex_unlock(&m->mtx);
         pons__reply_error(r, o ? 503 : 409, "this id is under way already, or there is no room");
-        ring(m);
+        eventfd_write(m->wake, 1);
         return;
     }
     o->stream =
@@ -365,7 +358,7 @@ static void request(pons__request *r, pons__mcp_session *s, bool first)
         pons__mcp_prime(s, o);
     }
     pthread_mutex_unlock(&m->mtx);
-    ring(m);
+    eventfd_write(m->wake, 1);
 }
 
 static void post(pons__request *r)
@@ -395,7 +388,7 @@ static void post(pons__request *r)
         pons__reply_error(r, 503, "too much waits already");
         return;
     }
-    ring(r->s->mcp);
+    eventfd_write(r->s->mcp->wake, 1);
     pons__reply_bytes(r, 202, "application/json", NULL, "", 0);
 }
 
@@ -441,7 +434,7 @@ static void goodbye(pons__request *r)
     }
     s->ending = true;
     pthread_mutex_unlock(&r->s->mcp->mtx);
-    ring(r->s->mcp);
+    eventfd_write(r->s->mcp->wake, 1);
     pons__reply_bytes(r, 204, "application/json", NULL, "", 0);
 }
 

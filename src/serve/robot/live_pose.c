@@ -340,13 +340,6 @@ int pons__live_open(pons_serve *s, pons__live **ret, pons_error *err)
     return PONS_OK;
 }
 
-static void ring(pons__live *l)
-{
-    const uint64_t one = 1;
-    const ssize_t n = write(l->wake, &one, sizeof one);
-    (void)n; // full: it is awake
-}
-
 void pons__live_stop(pons__live *l)
 {
     if (!l || !l->has_thread) {
@@ -356,7 +349,7 @@ void pons__live_stop(pons__live *l)
     l->closing = true;
     pthread_cond_broadcast(&l->news);
     pthread_mutex_unlock(&l->mtx);
-    ring(l);
+    eventfd_write(l->wake, 1);
     pthread_join(l->thread, NULL);
     l->has_thread = false;
 }
@@ -392,7 +385,7 @@ bool pons__live_steer(pons__live *l, double v, double w, bool let_go)
         l->steers = true;
     }
     pthread_mutex_unlock(&l->mtx);
-    ring(l);
+    eventfd_write(l->wake, 1);
     return by_hand;
 }
 
@@ -409,7 +402,7 @@ static pons_report body_hello(pons__live *l)
     l->asked_ms = pons_now_ms(&l->s->o.clock);
     const unsigned tries = l->tries;
     const bool just_failed = l->failed_ms && l->asked_ms - l->failed_ms < BACK_OFF_MS;
-    ring(l);
+    eventfd_write(l->wake, 1);
     // Until there is a hello, or a connection was tried in vain.
     while (l->hello.type == PONS_REPORT_NONE && !l->closing && !just_failed &&
            !(l->tries != tries && l->failed_ms) &&
@@ -498,7 +491,7 @@ static void live(pons__request *r)
         l->n--;
     }
     pthread_mutex_unlock(&l->mtx);
-    ring(l);
+    eventfd_write(l->wake, 1);
 }
 
 const pons__route pons__live_routes[] = {

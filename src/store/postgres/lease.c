@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #define RENEWALS    3   // in the time of a lease
@@ -150,14 +151,6 @@ int pons__pg_notify_fd(void *self)
 
 // ---- the keeper ---------------------------------------------------------------------------------
 
-static void wake(int fd)
-{
-    const uint64_t one = 1;
-    if (write(fd, &one, sizeof one) < 0) {
-        return; // full: it is readable already
-    }
-}
-
 static bool keeper_connect(pg *s, pg_conn *c)
 {
     pons_error ignored;
@@ -167,8 +160,8 @@ static bool keeper_connect(pg *s, pg_conn *c)
         pons__pg_close(c);
         return false;
     }
-    wake(s->notify_fd); // what came before is not told
-    wake(s->lanes_fd);
+    eventfd_write(s->notify_fd, 1); // what came before is not told
+    eventfd_write(s->lanes_fd, 1);
     return true;
 }
 
@@ -219,10 +212,10 @@ static void hear(pg *s, pg_conn *c)
         news = news || (!of_lane && n->be_pid != own); // its own commits are no news
     }
     if (news) {
-        wake(s->notify_fd);
+        eventfd_write(s->notify_fd, 1);
     }
     if (lane) {
-        wake(s->lanes_fd);
+        eventfd_write(s->lanes_fd, 1);
     }
 }
 
@@ -270,8 +263,7 @@ void pons__pg_keeper_stop(pg *s)
     pthread_mutex_lock(&s->keeper_mtx);
     bool joins = s->keeper_on;
     pthread_mutex_unlock(&s->keeper_mtx);
-    const uint64_t one = 1;
-    if (joins && write(s->stop_fd, &one, sizeof one) == sizeof one) {
+    if (joins && eventfd_write(s->stop_fd, 1) == 0) {
         pthread_join(s->keeper, NULL);
     }
 }
