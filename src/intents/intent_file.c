@@ -128,7 +128,9 @@ void pons__intents_destroy(pons__intents *r)
     }
     pons__words *all[] = {&r->leading,  &r->trailing, &r->articles, &r->hard,
                           &r->soft,     &r->joins,    &r->urgent,   &r->urgent_alone,
-                          &r->anywhere, &r->units,    &r->moments,  &r->beside_yes};
+                          &r->anywhere, &r->units,    &r->moments,  &r->beside_yes,
+                          &r->polite,   &r->negation, &r->undone,   &r->corrections,
+                          &r->everywhere, &r->except, &r->excepted};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         words_fini(all[i]);
     }
@@ -210,8 +212,8 @@ static int intent_load(pons__intents *r, const pons_value *entry, size_t index, 
     if (means.intent == INTENT_NONE) {
         return pons_error_set(err, PONS_EINVAL, "rules",
                               "intents: %s/intent: unknown intent \"%s\"; there are go_to, bring, "
-                              "put, pick, put_down, charge, wait, say, patrol, do, where, battery, "
-                              "look_for and come_back",
+                              "put, pick, put_down, charge, wait, say, patrol, do, come_back, "
+                              "repeat, cancel, where, battery, look_for, help, did, next, doing and why",
                               path, word);
     }
     const pons_value *patterns = pons_get(entry, "patterns");
@@ -322,6 +324,11 @@ static int lists_load(pons__intents *r, const pons_value *doc, pons_error *err)
         const char *section, *key; // key NULL: the section is the list
         pons__words *words;
     } list[] = {{"fillers", "leading", &r->leading}, {"fillers", "trailing", &r->trailing},
+                {"fillers", "polite", &r->leading}, {"fillers", "polite", &r->trailing},
+                {"fillers", "polite", &r->polite}, {"negation", "before", &r->negation},
+                {"negation", "behind", &r->undone}, {"everywhere", "words", &r->everywhere},
+                {"everywhere", "except", &r->except}, {"everywhere", "closing", &r->excepted},
+                {"corrections", NULL, &r->corrections},
                 {"separators", "hard", &r->hard},    {"separators", "soft", &r->soft},
                 {"urgent", "words", &r->urgent},     {"urgent", "alone", &r->urgent_alone},
                 {"articles", NULL, &r->articles},    {"joins", NULL, &r->joins}};
@@ -338,15 +345,20 @@ static int lists_load(pons__intents *r, const pons_value *doc, pons_error *err)
 
 static int load_document(pons__intents *r, const pons_value *doc, pons_error *err)
 {
-    static const char *const keys[] = {"version",    "limits",  "fillers", "articles",
-                                       "separators", "joins",   "urgent",  "control",
-                                       "units",      "moments", "intents", NULL};
-    static const char *const fillers[] = {"leading", "trailing", NULL};
+    static const char *const keys[] = {"version",    "limits",   "fillers",     "articles",
+                                       "separators", "joins",    "urgent",      "control",
+                                       "units",      "moments",  "intents",     "negation",
+                                       "everywhere", "corrections", NULL};
+    static const char *const fillers[] = {"polite", "leading", "trailing", NULL};
+    static const char *const negation[] = {"before", "behind", NULL};
+    static const char *const everywhere[] = {"words", "except", "closing", NULL};
     static const char *const separators[] = {"hard", "soft", NULL};
     static const char *const urgent[] = {"words", "alone", NULL};
     int rc;
     if ((rc = known_keys(doc, "", keys, err)) != PONS_OK ||
         (rc = known_keys(pons_get(doc, "fillers"), "/fillers", fillers, err)) != PONS_OK ||
+        (rc = known_keys(pons_get(doc, "negation"), "/negation", negation, err)) != PONS_OK ||
+        (rc = known_keys(pons_get(doc, "everywhere"), "/everywhere", everywhere, err)) != PONS_OK ||
         (rc = known_keys(pons_get(doc, "separators"), "/separators", separators, err)) != PONS_OK ||
         (rc = known_keys(pons_get(doc, "urgent"), "/urgent", urgent, err)) != PONS_OK) {
         return rc;

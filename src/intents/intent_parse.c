@@ -10,8 +10,12 @@
 //   4. loosely: a slot holds any words. That never makes a goal; it makes the message that says
 //      which zone or object is unknown, and which are known.
 //
-// What cannot be understood but holds a word that stops ("anywhere" in the intents) is a stop.
+// A wish behind a word that negates ("not the kitchen", 不要去厨房) is none: it is what is cancelled. One behind a word
+// that corrects ("no wait", 不对) takes the place of those before it. What is asked moves nothing, unless it is asked
+// politely. What cannot be understood but holds a word that stops ("anywhere" in the intents) is a stop.
 #include "intents/intent_file.h"
+#include "pons/language.h"
+#include "pons/spelling.h"
 #include "pons/yes_no.h"
 
 #include <stdint.h>
@@ -42,7 +46,9 @@ typedef struct span {
 typedef struct capture {
     const name *zone[LIST_MAX];
     size_t zones_n;
+    bool everywhere; // all zones but those
     const name *object, *place;
+    int64_t nth; // from 1; -1: the last
     bool has_seconds;
     double seconds;
     bool has_number;
@@ -66,9 +72,15 @@ typedef struct session {
     name *names; // (names_n), longest first
     size_t names_n;
     pons_value *goals;
+    pons_value *undone; // goals that are not wanted
+    int64_t nth;        // the task that is not wanted, from 1; -1: the last; 0: none
     pons__control control;
     bool urgent;
-    bool asks; // a question: a bare name in it is no wish
+    bool asks;   // a question: a bare name in it is no wish
+    bool polite; // but a request
+    bool took_back;
+    bool zh; // in which language it is answered
+    size_t *unknown;
     pons_error *err;
 } session;
 
@@ -188,6 +200,34 @@ static void session_fini(session *s)
     free(s->names);
     pons__fold_fini(&s->f);
     json_decref(s->goals);
+    json_decref(s->undone);
+}
+
+// The verb as it is ordered: "would you mind going to", "cancel going to", "instead of bringing": go to, bring.
+static void plain_verbs(pons__fold *f)
+{
+    static const char *const before[] = {"mind",  "cancel", "skip", "forget about", "forget",
+                                         "avoid", "bother", "of",   "than",         "not"};
+    for (size_t i = 0; i < f->n; i++) {
+        size_t lo = 0;
+        for (size_t k = 0; !lo && k < sizeof before / sizeof before[0]; k++) {
+            lo = f->quoted[i] ? 0 : pons__literal_at(f->s, i, f->n, before[k]);
+        }
+        size_t hi = lo ? pons__skip_spaces(f->s, lo, f->n) : 0;
+        lo = hi;
+        while (lo && f->s[hi] >= 'a' && f->s[hi] <= 'z') {
+            hi++;
+        }
+        if (hi < lo + 5 || strncmp(f->s + hi - 3, "ing", 3) != 0) {
+            continue;
+        }
+        const char *stem = f->s + hi - 3;
+        const bool e = stem[-1] == 'v' || (stem[-1] == 'k' && stem[-2] == 'a') ||
+                       (stem[-1] == 'g' && stem[-2] == 'r'); // moving, taking, charging
+        const bool twice = stem[-1] == stem[-2] && stem[-1] == 'l'; // patrolling
+        f->s[hi - 3] = 'e';
+        pons__fold_cut(f, hi - 3 + e - twice, hi);
+    }
 }
 
 // What makes a question of a sentence; whether something was done is no wish, whatever stands before it.
@@ -199,6 +239,7 @@ static int session_init(session *s, const pons__intents *r, const char *text,
 {
     *s = (session){.r = r, .text = text, .world = world, .control = CONTROL_NONE, .err = err};
     size_t len = text ? strlen(text) : 0;
+    s->zh = pons_language_chinese(text);
     if (len > TEXT_MAX) {
         return pons_error_set(err, PONS_EINVAL, "rules",
                               "the goal is %zu bytes long; at most %d are understood", len,
@@ -210,13 +251,19 @@ static int session_init(session *s, const pons__intents *r, const char *text,
     }
     json_decref(valid);
     s->goals = json_array();
-    if (!s->goals || pons__fold_init(&s->f, text ? text : "", len) != PONS_OK) {
+    s->undone = json_array();
+    if (!s->goals || !s->undone || pons__fold_init(&s->f, text ? text : "", len) != PONS_OK) {
         session_fini(s);
         return no_memory(err);
     }
     for (size_t i = 0; len && i < sizeof asking / sizeof *asking; i++) {
         s->asks = s->asks || strstr(text, asking[i]);
     }
+    for (size_t i = 0; i < s->f.n; i += pons__char_len(s->f.s, i)) {
+        s->polite = s->polite || (!s->f.quoted[i] &&
+                                  pons__word_at(&r->polite, s->f.s, i, s->f.n, NULL));
+    }
+    plain_verbs(&s->f);
     int rc = names_load(s, "zones", false);
     if (rc == PONS_OK) {
         rc = names_load(s, "objects", true);
@@ -266,6 +313,19 @@ static bool only_fillers(const session *s, size_t pos, size_t end)
         }
         pos = after;
     }
+}
+
+// One of a list of literals: 0, or the position after it.
+static size_t literal_of_list(const char *t, size_t pos, size_t end, const char *const *list,
+                              size_t n, size_t *ret_which)
+{
+    size_t after = 0;
+    for (*ret_which = 0; *ret_which < n; ++*ret_which) {
+        if ((after = pons__literal_at(t, pos, end, list[*ret_which]))) {
+            return after;
+        }
+    }
+    return 0;
 }
 
 static pons__candidates candidates(const session *s, size_t pos, size_t end)
@@ -442,6 +502,43 @@ static bool match_unknown(const session *s, const pons__pattern *p, size_t i, si
     return false;
 }
 
+// A list of zones from pos on into c: how far it goes, 0: there is none.
+static size_t left_out(const session *s, size_t pos, size_t end, capture *c)
+{
+    size_t after = 0, at = pos;
+    for (c->zones_n = 0; c->zones_n < LIST_MAX && at;) {
+        const size_t zone = zone_here(s, at, end, &c->zone[c->zones_n]);
+        if (!zone) {
+            break;
+        }
+        c->zones_n++;
+        after = zone;
+        at = pons__word_at(&s->r->joins, s->f.s, zone, end, NULL);
+    }
+    return after;
+}
+
+// "Every room except the kitchen", 除了厨房，其他房间: all zones but those in c. 0, or the position after it.
+static size_t everywhere_at(const session *s, size_t pos, size_t end, capture *c)
+{
+    const char *t = s->f.s;
+    size_t after, out = pons__word_at(&s->r->except, t, pos, end, NULL);
+    if (out) {
+        if (!(out = left_out(s, out, end, c))) {
+            return 0;
+        }
+        after = pons__word_at(&s->r->excepted, t, out, end, NULL);
+        out = skip_punctuation(s, after ? after : out, end);
+        after = pons__word_at(&s->r->everywhere, t, out, end, NULL);
+        return after ? after : out;
+    }
+    after = pons__word_at(&s->r->articles, t, pos, end, NULL);
+    after = pons__word_at(&s->r->everywhere, t, after ? after : pos, end, NULL);
+    out = after ? pons__word_at(&s->r->except, t, skip_punctuation(s, after, end), end, NULL) : 0;
+    out = out ? left_out(s, out, end, c) : 0;
+    return out ? out : after;
+}
+
 // A list of zones, the longest first; loosely, its last may be unknown.
 static bool match_list(const session *s, const pons__pattern *p, size_t i, size_t pos, size_t end,
                        unsigned m, capture *c)
@@ -449,6 +546,12 @@ static bool match_list(const session *s, const pons__pattern *p, size_t i, size_
     capture saved = *c;
     const name *zone[LIST_MAX];
     size_t after[LIST_MAX], n = 0, at = pos;
+    const size_t all = p->known_only ? 0 : everywhere_at(s, pos, end, c);
+    c->everywhere = all != 0;
+    if (all && match(s, p, i + 1, all, end, m, c)) {
+        return true;
+    }
+    *c = saved;
     while (n < LIST_MAX && (after[n] = zone_here(s, at, end, &zone[n]))) {
         size_t join = pons__word_at(&s->r->joins, s->f.s, after[n], end, NULL);
         n++;
@@ -588,6 +691,48 @@ static bool match_coords(const session *s, const pons__pattern *p, size_t i, siz
     return false;
 }
 
+// "The second task", "number two", "task 3", "the last one", 第二个任务, 最后一个. 0, or the position after it.
+static size_t nth_at(const session *s, size_t pos, size_t end, int64_t *ret)
+{
+    static const char *const lasts[] = {"last", "latest", "newest", "最后一个", "最后那个", "最后", "刚才的", "刚才那个", "刚刚的", "上一个", "最新的"};
+    static const char *const ordinals[] = {"first", "second",  "third",  "fourth", "fifth",
+                                           "sixth", "seventh", "eighth", "ninth",  "tenth"};
+    static const char *const units[] = {"st", "nd", "rd", "th", "个", "条", "项", "号"},
+                     *const nouns[] = {"task", "one", "goal", "job", "wish", "request", "thing",
+                                       "任务", "的任务", "目标", "的", "事"},
+                     *const signs[] = {"number", "task number", "task", "no.", "#", "第", "任务"};
+    const char *t = s->f.s;
+    size_t at = pons__word_at(&s->r->articles, t, pos, end, NULL), after = 0;
+    at = pons__skip_spaces(t, at ? at : pos, end);
+#define ONE_OF(list, from) literal_of_list(t, from, end, list, sizeof list / sizeof list[0], &which)
+    size_t which = 0;
+    double number = 0;
+    if ((after = ONE_OF(lasts, at))) {
+        *ret = -1;
+    } else if ((after = ONE_OF(ordinals, at))) {
+        *ret = (int64_t)which + 1;
+    } else {
+        const size_t sign = ONE_OF(signs, at);
+        after = pons__number_at(t, sign ? sign : at, end, &number);
+        size_t unit = after ? ONE_OF(units, after) : 0;
+        // "2nd": a literal is a word of its own, and this is an end of one
+        for (size_t k = 0; after && !unit && k < 4; k++) {
+            unit = strncmp(t + after, units[k], 2) == 0 ? after + 2 : 0;
+        }
+        if (!after || (!sign && !(unit && which < 4 && unit != after)) || number < 1 ||
+            number != (int64_t)number || number > 1000) {
+            return 0;
+        }
+        after = unit ? unit : after;
+        *ret = (int64_t)number;
+    }
+    for (size_t noun; (noun = ONE_OF(nouns, after));) {
+        after = noun;
+    }
+#undef ONE_OF
+    return after;
+}
+
 // The rest of the wish, its quotes taken off.
 static bool match_text(const session *s, size_t pos, size_t end, capture *c)
 {
@@ -631,6 +776,9 @@ static bool match(const session *s, const pons__pattern *p, size_t i, size_t pos
         after = signed_at(s, pos, end, &c->number);
         c->has_number = after != 0;
         return after && match(s, p, i + 1, after, end, m, c);
+    case SLOT_NTH:
+        after = nth_at(s, pos, end, &c->nth);
+        return after && match(s, p, i + 1, after, end, m, c);
     case SLOT_COORDS:
         return match_coords(s, p, i, pos, end, m, c);
     case SLOT_TEXT:
@@ -668,6 +816,20 @@ static size_t separator_at(const session *s, size_t pos, size_t end, bool *ret_h
     return after ? after : pons__word_at(&s->r->soft, s->f.s, pos, end, NULL);
 }
 
+static pons__intent wish_begins(const session *s, size_t pos, size_t end, bool known,
+                                bool *control);
+
+// A word that takes back what was said, or that negates a wish behind it.
+static bool opens(const session *s, size_t pos, size_t end)
+{
+    const name *n;
+    size_t after = pons__word_at(&s->r->corrections, s->f.s, pos, end, NULL);
+    after = after ? after : pons__word_at(&s->r->negation, s->f.s, pos, end, NULL);
+    return after && (wish_begins(s, after, end, true, NULL) != INTENT_NONE ||
+                     zone_here(s, skip_punctuation(s, after, end), end, &n) ||
+                     name_here(s, skip_punctuation(s, after, end), end, &n));
+}
+
 // A word that controls the robot, and then an end or a separator.
 static bool control_begins(const session *s, size_t pos, size_t end)
 {
@@ -687,7 +849,7 @@ static pons__intent wish_begins(const session *s, size_t pos, size_t end, bool k
     size_t at[STARTS_MAX];
     size_t n = starts(s, pos, end, at);
     for (size_t k = 0; k < n; k++) {
-        if (control && control_begins(s, at[k], end)) {
+        if (control && (control_begins(s, at[k], end) || opens(s, at[k], end))) {
             *control = true;
             return INTENT_NONE;
         }
@@ -715,14 +877,19 @@ static void next_cut(const session *s, size_t pos, size_t *ret_end, size_t *ret_
     bool say = wish_begins(s, pos, end, false, NULL) == INTENT_SAY;
     size_t at[STARTS_MAX]; // "go and" before a wish holds no cut
     size_t n_starts = starts(s, pos, end, at);
-    for (size_t i = n_starts ? at[n_starts - 1] : pos; i < end;) {
+    const size_t first = n_starts ? at[n_starts - 1] : pos;
+    for (size_t i = first; i < end;) {
         const name *n;
         size_t after;
         bool hard, control = false;
         if (s->f.quoted[i]) {
             i++;
-        } else if ((after = name_here(s, i, end, &n))) {
+        } else if ((after = name_here(s, i, end, &n)) ||
+                   (after = pons__word_at(&s->r->polite, s->f.s, i, end, NULL))) {
             i = after;
+        } else if (!say && i > first && !opens(s, first, i) && opens(s, i, end)) {
+            *ret_end = *ret_next = i; // "the bedroom not the kitchen"
+            return;
         } else if ((after = separator_at(s, i, end, &hard)) &&
                    (hard || wish_begins(s, after, end, say, &control) != INTENT_NONE || control)) {
             *ret_end = i;
@@ -740,7 +907,9 @@ static void next_cut(const session *s, size_t pos, size_t *ret_end, size_t *ret_
 static int ambiguous(const session *s, const name *n)
 {
     return pons_error_set(s->err, PONS_EINVAL, "rules",
-                          "\"%s\" may be %s or %s; use the name of one", n->s, n->id, n->other_id);
+                          s->zh ? "“%s”可能是 %s，也可能是 %s：请说其中一个的名字"
+                                : "\"%s\" may be %s or %s; use the name of one",
+                          n->s, n->id, n->other_id);
 }
 
 // Appends one goal; takes its slots, an object (NULL: no memory).
@@ -748,7 +917,9 @@ static int goal_add(session *s, pons__intent intent, pons_value *slots, span wis
 {
     if (json_array_size(s->goals) >= s->r->goals_max) {
         json_decref(slots);
-        return pons_error_set(s->err, PONS_EINVAL, "rules", "more than %zu goals in one sentence",
+        return pons_error_set(s->err, PONS_EINVAL, "rules",
+                              s->zh ? "一句话里的目标超过了 %zu 个"
+                                    : "more than %zu goals in one sentence",
                               s->r->goals_max);
     }
     pons_value *goal = pons_object("intent", json_string(pons__intent_word(intent)), NULL);
@@ -762,28 +933,71 @@ static int goal_add(session *s, pons__intent intent, pons_value *slots, span wis
     return PONS_OK;
 }
 
+static bool is_said(const capture *c, const char *id)
+{
+    for (size_t i = 0; i < c->zones_n; i++) {
+        if (strcmp(c->zone[i]->id, id) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Without a zone all zones of the world; what a person has named there (`named`) is a point, and no zone of it.
 static int patrol_add(session *s, const capture *c, span wish)
 {
     pons_value *zones = json_array();
     const pons_value *all = pons_get(s->world, "zones");
-    if (c->zones_n == 0) {
-        for (size_t i = 0; i < json_array_size(all); i++) {
-            const pons_value *zone = json_array_get(all, i);
-            const char *id =
-                json_is_string(zone) ? json_string_value(zone) : pons_get_str(zone, "id", NULL);
-            if (id) {
-                json_array_append_new(zones, json_string(id));
-            }
+    const bool listed = c->zones_n > 0 && !c->everywhere;
+    for (size_t i = 0; !listed && i < json_array_size(all); i++) {
+        const pons_value *zone = json_array_get(all, i);
+        const char *id =
+            json_is_string(zone) ? json_string_value(zone) : pons_get_str(zone, "id", NULL);
+        if (id && !is_said(c, id) && !pons_get_bool(zone, "named", false)) {
+            json_array_append_new(zones, json_string(id));
         }
     }
-    for (size_t i = 0; i < c->zones_n; i++) {
+    for (size_t i = 0; listed && i < c->zones_n; i++) {
         json_array_append_new(zones, json_string(c->zone[i]->id));
     }
     if (json_array_size(zones) == 0) {
         json_decref(zones);
-        return pons_error_set(s->err, PONS_EINVAL, "rules", "no zones are known to patrol");
+        return pons_error_set(s->err, PONS_EINVAL, "rules",
+                              s->zh ? "没有可以巡逻的地方" : "no zones are known to patrol");
     }
     return goal_add(s, INTENT_PATROL, pons_object("zones", zones, NULL), wish);
+}
+
+// Of several, the one that goes first in pons__control.
+static void keep_control(session *s, pons__control c)
+{
+    if (c != CONTROL_NONE && (s->control == CONTROL_NONE || c < s->control)) {
+        s->control = c;
+    }
+}
+
+static pons_value *id_of(const name *n)
+{
+    return n ? json_string(n->id) : NULL;
+}
+
+static int go_add(session *s, const capture *c, span wish)
+{
+    if (c->coords_n >= 2) {
+        pons_value *yaw = c->coords_n > 2 ? json_real(c->coords[2]) : NULL;
+        pons_value *pose = pons_object("x", json_real(c->coords[0]), "y", json_real(c->coords[1]),
+                                       "yaw", yaw, NULL);
+        return goal_add(s, INTENT_GO_TO, pons_object("pose", pose, NULL), wish);
+    }
+    if (c->everywhere) {
+        return patrol_add(s, c, wish);
+    }
+    // a list is a goal each; the last zone only, for "from A to B"
+    int rc = PONS_OK;
+    for (size_t i = 0; i < c->zones_n && rc == PONS_OK; i++) {
+        rc = goal_add(s, INTENT_GO_TO, pons_object("zone", id_of(c->zone[i]), NULL), wish);
+    }
+    return rc;
 }
 
 static int wait_add(session *s, const capture *c, span wish)
@@ -793,10 +1007,12 @@ static int wait_add(session *s, const capture *c, span wish)
                                            : 1;
     if (!(seconds > 0) || seconds > s->r->wait_max_s) {
         return pons_error_set(s->err, PONS_EINVAL, "rules",
-                              "cannot wait %g s; more than 0 and at most %g s", seconds,
-                              s->r->wait_max_s);
+                              s->zh ? "等不了 %g 秒：要大于 0 秒，最多 %g 秒"
+                                    : "cannot wait %g s; more than 0 and at most %g s",
+                              seconds, s->r->wait_max_s);
     }
-    return goal_add(s, INTENT_WAIT, pons_object("seconds", json_real(seconds), NULL), wish);
+    const int rc = c->zones_n > 0 ? go_add(s, c, wish) : PONS_OK; // where it waits
+    return rc < 0 ? rc : goal_add(s, INTENT_WAIT, pons_object("seconds", json_real(seconds), NULL), wish);
 }
 
 // The arguments of a phrase, its {"number": factor} replaced by what was said times the factor.
@@ -814,32 +1030,12 @@ static pons_value *args_of(const pons_value *args, const capture *c)
     return ret;
 }
 
-static pons_value *id_of(const name *n)
-{
-    return n ? json_string(n->id) : NULL;
-}
-
-static int go_add(session *s, const capture *c, span wish)
-{
-    if (c->coords_n >= 2) {
-        pons_value *yaw = c->coords_n > 2 ? json_real(c->coords[2]) : NULL;
-        pons_value *pose = pons_object("x", json_real(c->coords[0]), "y", json_real(c->coords[1]),
-                                       "yaw", yaw, NULL);
-        return goal_add(s, INTENT_GO_TO, pons_object("pose", pose, NULL), wish);
-    }
-    // a list is a goal each; the last zone only, for "from A to B"
-    int rc = PONS_OK;
-    for (size_t i = 0; i < c->zones_n && rc == PONS_OK; i++) {
-        rc = goal_add(s, INTENT_GO_TO, pons_object("zone", id_of(c->zone[i]), NULL), wish);
-    }
-    return rc;
-}
-
-static int look_add(session *s, const capture *c, span wish)
+// asked: it is answered from what is known, and nobody goes there.
+static int look_add(session *s, const capture *c, bool asked, span wish)
 {
     const name *zone = c->zones_n > 0 ? c->zone[0] : NULL;
     const int rc =
-        zone ? goal_add(s, INTENT_GO_TO, pons_object("zone", id_of(zone), NULL), wish) : PONS_OK;
+        zone && !asked ? goal_add(s, INTENT_GO_TO, pons_object("zone", id_of(zone), NULL), wish) : PONS_OK;
     if (rc != PONS_OK) {
         return rc;
     }
@@ -871,7 +1067,7 @@ static int goals_add(session *s, const pons__pattern *p, const capture *c, span 
                         pons_object("object", id_of(c->object), "place", id_of(c->place), NULL),
                         wish);
     case INTENT_LOOK_FOR: // where it is looked for, and then whether it is there
-        return look_add(s, c, wish);
+        return look_add(s, c, p->means.args != NULL, wish);
     case INTENT_WAIT:
         return wait_add(s, c, wish);
     case INTENT_WHERE:
@@ -888,6 +1084,10 @@ static int goals_add(session *s, const pons__pattern *p, const capture *c, span 
         return goal_add(s, INTENT_SAY, json_object(), c->text);
     case INTENT_PATROL:
         return patrol_add(s, c, wish);
+    case INTENT_CANCEL:
+        s->nth = c->nth;
+        keep_control(s, CONTROL_CANCEL);
+        return PONS_OK;
     default:
         return goal_add(s, p->means.intent, json_object(), wish);
     }
@@ -917,6 +1117,24 @@ static void list_known(const session *s, const char *key, char *buf, size_t cap)
     }
 }
 
+// The known name that was probably meant; NULL: none is near.
+static const char *meant_name(const session *s, const char *text, size_t n, pons__slot slot)
+{
+    pons__fold f;
+    const char *best = NULL;
+    if (pons__fold_init(&f, text, n) == PONS_OK) {
+        pons_meant meant = pons_meant_of(f.s, f.n);
+        for (size_t i = 0; i < s->names_n; i++) {
+            if (kind_fits(slot == SLOT_ZONES ? SLOT_ZONE : slot, &s->names[i])) {
+                pons_meant_try(&meant, s->names[i].s, strlen(s->names[i].s));
+            }
+        }
+        best = meant.best;
+    }
+    pons__fold_fini(&f);
+    return best;
+}
+
 static int unknown_name(const session *s, const capture *c)
 {
     bool object = c->unknown_slot == SLOT_OBJECT;
@@ -924,13 +1142,30 @@ static int unknown_name(const session *s, const capture *c)
     char known[KNOWN_LIST_MAX];
     list_known(s, object ? "objects" : "zones", known, sizeof known);
     span o = source_span(s, c->unknown);
-    int n = quote_len(s->text + o.lo, o.hi - o.lo);
-    return *known
-               ? pons_error_set(s->err, PONS_EINVAL, "rules", "unknown %s \"%.*s\"; known %s: %s",
-                                kind, n, s->text + o.lo, object ? "objects" : "zones", known)
-               : pons_error_set(s->err, PONS_EINVAL, "rules",
-                                "unknown %s \"%.*s\"; no %s are known", kind, n, s->text + o.lo,
-                                object ? "objects" : "zones");
+    const char *text = s->text + o.lo, *thing = object ? "东西" : "地方";
+    const int n = quote_len(text, o.hi - o.lo);
+    const char *meant = meant_name(s, text, o.hi - o.lo, c->unknown_slot);
+    if (s->unknown) {
+        *s->unknown = o.hi - o.lo;
+    }
+    if (meant && s->zh) {
+        return pons_error_set(s->err, PONS_EINVAL, "rules", "没有叫“%.*s”的%s，是不是指“%s”？", n,
+                              text, thing, meant);
+    }
+    if (meant) {
+        return pons_error_set(s->err, PONS_EINVAL, "rules",
+                              "there is no %s \"%.*s\"; did you mean %s?",
+                              object ? "object" : "place", n, text, meant);
+    }
+    if (!*known && !s->zh) {
+        return pons_error_set(s->err, PONS_EINVAL, "rules", "unknown %s \"%.*s\"; no %s are known",
+                              kind, n, text, object ? "objects" : "zones");
+    }
+    return s->zh ? pons_error_set(s->err, PONS_EINVAL, "rules", "没有叫“%.*s”的%s；认识的%s：%s", n,
+                                  text, thing, thing, *known ? known : "没有")
+                 : pons_error_set(s->err, PONS_EINVAL, "rules",
+                                  "unknown %s \"%.*s\"; known %s: %s", kind, n, text,
+                                  object ? "objects" : "zones", known);
 }
 
 // ---- one wish -----------------------------------------------------------------------------------
@@ -965,14 +1200,6 @@ static bool outright(const session *s)
                                     .n_yes = yes->n,
                                     .n_beside = beside->n};
     return pons_yes_no_of(s->text, &more, NULL) == PONS_SAID_YES;
-}
-
-// Of several, the one that goes first in pons__control.
-static void keep_control(session *s, pons__control c)
-{
-    if (c != CONTROL_NONE && (s->control == CONTROL_NONE || c < s->control)) {
-        s->control = c;
-    }
 }
 
 pons__control pons__policy_control(const pons__intents *r, const char *text)
@@ -1043,13 +1270,49 @@ static bool match_loosely(const session *s, span w, capture *ret)
     return found;
 }
 
+// "… twice", "… three times", …两遍: how often, and the wish before it; 0: that is not said.
+static size_t times_of(const session *s, span *w)
+{
+    static const char *const words[] = {"once", "twice", "thrice"},
+                     *const units[] = {"times", "time", "次", "遍", "回", "圈"};
+    for (size_t i = w->lo + 1; i < w->hi; i += pons__char_len(s->f.s, i)) {
+        size_t which;
+        double n = 0;
+        size_t after = s->f.quoted[i] ? 0 : literal_of_list(s->f.s, i, w->hi, words, 3, &which);
+        n = after ? (double)which + 1 : 0;
+        if (!after && !s->f.quoted[i] && (after = pons__number_at(s->f.s, i, w->hi, &n))) {
+            after = literal_of_list(s->f.s, after, w->hi, units, 6, &which);
+        }
+        if (after && only_fillers(s, after, w->hi) && n >= 1 && n <= (double)s->r->goals_max &&
+            n == (double)(size_t)n) {
+            w->hi = i;
+            return (size_t)n;
+        }
+    }
+    return 0;
+}
+
 // 1 when the wish became goals, 0 when it is not understood strictly, or an error.
 static int parse_strictly(session *s, span w, size_t depth)
 {
     capture c;
-    const pons__pattern *p = match_strictly(s, w, &c);
+    span once = w;
+    size_t times = times_of(s, &once);
+    const size_t before = json_array_size(s->goals);
+    const bool whole = times == 0 || wish_begins(s, w.lo, w.hi, false, NULL) != INTENT_SAY;
+    const pons__pattern *p = whole ? match_strictly(s, w, &c) : NULL;
+    times = p ? 0 : times; // "turn three times" may be a skill's own
+    if (!p && times && (p = match_strictly(s, once, &c))) {
+        w = once;
+    }
     if (p) {
         int rc = goals_add(s, p, &c, w);
+        const size_t n = json_array_size(s->goals) - before;
+        for (size_t i = n; rc == PONS_OK && i < n * times; i++) {
+            rc = json_array_size(s->goals) < s->r->goals_max
+                     ? json_array_append(s->goals, json_array_get(s->goals, before + i % n))
+                     : goal_add(s, p->means.intent, json_object(), w); // and that says too many
+        }
         return rc == PONS_OK ? 1 : rc;
     }
     if (depth == 0) {
@@ -1078,22 +1341,79 @@ static int parse_strictly(session *s, span w, size_t depth)
 static int not_understood(const session *s, span w)
 {
     span o = source_span(s, w);
+    const char *text = s->text + o.lo;
+    const int n = quote_len(text, o.hi - o.lo);
     if (pons__pace_stated(s->r, &s->f)) {
-        return pons_error_set(
-            s->err, PONS_EINVAL, "rules",
-            "that is how fast it goes: say \"faster\" (快一点) or \"slower\" (慢一点)");
+        return pons_error_set(s->err, PONS_EINVAL, "rules",
+                              s->zh ? "这是在说速度：请说“快一点”或“慢一点”"
+                                    : "that is how fast it goes: say \"faster\" (快一点) or "
+                                      "\"slower\" (慢一点)");
     }
     return pons_error_set(s->err, PONS_EINVAL, "rules",
-                          "did not understand \"%.*s\"; try: go to ZONE, bring or put OBJECT to "
-                          "PLACE, pick up OBJECT, put it down, charge, wait 5 seconds, say TEXT, "
-                          "patrol, where are you, how full is the battery, come back, "
-                          "do SKILL, stop, pause, continue",
-                          quote_len(s->text + o.lo, o.hi - o.lo), s->text + o.lo);
+                          s->zh ? "没听懂“%.*s”：请换个说法，或者说“帮助”，看看我会什么"
+                                : "did not understand \"%.*s\": say it in other words, or say "
+                                  "\"help\" for what can be said",
+                          n, text);
+}
+
+// What the words behind a negation (不要去厨房), or before one (把去厨房取消), would be: it is cancelled, and no wish
+// any more. 1: it is that; 0: it is none.
+static int parse_negated(session *s, span w)
+{
+    size_t at[STARTS_MAX], n = starts(s, w.lo, w.hi, at), lo = 0;
+    for (size_t k = 0; k < n && !lo; k++) {
+        lo = pons__word_at(&s->r->negation, s->f.s, at[k], w.hi, NULL);
+    }
+    for (size_t i = w.lo + 1; !lo && i < w.hi; i += pons__char_len(s->f.s, i)) {
+        size_t after = pons__word_at(&s->r->undone, s->f.s, i, w.hi, NULL);
+        if (after && only_fillers(s, after, w.hi)) {
+            lo = pons__literal_at(s->f.s, w.lo, i, "把");
+            lo = lo ? lo : w.lo;
+            w.hi = i;
+        }
+    }
+    pons_value *wanted = s->goals;
+    if (!lo || !(s->goals = json_array())) {
+        s->goals = wanted;
+        return 0;
+    }
+    const int rc = parse_strictly(s, (span){skip_punctuation(s, lo, w.hi), w.hi}, 0);
+    pons_value *not_wanted = s->goals;
+    s->goals = wanted;
+    pons_each(goal, not_wanted) {
+        for (size_t i = json_array_size(wanted); i-- > 0;) {
+            pons_autovalue had = json_copy(json_array_get(wanted, i));
+            json_object_set((json_t *)had, "text", (json_t *)pons_get(goal, "text"));
+            if (json_equal(had, (json_t *)goal)) {
+                json_array_remove(wanted, i);
+            }
+        }
+    }
+    if (json_array_size(not_wanted) > 0) {
+        json_array_extend(s->undone, not_wanted);
+        keep_control(s, CONTROL_CANCEL);
+    }
+    json_decref(not_wanted);
+    return rc;
+}
+
+// What takes back the goals before it, in the same breath; w->lo moves behind it.
+static void take_back(session *s, span *w)
+{
+    const size_t lo = skip_punctuation(s, w->lo, w->hi);
+    const size_t after = pons__word_at(&s->r->corrections, s->f.s, lo, w->hi, NULL);
+    const bool no = !after && wish_control(s, *w) == CONTROL_NO;
+    if ((after || no) && json_array_size(s->goals) > 0) {
+        json_array_clear(s->goals);
+        s->took_back = true;
+    }
+    w->lo = no && s->took_back ? w->hi : after ? after : w->lo;
 }
 
 // Understands the wish [w->lo, w->hi); w->hi moves when a hurry is cut out.
 static int parse_wish(session *s, span *w)
 {
+    take_back(s, w);
     pons__control control = wish_control(s, *w);
     if (control != CONTROL_NONE) {
         keep_control(s, control);
@@ -1111,7 +1431,8 @@ static int parse_wish(session *s, span *w)
     while (wish.hi > wish.lo && strchr(in_quotes ? " ,;:\"" : " ,;:", s->f.s[wish.hi - 1])) {
         wish.hi--;
     }
-    int rc = parse_strictly(s, wish, JUXTAPOSED_MAX);
+    int rc = say ? 0 : parse_negated(s, wish);
+    rc = rc != 0 ? rc : parse_strictly(s, wish, JUXTAPOSED_MAX);
     if (rc != 0) {
         return rc < 0 ? rc : PONS_OK;
     }
@@ -1120,10 +1441,24 @@ static int parse_wish(session *s, span *w)
                                                      : not_understood(s, wish);
 }
 
+// The first goal that is more than an answer; NULL: none.
+static const char *first_moving(const session *s)
+{
+    pons_each(goal, s->goals) {
+        const char *intent = pons_get_str(goal, "intent", "");
+        const pons__intent is = pons__intent_of(intent);
+        if (is < INTENT_WHERE && is != INTENT_SAY) {
+            return intent;
+        }
+    }
+    return NULL;
+}
+
 static int parse_sentence(session *s)
 {
     if (skip_punctuation(s, 0, s->f.n) == s->f.n) {
-        return pons_error_set(s->err, PONS_EINVAL, "rules", "the goal is empty");
+        return pons_error_set(s->err, PONS_EINVAL, "rules",
+                              s->zh ? "目标是空的" : "the goal is empty");
     }
     if (outright(s)) {
         s->control = CONTROL_YES;
@@ -1143,22 +1478,43 @@ static int parse_sentence(session *s)
     if (s->control == CONTROL_YES) {
         s->control = CONTROL_NONE;
     }
+    if (s->took_back && json_array_size(s->goals) == 0) {
+        keep_control(s, CONTROL_NO);
+    }
+    const char *moving = s->asks && !s->polite ? first_moving(s) : NULL;
+    if (moving) {
+        json_array_clear(s->goals);
+        return pons_error_set(s->err, PONS_EINVAL, "rules",
+                              s->zh ? "这是在问，不是在吩咐，所以什么也没做：要做就直接说，不带“吗”和问号"
+                                    : "that is a question, so nothing is done: to have it done, say "
+                                      "it without asking, or with \"please\"");
+    }
     return json_array_size(s->goals) || s->control != CONTROL_NONE
                ? PONS_OK
                : not_understood(s, (span){0, s->f.n});
 }
 
+// Which tasks a `cancel` is about; NULL: all.
+static pons_value *cancel_of(const session *s)
+{
+    const bool some = json_array_size(s->undone) > 0;
+    return s->control != CONTROL_CANCEL || (!some && !s->nth)
+               ? NULL
+               : pons_object("nth", s->nth ? json_integer(s->nth) : NULL, "goals",
+                             some ? json_incref(s->undone) : NULL, NULL);
+}
+
 // ---- public functions ---------------------------------------------------------------------------
 
-int pons__policy_parse(void *self, const char *text, const pons_value *world, pons_value **ret,
-                       pons_error *err)
+int pons__parse(pons__rules *rules, const char *text, const pons_value *world, pons_value **ret,
+                size_t *ret_unknown, pons_error *err)
 {
     session s;
-    pons__rules *rules = self;
     int rc = session_init(&s, rules->base, text, world, err);
     if (rc != PONS_OK) {
         return rc;
     }
+    s.unknown = ret_unknown;
     rc = pons__phrases_for(rules, world, &s.phrases, err);
     if (rc != PONS_OK) {
         session_fini(&s);
@@ -1193,7 +1549,8 @@ int pons__policy_parse(void *self, const char *text, const pons_value *world, po
             s.control == CONTROL_NONE ? json_null() : json_string(pons__control_word(s.control));
         pons_value *v =
             pons_object("goals", json_incref(s.goals), "control", control, "urgent",
-                        json_boolean(urgent), "somewhere", somewhere ? json_true() : NULL, NULL);
+                        json_boolean(urgent), "somewhere", somewhere ? json_true() : NULL, "cancel",
+                        cancel_of(&s), NULL);
         rc = v ? PONS_OK : no_memory(err);
         if (v) {
             *ret = v;
@@ -1201,4 +1558,10 @@ int pons__policy_parse(void *self, const char *text, const pons_value *world, po
     }
     session_fini(&s);
     return rc;
+}
+
+int pons__policy_parse(void *self, const char *text, const pons_value *world, pons_value **ret,
+                       pons_error *err)
+{
+    return pons__parse(self, text, world, ret, NULL, err);
 }
