@@ -126,11 +126,11 @@ void pons__intents_destroy(pons__intents *r)
     if (!r) {
         return;
     }
-    pons__words *all[] = {&r->leading,  &r->trailing, &r->articles, &r->hard,
-                          &r->soft,     &r->joins,    &r->urgent,   &r->urgent_alone,
-                          &r->anywhere, &r->units,    &r->moments,  &r->beside_yes,
-                          &r->polite,   &r->negation, &r->undone,   &r->corrections,
-                          &r->everywhere, &r->except, &r->excepted};
+    pons__words *all[] = {&r->leading,    &r->trailing, &r->articles, &r->hard,
+                          &r->soft,       &r->joins,    &r->urgent,   &r->urgent_alone,
+                          &r->anywhere,   &r->units,    &r->moments,  &r->beside_yes,
+                          &r->polite,     &r->negation, &r->undone,   &r->corrections,
+                          &r->everywhere, &r->except,   &r->excepted};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         words_fini(all[i]);
     }
@@ -210,11 +210,12 @@ static int intent_load(pons__intents *r, const pons_value *entry, size_t index, 
                                  .skill = pons_get(entry, "skill"),
                                  .args = pons_get(entry, "args")};
     if (means.intent == INTENT_NONE) {
-        return pons_error_set(err, PONS_EINVAL, "rules",
-                              "intents: %s/intent: unknown intent \"%s\"; there are go_to, bring, "
-                              "put, pick, put_down, charge, wait, say, patrol, do, come_back, "
-                              "repeat, cancel, where, battery, look_for, help, did, next, doing and why",
-                              path, word);
+        return pons_error_set(
+            err, PONS_EINVAL, "rules",
+            "intents: %s/intent: unknown intent \"%s\"; there are go_to, bring, "
+            "put, pick, put_down, charge, wait, say, patrol, do, come_back, "
+            "repeat, cancel, where, battery, look_for, help, did, next, doing and why",
+            path, word);
     }
     const pons_value *patterns = pons_get(entry, "patterns");
     if (!json_is_array(patterns)) {
@@ -323,15 +324,23 @@ static int lists_load(pons__intents *r, const pons_value *doc, pons_error *err)
     const struct {
         const char *section, *key; // key NULL: the section is the list
         pons__words *words;
-    } list[] = {{"fillers", "leading", &r->leading}, {"fillers", "trailing", &r->trailing},
-                {"fillers", "polite", &r->leading}, {"fillers", "polite", &r->trailing},
-                {"fillers", "polite", &r->polite}, {"negation", "before", &r->negation},
-                {"negation", "behind", &r->undone}, {"everywhere", "words", &r->everywhere},
-                {"everywhere", "except", &r->except}, {"everywhere", "closing", &r->excepted},
+    } list[] = {{"fillers", "leading", &r->leading},
+                {"fillers", "trailing", &r->trailing},
+                {"fillers", "polite", &r->leading},
+                {"fillers", "polite", &r->trailing},
+                {"fillers", "polite", &r->polite},
+                {"negation", "before", &r->negation},
+                {"negation", "behind", &r->undone},
+                {"everywhere", "words", &r->everywhere},
+                {"everywhere", "except", &r->except},
+                {"everywhere", "closing", &r->excepted},
                 {"corrections", NULL, &r->corrections},
-                {"separators", "hard", &r->hard},    {"separators", "soft", &r->soft},
-                {"urgent", "words", &r->urgent},     {"urgent", "alone", &r->urgent_alone},
-                {"articles", NULL, &r->articles},    {"joins", NULL, &r->joins}};
+                {"separators", "hard", &r->hard},
+                {"separators", "soft", &r->soft},
+                {"urgent", "words", &r->urgent},
+                {"urgent", "alone", &r->urgent_alone},
+                {"articles", NULL, &r->articles},
+                {"joins", NULL, &r->joins}};
     int rc = PONS_OK;
     for (size_t i = 0; rc == PONS_OK && i < sizeof list / sizeof *list; i++) {
         char path[64];
@@ -345,9 +354,9 @@ static int lists_load(pons__intents *r, const pons_value *doc, pons_error *err)
 
 static int load_document(pons__intents *r, const pons_value *doc, pons_error *err)
 {
-    static const char *const keys[] = {"version",    "limits",   "fillers",     "articles",
-                                       "separators", "joins",    "urgent",      "control",
-                                       "units",      "moments",  "intents",     "negation",
+    static const char *const keys[] = {"version",    "limits",      "fillers", "articles",
+                                       "separators", "joins",       "urgent",  "control",
+                                       "units",      "moments",     "intents", "negation",
                                        "everywhere", "corrections", NULL};
     static const char *const fillers[] = {"polite", "leading", "trailing", NULL};
     static const char *const negation[] = {"before", "behind", NULL};

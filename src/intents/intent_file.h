@@ -28,7 +28,7 @@ typedef struct pons__intents {
     pons__words negation, undone;             // before what is not wanted, and behind it
     pons__words corrections;                  // take back what was said before them
     pons__words everywhere, except, excepted; // all zones, and what stands around those left out
-    pons__words beside_yes; // the document's: leave a yes what it is
+    pons__words beside_yes;                   // the document's: leave a yes what it is
     pons__words control[CONTROL_COUNT];
     pons__words units, moments;
     double *unit_s;   // (units.n)

@@ -140,16 +140,34 @@ done:
     return rc;
 }
 
+// "living room", and as some write it, "livingroom".
+static int names_add_both(session *s, const char *text, const char *id, bool object)
+{
+    char joined[64];
+    size_t n = 0;
+    const int rc = names_add(s, text, id, object);
+    for (size_t i = 0; text && text[i] && n < sizeof joined; i++) {
+        if (text[i] != ' ' && text[i] != '_') {
+            joined[n++] = text[i];
+        }
+    }
+    if (rc != PONS_OK || !text || n == strlen(text) || n == sizeof joined) {
+        return rc;
+    }
+    joined[n] = '\0';
+    return names_add(s, joined, id, object);
+}
+
 // names: {lang: text or [text…]}, [text…], or text.
 static int names_add_all(session *s, const pons_value *names, const char *id, bool object)
 {
     int rc = PONS_OK;
     if (json_is_string(names)) {
-        return names_add(s, json_string_value(names), id, object);
+        return names_add_both(s, json_string_value(names), id, object);
     }
     if (json_is_array(names)) {
         for (size_t i = 0; rc == PONS_OK && i < json_array_size(names); i++) {
-            rc = names_add(s, json_string_value(json_array_get(names, i)), id, object);
+            rc = names_add_both(s, json_string_value(json_array_get(names, i)), id, object);
         }
     } else if (json_is_object(names)) {
         pons_each_member(lang, list, names) {
@@ -170,7 +188,7 @@ static int names_load(session *s, const char *key, bool object)
         const pons_value *thing = json_array_get(list, i);
         const char *id =
             json_is_string(thing) ? json_string_value(thing) : pons_get_str(thing, "id", NULL);
-        if (id && (rc = names_add(s, id, id, object)) == PONS_OK) {
+        if (id && (rc = names_add_both(s, id, id, object)) == PONS_OK) {
             rc = names_add_all(s, pons_get(thing, "names"), id, object);
         }
     }
@@ -223,7 +241,7 @@ static void plain_verbs(pons__fold *f)
         }
         const char *stem = f->s + hi - 3;
         const bool e = stem[-1] == 'v' || (stem[-1] == 'k' && stem[-2] == 'a') ||
-                       (stem[-1] == 'g' && stem[-2] == 'r'); // moving, taking, charging
+                       (stem[-1] == 'g' && stem[-2] == 'r');        // moving, taking, charging
         const bool twice = stem[-1] == stem[-2] && stem[-1] == 'l'; // patrolling
         f->s[hi - 3] = 'e';
         pons__fold_cut(f, hi - 3 + e - twice, hi);
@@ -260,8 +278,8 @@ static int session_init(session *s, const pons__intents *r, const char *text,
         s->asks = s->asks || strstr(text, asking[i]);
     }
     for (size_t i = 0; i < s->f.n; i += pons__char_len(s->f.s, i)) {
-        s->polite = s->polite || (!s->f.quoted[i] &&
-                                  pons__word_at(&r->polite, s->f.s, i, s->f.n, NULL));
+        s->polite =
+            s->polite || (!s->f.quoted[i] && pons__word_at(&r->polite, s->f.s, i, s->f.n, NULL));
     }
     plain_verbs(&s->f);
     int rc = names_load(s, "zones", false);
@@ -694,13 +712,15 @@ static bool match_coords(const session *s, const pons__pattern *p, size_t i, siz
 // "The second task", "number two", "task 3", "the last one", 第二个任务, 最后一个. 0, or the position after it.
 static size_t nth_at(const session *s, size_t pos, size_t end, int64_t *ret)
 {
-    static const char *const lasts[] = {"last", "latest", "newest", "最后一个", "最后那个", "最后", "刚才的", "刚才那个", "刚刚的", "上一个", "最新的"};
+    static const char *const lasts[] = {"last",   "latest",   "newest", "最后一个", "最后那个",
+                                        "刚才的", "刚才那个", "刚刚的", "上一个",   "最新的"};
     static const char *const ordinals[] = {"first", "second",  "third",  "fourth", "fifth",
                                            "sixth", "seventh", "eighth", "ninth",  "tenth"};
     static const char *const units[] = {"st", "nd", "rd", "th", "个", "条", "项", "号"},
-                     *const nouns[] = {"task", "one", "goal", "job", "wish", "request", "thing",
-                                       "任务", "的任务", "目标", "的", "事"},
-                     *const signs[] = {"number", "task number", "task", "no.", "#", "第", "任务"};
+                             *const nouns[] = {"task",  "one",  "goal",   "job",  "wish", "request",
+                                               "thing", "任务", "的任务", "目标", "的",   "事"},
+                             *const signs[] = {"number", "task number", "task", "no.",
+                                               "#",      "第",          "任务"};
     const char *t = s->f.s;
     size_t at = pons__word_at(&s->r->articles, t, pos, end, NULL), after = 0;
     at = pons__skip_spaces(t, at ? at : pos, end);
@@ -819,12 +839,19 @@ static size_t separator_at(const session *s, size_t pos, size_t end, bool *ret_h
 static pons__intent wish_begins(const session *s, size_t pos, size_t end, bool known,
                                 bool *control);
 
-// A word that takes back what was said, or that negates a wish behind it.
+// A word that takes back what was said, or that negates what is behind it. 0, or the position after it.
+static size_t opener_at(const session *s, size_t pos, size_t end)
+{
+    const size_t no = pons__word_at(&s->r->negation, s->f.s, pos, end, NULL);
+    const size_t other = pons__word_at(&s->r->corrections, s->f.s, pos, end, NULL);
+    return no > other ? no : other;
+}
+
+// And a wish behind it.
 static bool opens(const session *s, size_t pos, size_t end)
 {
     const name *n;
-    size_t after = pons__word_at(&s->r->corrections, s->f.s, pos, end, NULL);
-    after = after ? after : pons__word_at(&s->r->negation, s->f.s, pos, end, NULL);
+    const size_t after = opener_at(s, pos, end);
     return after && (wish_begins(s, after, end, true, NULL) != INTENT_NONE ||
                      zone_here(s, skip_punctuation(s, after, end), end, &n) ||
                      name_here(s, skip_punctuation(s, after, end), end, &n));
@@ -878,20 +905,25 @@ static void next_cut(const session *s, size_t pos, size_t *ret_end, size_t *ret_
     size_t at[STARTS_MAX]; // "go and" before a wish holds no cut
     size_t n_starts = starts(s, pos, end, at);
     const size_t first = n_starts ? at[n_starts - 1] : pos;
-    for (size_t i = first; i < end;) {
-        const name *n;
+    const size_t opened = opener_at(s, first, end);
+    const name *n;
+    const size_t no_name = opened ? zone_here(s, opened, end, &n) : 0; // "not the kitchen, …"
+    for (size_t i = opened ? opened : first; i < end;) {
         size_t after;
+        int64_t nth;
         bool hard, control = false;
         if (s->f.quoted[i]) {
             i++;
         } else if ((after = name_here(s, i, end, &n)) ||
-                   (after = pons__word_at(&s->r->polite, s->f.s, i, end, NULL))) {
+                   (after = pons__word_at(&s->r->polite, s->f.s, i, end, NULL)) ||
+                   (after = nth_at(s, i, end, &nth))) {
             i = after;
-        } else if (!say && i > first && !opens(s, first, i) && opens(s, i, end)) {
+        } else if (!say && opens(s, i, end)) {
             *ret_end = *ret_next = i; // "the bedroom not the kitchen"
             return;
         } else if ((after = separator_at(s, i, end, &hard)) &&
-                   (hard || wish_begins(s, after, end, say, &control) != INTENT_NONE || control)) {
+                   (hard || wish_begins(s, after, end, say, &control) != INTENT_NONE || control ||
+                    (i == no_name && t[i] == ',' && zone_here(s, after, end, &n)))) {
             *ret_end = i;
             *ret_next = after;
             return;
@@ -1012,7 +1044,9 @@ static int wait_add(session *s, const capture *c, span wish)
                               seconds, s->r->wait_max_s);
     }
     const int rc = c->zones_n > 0 ? go_add(s, c, wish) : PONS_OK; // where it waits
-    return rc < 0 ? rc : goal_add(s, INTENT_WAIT, pons_object("seconds", json_real(seconds), NULL), wish);
+    return rc < 0
+               ? rc
+               : goal_add(s, INTENT_WAIT, pons_object("seconds", json_real(seconds), NULL), wish);
 }
 
 // The arguments of a phrase, its {"number": factor} replaced by what was said times the factor.
@@ -1034,8 +1068,9 @@ static pons_value *args_of(const pons_value *args, const capture *c)
 static int look_add(session *s, const capture *c, bool asked, span wish)
 {
     const name *zone = c->zones_n > 0 ? c->zone[0] : NULL;
-    const int rc =
-        zone && !asked ? goal_add(s, INTENT_GO_TO, pons_object("zone", id_of(zone), NULL), wish) : PONS_OK;
+    const int rc = zone && !asked
+                       ? goal_add(s, INTENT_GO_TO, pons_object("zone", id_of(zone), NULL), wish)
+                       : PONS_OK;
     if (rc != PONS_OK) {
         return rc;
     }
@@ -1163,9 +1198,8 @@ static int unknown_name(const session *s, const capture *c)
     }
     return s->zh ? pons_error_set(s->err, PONS_EINVAL, "rules", "没有叫“%.*s”的%s；认识的%s：%s", n,
                                   text, thing, thing, *known ? known : "没有")
-                 : pons_error_set(s->err, PONS_EINVAL, "rules",
-                                  "unknown %s \"%.*s\"; known %s: %s", kind, n, text,
-                                  object ? "objects" : "zones", known);
+                 : pons_error_set(s->err, PONS_EINVAL, "rules", "unknown %s \"%.*s\"; known %s: %s",
+                                  kind, n, text, object ? "objects" : "zones", known);
 }
 
 // ---- one wish -----------------------------------------------------------------------------------
@@ -1250,11 +1284,11 @@ static const pons__pattern *match_strictly(const session *s, span w, capture *re
 }
 
 // The match with the fewest unknown names.
-static bool match_loosely(const session *s, span w, capture *ret)
+static const pons__pattern *match_loosely(const session *s, span w, capture *ret)
 {
     size_t at[STARTS_MAX];
     size_t n = w.hi - w.lo <= LOOSE_MAX ? starts(s, w.lo, w.hi, at) : 0;
-    bool found = false;
+    const pons__pattern *found = NULL;
     for (size_t k = 0; k < n; k++) {
         pons__candidates list = candidates(s, at[k], w.hi);
         for (const pons__pattern *p; (p = pons__candidates_next(&list));) {
@@ -1263,7 +1297,7 @@ static bool match_loosely(const session *s, span w, capture *ret)
                 match(s, p, 0, at[k], w.hi, LOOSE, &c) &&
                 (!found || c.unknown_n < ret->unknown_n)) {
                 *ret = c;
-                found = true;
+                found = p;
             }
         }
     }
@@ -1273,8 +1307,9 @@ static bool match_loosely(const session *s, span w, capture *ret)
 // "… twice", "… three times", …两遍: how often, and the wish before it; 0: that is not said.
 static size_t times_of(const session *s, span *w)
 {
-    static const char *const words[] = {"once", "twice", "thrice"},
-                     *const units[] = {"times", "time", "次", "遍", "回", "圈"};
+    static const char *const words[] = {"once", "twice", "thrice"}, *const units[] = {
+                                                                        "times", "time", "次",
+                                                                        "遍",    "回",   "圈"};
     for (size_t i = w->lo + 1; i < w->hi; i += pons__char_len(s->f.s, i)) {
         size_t which;
         double n = 0;
@@ -1290,6 +1325,12 @@ static size_t times_of(const session *s, span *w)
         }
     }
     return 0;
+}
+
+// Whether such a wish may follow another one without a separator: 去厨房干什么 asks.
+static bool goes_on(pons__intent intent)
+{
+    return intent != INTENT_NONE && (intent < INTENT_WHERE || intent == INTENT_LOOK_FOR);
 }
 
 // 1 when the wish became goals, 0 when it is not understood strictly, or an error.
@@ -1323,8 +1364,7 @@ static int parse_strictly(session *s, span w, size_t depth)
     for (size_t cut = w.hi; --cut > w.lo;) {
         span head = {w.lo, cut}, tail = {cut, w.hi};
         if (((unsigned char)s->f.s[cut] & 0xC0u) == 0x80u || s->f.quoted[cut] ||
-            wish_begins(s, cut, w.hi, true, NULL) == INTENT_NONE ||
-            !(p = match_strictly(s, head, &c))) {
+            !goes_on(wish_begins(s, cut, w.hi, true, NULL)) || !(p = match_strictly(s, head, &c))) {
             continue;
         }
         int rc = goals_add(s, p, &c, head);
@@ -1354,6 +1394,15 @@ static int not_understood(const session *s, span w)
                                 : "did not understand \"%.*s\": say it in other words, or say "
                                   "\"help\" for what can be said",
                           n, text);
+}
+
+static int a_question(const session *s)
+{
+    return pons_error_set(s->err, PONS_EINVAL, "rules",
+                          s->zh
+                              ? "这是在问，不是在吩咐，所以什么也没做：要做就直接说，不带“吗”和问号"
+                              : "that is a question, so nothing is done: to have it done, say "
+                                "it without asking, or with \"please\"");
 }
 
 // What the words behind a negation (不要去厨房), or before one (把去厨房取消), would be: it is cancelled, and no wish
@@ -1415,6 +1464,17 @@ static int parse_wish(session *s, span *w)
 {
     take_back(s, w);
     pons__control control = wish_control(s, *w);
+    capture alone;
+    // "Hello" and "do it again" are words before a wish, or a yes, but where they are all that is said.
+    const bool all = w->lo == 0 && skip_punctuation(s, w->hi, s->f.n) == s->f.n;
+    const span bare = {w->lo, w->hi};
+    if (all && (control == CONTROL_NONE || control == CONTROL_YES) &&
+        (is_blank(s, *w) || control == CONTROL_YES)) {
+        const pons__pattern *p = match_strictly(s, bare, &alone);
+        if (p) {
+            return goals_add(s, p, &alone, bare);
+        }
+    }
     if (control != CONTROL_NONE) {
         keep_control(s, control);
         return PONS_OK;
@@ -1437,26 +1497,31 @@ static int parse_wish(session *s, span *w)
         return rc < 0 ? rc : PONS_OK;
     }
     capture c = {0};
-    return match_loosely(s, wish, &c) && c.unknown_n ? unknown_name(s, &c)
-                                                     : not_understood(s, wish);
+    const pons__pattern *p = match_loosely(s, wish, &c);
+    return !p || !c.unknown_n                                        ? not_understood(s, wish)
+           : p->means.intent < INTENT_WHERE && s->asks && !s->polite ? a_question(s)
+                                                                     : unknown_name(s, &c);
 }
 
-// The first goal that is more than an answer; NULL: none.
-static const char *first_moving(const session *s)
+// Whether a goal is more than an answer.
+static bool any_moves(const session *s)
 {
     pons_each(goal, s->goals) {
-        const char *intent = pons_get_str(goal, "intent", "");
-        const pons__intent is = pons__intent_of(intent);
+        const pons__intent is = pons__intent_of(pons_get_str(goal, "intent", ""));
         if (is < INTENT_WHERE && is != INTENT_SAY) {
-            return intent;
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
 static int parse_sentence(session *s)
 {
-    if (skip_punctuation(s, 0, s->f.n) == s->f.n) {
+    const bool empty = skip_punctuation(s, 0, s->f.n) == s->f.n;
+    if (empty && s->asks) { // "?"
+        return goal_add(s, INTENT_HELP, json_object(), (span){0, s->f.n});
+    }
+    if (empty) {
         return pons_error_set(s->err, PONS_EINVAL, "rules",
                               s->zh ? "目标是空的" : "the goal is empty");
     }
@@ -1481,13 +1546,9 @@ static int parse_sentence(session *s)
     if (s->took_back && json_array_size(s->goals) == 0) {
         keep_control(s, CONTROL_NO);
     }
-    const char *moving = s->asks && !s->polite ? first_moving(s) : NULL;
-    if (moving) {
+    if (s->asks && !s->polite && any_moves(s)) {
         json_array_clear(s->goals);
-        return pons_error_set(s->err, PONS_EINVAL, "rules",
-                              s->zh ? "这是在问，不是在吩咐，所以什么也没做：要做就直接说，不带“吗”和问号"
-                                    : "that is a question, so nothing is done: to have it done, say "
-                                      "it without asking, or with \"please\"");
+        return a_question(s);
     }
     return json_array_size(s->goals) || s->control != CONTROL_NONE
                ? PONS_OK
@@ -1547,10 +1608,9 @@ int pons__parse(pons__rules *rules, const char *text, const pons_value *world, p
         bool urgent = s.urgent || alone_urgent(&s);
         pons_value *control =
             s.control == CONTROL_NONE ? json_null() : json_string(pons__control_word(s.control));
-        pons_value *v =
-            pons_object("goals", json_incref(s.goals), "control", control, "urgent",
-                        json_boolean(urgent), "somewhere", somewhere ? json_true() : NULL, "cancel",
-                        cancel_of(&s), NULL);
+        pons_value *v = pons_object("goals", json_incref(s.goals), "control", control, "urgent",
+                                    json_boolean(urgent), "somewhere",
+                                    somewhere ? json_true() : NULL, "cancel", cancel_of(&s), NULL);
         rc = v ? PONS_OK : no_memory(err);
         if (v) {
             *ret = v;

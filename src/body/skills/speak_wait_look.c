@@ -92,7 +92,7 @@ const pons__skill pons__skill_look = {
     .reported = "{\"meets\":[{\"intent\":\"look\"}]}",
     .phrases = "[{\"say\":[\"look (around|about)\",\"(scan|look at) [the] surroundings\",\"take a "
                "look around\","
-               "\"(看看|看一看|看|环顾|扫描|观察)(四周|周围|一圈)\"],\"args\":{}}]",
+               "\"(看看|看一看|看一下|看|环顾|扫描|观察)(四周|周围|一圈)\"],\"args\":{}}]",
     .start = look_start,
     .step = look_step,
 };
