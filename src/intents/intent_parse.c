@@ -48,7 +48,8 @@ typedef struct capture {
     size_t zones_n;
     bool everywhere; // all zones but those
     const name *object, *place;
-    int64_t nth; // from 1; -1: the last
+    int64_t nth;   // from 1; -1: the last
+    bool numbered; // "task 3", which may be its name
     bool has_seconds;
     double seconds;
     bool has_number;
@@ -74,6 +75,7 @@ typedef struct session {
     pons_value *goals;
     pons_value *undone; // goals that are not wanted
     int64_t nth;        // the task that is not wanted, from 1; -1: the last; 0: none
+    bool numbered;
     pons__control control;
     bool urgent;
     bool asks;   // a question: a bare name in it is no wish
@@ -710,7 +712,7 @@ static bool match_coords(const session *s, const pons__pattern *p, size_t i, siz
 }
 
 // "The second task", "number two", "task 3", "the last one", 第二个任务, 最后一个. 0, or the position after it.
-static size_t nth_at(const session *s, size_t pos, size_t end, int64_t *ret)
+static size_t nth_at(const session *s, size_t pos, size_t end, int64_t *ret, bool *ret_numbered)
 {
     static const char *const lasts[] = {"last",   "latest",   "newest", "最后一个", "最后那个",
                                         "刚才的", "刚才那个", "刚刚的", "上一个",   "最新的"};
@@ -719,20 +721,21 @@ static size_t nth_at(const session *s, size_t pos, size_t end, int64_t *ret)
     static const char *const units[] = {"st", "nd", "rd", "th", "个", "条", "项", "号"},
                              *const nouns[] = {"task",  "one",  "goal",   "job",  "wish", "request",
                                                "thing", "任务", "的任务", "目标", "的",   "事"},
-                             *const signs[] = {"number", "task number", "task", "no.",
-                                               "#",      "第",          "任务"};
+                             *const signs[] = {"number", "task number", "task", "任务", "#", "第"};
     const char *t = s->f.s;
     size_t at = pons__word_at(&s->r->articles, t, pos, end, NULL), after = 0;
     at = pons__skip_spaces(t, at ? at : pos, end);
 #define ONE_OF(list, from) literal_of_list(t, from, end, list, sizeof list / sizeof list[0], &which)
     size_t which = 0;
     double number = 0;
+    *ret_numbered = false;
     if ((after = ONE_OF(lasts, at))) {
         *ret = -1;
     } else if ((after = ONE_OF(ordinals, at))) {
         *ret = (int64_t)which + 1;
     } else {
         const size_t sign = ONE_OF(signs, at);
+        *ret_numbered = sign && which < 5; // and not 第
         after = pons__number_at(t, sign ? sign : at, end, &number);
         size_t unit = after ? ONE_OF(units, after) : 0;
         // "2nd": a literal is a word of its own, and this is an end of one
@@ -797,7 +800,7 @@ static bool match(const session *s, const pons__pattern *p, size_t i, size_t pos
         c->has_number = after != 0;
         return after && match(s, p, i + 1, after, end, m, c);
     case SLOT_NTH:
-        after = nth_at(s, pos, end, &c->nth);
+        after = nth_at(s, pos, end, &c->nth, &c->numbered);
         return after && match(s, p, i + 1, after, end, m, c);
     case SLOT_COORDS:
         return match_coords(s, p, i, pos, end, m, c);
@@ -911,12 +914,12 @@ static void next_cut(const session *s, size_t pos, size_t *ret_end, size_t *ret_
     for (size_t i = opened ? opened : first; i < end;) {
         size_t after;
         int64_t nth;
-        bool hard, control = false;
+        bool hard, numbered, control = false;
         if (s->f.quoted[i]) {
             i++;
         } else if ((after = name_here(s, i, end, &n)) ||
                    (after = pons__word_at(&s->r->polite, s->f.s, i, end, NULL)) ||
-                   (after = nth_at(s, i, end, &nth))) {
+                   (after = nth_at(s, i, end, &nth, &numbered))) {
             i = after;
         } else if (!say && opens(s, i, end)) {
             *ret_end = *ret_next = i; // "the bedroom not the kitchen"
@@ -1121,6 +1124,7 @@ static int goals_add(session *s, const pons__pattern *p, const capture *c, span 
         return patrol_add(s, c, wish);
     case INTENT_CANCEL:
         s->nth = c->nth;
+        s->numbered = c->numbered;
         keep_control(s, CONTROL_CANCEL);
         return PONS_OK;
     default:
@@ -1561,8 +1565,8 @@ static pons_value *cancel_of(const session *s)
     const bool some = json_array_size(s->undone) > 0;
     return s->control != CONTROL_CANCEL || (!some && !s->nth)
                ? NULL
-               : pons_object("nth", s->nth ? json_integer(s->nth) : NULL, "goals",
-                             some ? json_incref(s->undone) : NULL, NULL);
+               : pons_object(s->numbered ? "number" : "nth", s->nth ? json_integer(s->nth) : NULL,
+                             "goals", some ? json_incref(s->undone) : NULL, NULL);
 }
 
 // ---- public functions ---------------------------------------------------------------------------

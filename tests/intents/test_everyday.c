@@ -113,8 +113,11 @@ static bool sum_wish(pons_buf *out, const char *text)
     sum_goals(out, pons_get(parsed, "goals"));
     if (control) {
         pons_buf_printf(out, "%s[%s", out->len > 0 ? " " : "", control);
-        if (pons_get(cancel, "nth")) {
-            pons_buf_printf(out, " %d", (int)pons_get_int(cancel, "nth", 0));
+        static const char *const which[] = {"nth", "number"};
+        for (size_t i = 0; i < 2; i++) {
+            if (pons_get(cancel, which[i])) {
+                pons_buf_printf(out, " %d", (int)pons_get_int(cancel, which[i], 0));
+            }
         }
         pons_buf_str(out, pons_get(cancel, "goals") ? ": " : "");
         sum_goals(out, pons_get(cancel, "goals"));

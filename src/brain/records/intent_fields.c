@@ -6,6 +6,7 @@
 // clang-format off
 static const pons__field understood_fields[] = {
     {"control", NAME, KEY, offsetof(pons__understood, control), .means = "as `word` of said"},
+    {"cancel",  JSON, KEY, offsetof(pons__understood, cancel), .means = "of `cancel`: which tasks, {nth?, number?, goals?}; absent: all"},
     {"goals",   LIST, KEY, offsetof(pons__understood, goals), .of = &pons__goal_record, .means = "in order"},
     {"urgent",  BOOL, KEY, offsetof(pons__understood, urgent), .means = "before what waits"},
 };
