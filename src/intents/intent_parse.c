@@ -18,6 +18,7 @@
 #include "pons/spelling.h"
 #include "pons/yes_no.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -1156,22 +1157,36 @@ static void list_known(const session *s, const char *key, char *buf, size_t cap)
     }
 }
 
-// The known name that was probably meant; NULL: none is near.
-static const char *meant_name(const session *s, const char *text, size_t n, pons__slot slot)
+// The known names that were probably meant, of different things: how many, at most 2.
+static size_t meant_names(const session *s, const char *text, size_t n, pons__slot slot,
+                          const char *ret[2])
 {
     pons__fold f;
-    const char *best = NULL;
-    if (pons__fold_init(&f, text, n) == PONS_OK) {
+    int edits[2] = {INT_MAX, INT_MAX};
+    const char *id[2] = {NULL, NULL};
+    if (pons__fold_init(&f, text, n) != PONS_OK) {
+        return 0;
+    }
+    for (size_t i = 0; i < s->names_n; i++) {
+        const name *known = &s->names[i];
         pons_meant meant = pons_meant_of(f.s, f.n);
-        for (size_t i = 0; i < s->names_n; i++) {
-            if (kind_fits(slot == SLOT_ZONES ? SLOT_ZONE : slot, &s->names[i])) {
-                pons_meant_try(&meant, s->names[i].s, strlen(s->names[i].s));
-            }
+        pons_meant_try(&meant, known->s, strlen(known->s));
+        if (!meant.best || !kind_fits(slot == SLOT_ZONES ? SLOT_ZONE : slot, known)) {
+            continue;
         }
-        best = meant.best;
+        const bool nearer = meant.edits < edits[0];
+        const size_t at = nearer || (id[0] && strcmp(id[0], known->id) == 0) ? 0 : 1;
+        if (at == 0 && nearer) {
+            edits[1] = INT_MAX; // what was as near as that is not as near as this
+        }
+        if (meant.edits < edits[at]) {
+            edits[at] = meant.edits;
+            id[at] = known->id;
+            ret[at] = known->s;
+        }
     }
     pons__fold_fini(&f);
-    return best;
+    return edits[0] == INT_MAX ? 0 : edits[1] == edits[0] ? 2 : 1;
 }
 
 static int unknown_name(const session *s, const capture *c)
@@ -1183,18 +1198,23 @@ static int unknown_name(const session *s, const capture *c)
     span o = source_span(s, c->unknown);
     const char *text = s->text + o.lo, *thing = object ? "东西" : "地方";
     const int n = quote_len(text, o.hi - o.lo);
-    const char *meant = meant_name(s, text, o.hi - o.lo, c->unknown_slot);
+    const char *meant[2];
+    const size_t meant_n = meant_names(s, text, o.hi - o.lo, c->unknown_slot, meant);
+    const char * or = meant_n < 2 ? ""
+                      : s->zh     ? "”或“"
+                                  : " or ",
+                 *also = meant_n < 2 ? "" : meant[1];
     if (s->unknown) {
         *s->unknown = o.hi - o.lo;
     }
-    if (meant && s->zh) {
-        return pons_error_set(s->err, PONS_EINVAL, "rules", "没有叫“%.*s”的%s，是不是指“%s”？", n,
-                              text, thing, meant);
+    if (meant_n > 0 && s->zh) {
+        return pons_error_set(s->err, PONS_EINVAL, "rules", "没有叫“%.*s”的%s，是不是指“%s%s%s”？",
+                              n, text, thing, meant[0], or, also);
     }
-    if (meant) {
+    if (meant_n > 0) {
         return pons_error_set(s->err, PONS_EINVAL, "rules",
-                              "there is no %s \"%.*s\"; did you mean %s?",
-                              object ? "object" : "place", n, text, meant);
+                              "there is no %s \"%.*s\"; did you mean %s%s%s?",
+                              object ? "object" : "place", n, text, meant[0], or, also);
     }
     if (!*known && !s->zh) {
         return pons_error_set(s->err, PONS_EINVAL, "rules", "unknown %s \"%.*s\"; no %s are known",

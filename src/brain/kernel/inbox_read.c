@@ -18,6 +18,7 @@
 #include "brain/records/observation_fields.h"
 #include "brain/tasks/questions.h"
 #include "brain/tasks/tasks.h"
+#include "pons/buf.h"
 #include "pons/language.h"
 
 #include <string.h>
@@ -532,6 +533,23 @@ static void handle_run(pons__saying *s)
 
 // ---- results of the inner loop ------------------------------------------------------------------
 
+// An edit has made other goals of a task: it says from now on what these say.
+static void retell(pons__task *task, const pons__list *goals)
+{
+    bool other = false;
+    for (size_t i = 0; i < goals->n && task->goals.n == goals->n; i++) {
+        other = other || strcmp(((pons__goal *)goals->at[i])->text,
+                                ((pons__goal *)task->goals.at[i])->text) != 0;
+    }
+    pons_autobuf says = PONS_BUF_INIT;
+    for (size_t i = 0; other && i < goals->n; i++) {
+        pons_buf_printf(&says, i > 0 ? "; %s" : "%s", ((pons__goal *)goals->at[i])->text);
+    }
+    if (other && says.data) {
+        pons__set_text(&task->text, says.data);
+    }
+}
+
 // It keeps its place, what it has reached, how often it got nowhere, and what it has cost.
 static void keep_reached(const pons__saying *s, pons__task *task, pons__outcome *o)
 {
@@ -595,12 +613,14 @@ static void handle_result(pons__saying *s, const pons_value *value)
     const bool switched = strcmp(o->status, "switched") == 0;
     if (task && (switched || strcmp(o->status, "preempted") == 0)) {
         if (pons__outcome_tells(value)) {
+            retell(task, &o->goals);
             keep_reached(s, task, o);
         }
         if (switched && strcmp(t->active_task_id, task->id) == 0) {
             switch_task(s, o);
         }
     } else if (task) {
+        retell(task, &o->goals);
         pons__task_end(s, o->task_id, o->status, o->reason, o->verified);
     } else {
         pons__questions_close(s->b, s->cx, &o->asks, "the task is over");

@@ -218,11 +218,14 @@ static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error
     if (rc >= 0 || app_llm_spec(NULL)) {
         return PONS_OK; // what the rules do not understand is the model's
     }
-    const bool unknown = strncmp(why.message, "unknown", strlen("unknown")) == 0;
-    if (known && unknown && strncmp(why.message, "unknown skill", strlen("unknown skill")) != 0) {
+    static const char *const lost[] = {"did not understand", "没听懂"};
+    const bool understood = strncmp(why.message, lost[0], strlen(lost[0])) != 0 &&
+                            strncmp(why.message, lost[1], strlen(lost[1])) != 0;
+    if (known && understood &&
+        strncmp(why.message, "unknown skill", strlen("unknown skill")) != 0) {
         return pons_error_set(err, PONS_EINVAL, "schedule", "%s", why.message);
     }
-    if (!unknown) {
+    if (!understood) {
         cli_err("pons: the rules do not understand \"%s\": only a brain with a model can do it\n",
                 text);
     }
