@@ -137,6 +137,12 @@ void pons__intents_destroy(pons__intents *r)
     for (size_t i = 0; i < CONTROL_COUNT; i++) {
         words_fini(&r->control[i]);
     }
+    for (size_t i = 0; i < r->topics_n; i++) {
+        words_fini(&r->topics[i].words);
+        words_fini(&r->topics[i].with);
+    }
+    free(r->topics);
+    words_fini(&r->asking);
     pons__patterns_fini(&r->patterns);
     free(r->unit_s);
     free(r->moment_s);
@@ -232,6 +238,37 @@ static int intent_load(pons__intents *r, const pons_value *entry, size_t index, 
         }
     }
     return PONS_OK;
+}
+
+// ---- topics: what a question is about -----------------------------------------------------------
+
+static int topics_load(pons__intents *r, const pons_value *doc, pons_error *err)
+{
+    static const char *const keys[] = {"asking", "about", NULL}, *const own[] = {"intent", "words",
+                                                                                 "with", NULL};
+    const pons_value *topics = pons_get(doc, "topics"), *about = pons_get(topics, "about");
+    int rc = known_keys(topics, "/topics", keys, err);
+    rc = rc < 0 ? rc : words_load(&r->asking, topics, "asking", "/topics/asking", err);
+    r->topics = rc < 0 ? NULL : calloc(json_array_size(about) + 1, sizeof *r->topics);
+    if (rc == PONS_OK && !r->topics) {
+        return no_memory(err);
+    }
+    for (; rc == PONS_OK && r->topics_n < json_array_size(about); r->topics_n++) {
+        const pons_value *one = json_array_get(about, r->topics_n);
+        struct pons__topic *topic = &r->topics[r->topics_n];
+        char path[64];
+        snprintf(path, sizeof path, "/topics/about/%zu", r->topics_n);
+        topic->intent = pons__intent_of(pons_get_str(one, "intent", ""));
+        rc = known_keys(one, path, own, err);
+        if (rc == PONS_OK && topic->intent < INTENT_WHERE) {
+            rc = pons_error_set(err, PONS_EINVAL, "rules",
+                                "intents: %s/intent: expected what is answered and moves nothing",
+                                path);
+        }
+        rc = rc < 0 ? rc : words_load(&topic->words, one, "words", path, err);
+        rc = rc < 0 ? rc : words_load(&topic->with, one, "with", path, err);
+    }
+    return rc;
 }
 
 // ---- the document -------------------------------------------------------------------------------
@@ -357,7 +394,7 @@ static int load_document(pons__intents *r, const pons_value *doc, pons_error *er
     static const char *const keys[] = {"version",    "limits",      "fillers", "articles",
                                        "separators", "joins",       "urgent",  "control",
                                        "units",      "moments",     "intents", "negation",
-                                       "everywhere", "corrections", NULL};
+                                       "everywhere", "corrections", "topics",  NULL};
     static const char *const fillers[] = {"polite", "leading", "trailing", NULL};
     static const char *const negation[] = {"before", "behind", NULL};
     static const char *const everywhere[] = {"words", "except", "closing", NULL};
@@ -380,6 +417,9 @@ static int load_document(pons__intents *r, const pons_value *doc, pons_error *er
         (rc = controls_load(r, doc, err)) != PONS_OK ||
         (rc = times_load(&r->units, &r->unit_s, doc, "units", err)) != PONS_OK ||
         (rc = times_load(&r->moments, &r->moment_s, doc, "moments", err)) != PONS_OK) {
+        return rc;
+    }
+    if ((rc = topics_load(r, doc, err)) != PONS_OK) {
         return rc;
     }
     const pons_value *intents = pons_get(doc, "intents");

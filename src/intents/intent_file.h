@@ -36,6 +36,12 @@ typedef struct pons__intents {
     double wait_max_s;
     size_t goals_max;
     pons__patterns patterns;
+    pons__words asking; // of a question
+    struct pons__topic {
+        pons__intent intent;
+        pons__words words, with; // with: empty, or one of them too
+    } *topics;
+    size_t topics_n;
 } pons__intents;
 
 // PONS_EINVAL with the path of what is bad.

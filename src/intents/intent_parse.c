@@ -82,7 +82,8 @@ typedef struct session {
     bool asks;   // a question: a bare name in it is no wish
     bool polite; // but a request
     bool took_back;
-    bool zh; // in which language it is answered
+    const name *last; // the thing that was said last
+    bool zh;          // in which language it is answered
     size_t *unknown;
     pons_error *err;
 } session;
@@ -239,7 +240,8 @@ static void plain_verbs(pons__fold *f)
         while (lo && f->s[hi] >= 'a' && f->s[hi] <= 'z') {
             hi++;
         }
-        if (hi < lo + 5 || strncmp(f->s + hi - 3, "ing", 3) != 0) {
+        if (hi < lo + 5 || strncmp(f->s + hi - 3, "ing", 3) != 0 ||
+            strncmp(f->s + hi - 5, "thing", 5) == 0 || strncmp(f->s + hi - 5, "bring", 5) == 0) {
             continue;
         }
         const char *stem = f->s + hi - 3;
@@ -460,10 +462,25 @@ static void keep_name(capture *c, pons__slot slot, const name *n)
 static bool match(const session *s, const pons__pattern *p, size_t i, size_t pos, size_t end,
                   unsigned m, capture *c);
 
+// "It", 它: what this sentence was about last. 0, or the position after it.
+static size_t pronoun_at(const session *s, size_t pos, size_t end)
+{
+    static const char *const words[] = {"it", "them", "that", "它", "它们"};
+    size_t which;
+    return s->last ? literal_of_list(s->f.s, pos, end, words, 5, &which) : 0;
+}
+
 // Tries each known name at pos, longest first, with and without articles before it.
 static bool match_name(const session *s, const pons__pattern *p, size_t i, size_t pos, size_t end,
                        unsigned m, capture *c)
 {
+    const capture before = *c;
+    const size_t it = p->item[i].slot == SLOT_OBJECT ? pronoun_at(s, pos, end) : 0;
+    c->object = it ? s->last : c->object;
+    if (it && match(s, p, i + 1, it, end, m, c)) {
+        return true;
+    }
+    *c = before;
     for (size_t k = 0; k <= ARTICLES_MAX; k++) {
         for (size_t j = 0; j < s->names_n; j++) {
             const name *n = &s->names[j];
@@ -739,12 +756,14 @@ static size_t nth_at(const session *s, size_t pos, size_t end, int64_t *ret, boo
         *ret_numbered = sign && which < 5; // and not 第
         after = pons__number_at(t, sign ? sign : at, end, &number);
         size_t unit = after ? ONE_OF(units, after) : 0;
+        bool ordinal = unit && which < 4;
         // "2nd": a literal is a word of its own, and this is an end of one
         for (size_t k = 0; after && !unit && k < 4; k++) {
             unit = strncmp(t + after, units[k], 2) == 0 ? after + 2 : 0;
+            ordinal = unit != 0;
         }
-        if (!after || (!sign && !(unit && which < 4 && unit != after)) || number < 1 ||
-            number != (int64_t)number || number > 1000) {
+        if (!after || (!sign && !ordinal) || number < 1 || number != (int64_t)number ||
+            number > 1000) {
             return 0;
         }
         after = unit ? unit : after;
@@ -864,7 +883,7 @@ static bool opens(const session *s, size_t pos, size_t end)
 // A word that controls the robot, and then an end or a separator.
 static bool control_begins(const session *s, size_t pos, size_t end)
 {
-    for (pons__control c = CONTROL_STOP; c <= CONTROL_CONTINUE; c++) {
+    for (pons__control c = CONTROL_STOP; c <= CONTROL_NO; c++) {
         size_t after = pons__word_at(&s->r->control[c], s->f.s, pos, end, NULL);
         bool hard;
         if (after && (only_fillers(s, after, end) || separator_at(s, after, end, &hard))) {
@@ -1082,6 +1101,37 @@ static int look_add(session *s, const capture *c, bool asked, span wish)
                     pons_object("object", id_of(c->object), "zone", id_of(zone), NULL), wish);
 }
 
+static int not_understood(const session *s, span w)
+{
+    span o = source_span(s, w);
+    const char *text = s->text + o.lo;
+    const int n = quote_len(text, o.hi - o.lo);
+    if (pons__pace_stated(s->r, &s->f)) {
+        return pons_error_set(s->err, PONS_EINVAL, "rules",
+                              s->zh ? "这是在说速度：请说“快一点”或“慢一点”"
+                                    : "that is how fast it goes: say \"faster\" (快一点) or "
+                                      "\"slower\" (慢一点)");
+    }
+    return pons_error_set(s->err, PONS_EINVAL, "rules",
+                          s->zh ? "没听懂“%.*s”：请换个说法，或者说“帮助”，看看我会什么"
+                                : "did not understand \"%.*s\": say it in other words, or say "
+                                  "\"help\" for what can be said",
+                          n, text);
+}
+
+// "Get the apple and bring it to the study" is one way: what was only to be fetched is brought there.
+static void drop_fetched(session *s, const capture *c)
+{
+    const size_t n = json_array_size(s->goals);
+    const pons_value *had = json_array_get(s->goals, n - 1);
+    const char *intent = pons_get_str(had, "intent", "");
+    const bool fetched = strcmp(intent, "bring") == 0 || strcmp(intent, "pick") == 0;
+    if (n > 0 && c->place && c->object == s->last && fetched && !pons_get(had, "place") &&
+        strcmp(pons_get_str(had, "object", ""), c->object->id) == 0) {
+        json_array_remove(s->goals, n - 1);
+    }
+}
+
 static int goals_add(session *s, const pons__pattern *p, const capture *c, span wish)
 {
     if (c->object && c->object->other_id) {
@@ -1095,10 +1145,21 @@ static int goals_add(session *s, const pons__pattern *p, const capture *c, span 
             return ambiguous(s, c->zone[i]);
         }
     }
+    capture with = *c; // "… and put it there", 拿起来放到那里
+    if (!c->object && p->means.intent == INTENT_PUT) {
+        with.object = s->last;
+        c = &with;
+    }
+    if (!c->object && p->means.intent == INTENT_PUT) {
+        return not_understood(s, wish);
+    }
+    s->last = c->object ? c->object : s->last;
     switch (p->means.intent) {
     case INTENT_GO_TO:
         return go_add(s, c, wish);
     case INTENT_BRING:
+        drop_fetched(s, c);
+        // fall through
     case INTENT_PUT:
     case INTENT_PICK:
     case INTENT_PUT_DOWN:
@@ -1402,24 +1463,6 @@ static int parse_strictly(session *s, span w, size_t depth)
     return 0;
 }
 
-static int not_understood(const session *s, span w)
-{
-    span o = source_span(s, w);
-    const char *text = s->text + o.lo;
-    const int n = quote_len(text, o.hi - o.lo);
-    if (pons__pace_stated(s->r, &s->f)) {
-        return pons_error_set(s->err, PONS_EINVAL, "rules",
-                              s->zh ? "这是在说速度：请说“快一点”或“慢一点”"
-                                    : "that is how fast it goes: say \"faster\" (快一点) or "
-                                      "\"slower\" (慢一点)");
-    }
-    return pons_error_set(s->err, PONS_EINVAL, "rules",
-                          s->zh ? "没听懂“%.*s”：请换个说法，或者说“帮助”，看看我会什么"
-                                : "did not understand \"%.*s\": say it in other words, or say "
-                                  "\"help\" for what can be said",
-                          n, text);
-}
-
 static int a_question(const session *s)
 {
     return pons_error_set(s->err, PONS_EINVAL, "rules",
@@ -1474,13 +1517,42 @@ static int parse_negated(session *s, span w)
 static void take_back(session *s, span *w)
 {
     const size_t lo = skip_punctuation(s, w->lo, w->hi);
-    const size_t after = pons__word_at(&s->r->corrections, s->f.s, lo, w->hi, NULL);
+    size_t after = pons__word_at(&s->r->corrections, s->f.s, lo, w->hi, NULL);
+    const size_t before = pons__word_at(&s->r->control[CONTROL_NO], s->f.s, lo, w->hi, NULL);
+    const bool apart =
+        before && before < w->hi && strchr(",;", s->f.s[before]); // "no, the bedroom"
     const bool no = !after && wish_control(s, *w) == CONTROL_NO;
+    after = !after && apart && json_array_size(s->goals) > 0 ? before : after;
     if ((after || no) && json_array_size(s->goals) > 0) {
         json_array_clear(s->goals);
         s->took_back = true;
     }
     w->lo = no && s->took_back ? w->hi : after ? after : w->lo;
+}
+
+static bool has_word(const session *s, const pons__words *words, span w)
+{
+    for (size_t i = w.lo; i < w.hi; i += pons__char_len(s->f.s, i)) {
+        if (!s->f.quoted[i] && pons__word_at(words, s->f.s, i, w.hi, NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// What a question is about that no pattern has. A word that stops is heard before it.
+static pons__intent topic_of(const session *s, span w)
+{
+    if ((!s->asks && !has_word(s, &s->r->asking, w)) || stop_anywhere(s)) {
+        return INTENT_NONE;
+    }
+    for (size_t i = 0; i < s->r->topics_n; i++) {
+        const struct pons__topic *topic = &s->r->topics[i];
+        if (has_word(s, &topic->words, w) && (topic->with.n == 0 || has_word(s, &topic->with, w))) {
+            return topic->intent;
+        }
+    }
+    return INTENT_NONE;
 }
 
 // Understands the wish [w->lo, w->hi); w->hi moves when a hurry is cut out.
@@ -1522,6 +1594,11 @@ static int parse_wish(session *s, span *w)
     }
     capture c = {0};
     const pons__pattern *p = match_loosely(s, wish, &c);
+    const bool names = p && c.unknown_n && p->means.intent >= INTENT_WHERE;
+    const pons__intent topic = all && !names ? topic_of(s, wish) : INTENT_NONE;
+    if (topic != INTENT_NONE) {
+        return goal_add(s, topic, json_object(), wish);
+    }
     return !p || !c.unknown_n                                        ? not_understood(s, wish)
            : p->means.intent < INTENT_WHERE && s->asks && !s->polite ? a_question(s)
                                                                      : unknown_name(s, &c);

@@ -99,6 +99,8 @@ static void join_hyphens(pons__fold *f)
         if (f->s[i] == '-' && isalpha((unsigned char)f->s[i - 1]) &&
             isalpha((unsigned char)f->s[i + 1])) {
             f->s[i] = ' ';
+        } else if (f->s[i] == '-' && f->s[i - 1] == ' ' && f->s[i + 1] == ' ') {
+            f->s[i] = ','; // a dash
         }
     }
 }

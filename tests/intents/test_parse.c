@@ -238,7 +238,7 @@ static const struct {
     {"I would like to cancel", "[cancel]"},
     {"just forget about it", "[cancel]"},
     {"disregard that, please", "[cancel]"},
-    {"but can you cancel it", "? did not understand"},
+    {"but can you cancel it", "[cancel]"},
     {"deactivate", "[stop]"},
     {"取消", "[cancel]"},
     {"取消任务吧", "[cancel]"},
