@@ -356,35 +356,61 @@ static int limits_load(pons__intents *r, const pons_value *doc, pons_error *err)
     return PONS_OK;
 }
 
+// Sections of lists; key NULL: the section is the list. What an earlier document does not have may be left out.
+typedef struct listed {
+    const char *section, *key;
+    pons__words *words;
+    bool added;
+} listed;
+
+// All keys of a section that is one of them.
+static int section_check(const pons_value *doc, const listed *rows, size_t n, size_t at,
+                         pons_error *err)
+{
+    const char *keys[8] = {NULL};
+    char path[64];
+    size_t made = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].key && strcmp(rows[i].section, rows[at].section) == 0) {
+            keys[made++] = rows[i].key;
+        }
+    }
+    snprintf(path, sizeof path, "/%s", rows[at].section);
+    return known_keys(pons_get(doc, rows[at].section), path, keys, err);
+}
+
 static int lists_load(pons__intents *r, const pons_value *doc, pons_error *err)
 {
-    const struct {
-        const char *section, *key; // key NULL: the section is the list
-        pons__words *words;
-    } list[] = {{"fillers", "leading", &r->leading},
-                {"fillers", "trailing", &r->trailing},
-                {"fillers", "polite", &r->leading},
-                {"fillers", "polite", &r->trailing},
-                {"fillers", "polite", &r->polite},
-                {"negation", "before", &r->negation},
-                {"negation", "behind", &r->undone},
-                {"everywhere", "words", &r->everywhere},
-                {"everywhere", "except", &r->except},
-                {"everywhere", "closing", &r->excepted},
-                {"corrections", NULL, &r->corrections},
-                {"separators", "hard", &r->hard},
-                {"separators", "soft", &r->soft},
-                {"urgent", "words", &r->urgent},
-                {"urgent", "alone", &r->urgent_alone},
-                {"articles", NULL, &r->articles},
-                {"joins", NULL, &r->joins}};
+    const listed list[] = {{"fillers", "leading", &r->leading, false},
+                           {"fillers", "trailing", &r->trailing, false},
+                           {"fillers", "polite", &r->leading, true},
+                           {"fillers", "polite", &r->trailing, true},
+                           {"fillers", "polite", &r->polite, true},
+                           {"negation", "before", &r->negation, true},
+                           {"negation", "behind", &r->undone, true},
+                           {"everywhere", "words", &r->everywhere, true},
+                           {"everywhere", "except", &r->except, true},
+                           {"everywhere", "closing", &r->excepted, true},
+                           {"corrections", NULL, &r->corrections, true},
+                           {"separators", "hard", &r->hard, false},
+                           {"separators", "soft", &r->soft, false},
+                           {"urgent", "words", &r->urgent, false},
+                           {"urgent", "alone", &r->urgent_alone, false},
+                           {"articles", NULL, &r->articles, false},
+                           {"joins", NULL, &r->joins, false}};
+    const size_t n = sizeof list / sizeof *list;
     int rc = PONS_OK;
-    for (size_t i = 0; rc == PONS_OK && i < sizeof list / sizeof *list; i++) {
+    for (size_t i = 0; rc == PONS_OK && i < n; i++) {
         char path[64];
-        const char *key = list[i].key;
-        snprintf(path, sizeof path, key ? "/%s/%s" : "/%s", list[i].section, key);
-        rc = words_load(list[i].words, key ? pons_get(doc, list[i].section) : doc,
-                        key ? key : list[i].section, path, err);
+        const char *key = list[i].key, *section = list[i].section;
+        const pons_value *in = pons_get(doc, section);
+        if (list[i].added && !(key ? pons_get(in, key) : in)) {
+            continue;
+        }
+        snprintf(path, sizeof path, key ? "/%s/%s" : "/%s", section, key);
+        rc = key ? section_check(doc, list, n, i, err) : PONS_OK;
+        rc =
+            rc < 0 ? rc : words_load(list[i].words, key ? in : doc, key ? key : section, path, err);
     }
     return rc;
 }
@@ -395,18 +421,8 @@ static int load_document(pons__intents *r, const pons_value *doc, pons_error *er
                                        "separators", "joins",       "urgent",  "control",
                                        "units",      "moments",     "intents", "negation",
                                        "everywhere", "corrections", "topics",  NULL};
-    static const char *const fillers[] = {"polite", "leading", "trailing", NULL};
-    static const char *const negation[] = {"before", "behind", NULL};
-    static const char *const everywhere[] = {"words", "except", "closing", NULL};
-    static const char *const separators[] = {"hard", "soft", NULL};
-    static const char *const urgent[] = {"words", "alone", NULL};
     int rc;
-    if ((rc = known_keys(doc, "", keys, err)) != PONS_OK ||
-        (rc = known_keys(pons_get(doc, "fillers"), "/fillers", fillers, err)) != PONS_OK ||
-        (rc = known_keys(pons_get(doc, "negation"), "/negation", negation, err)) != PONS_OK ||
-        (rc = known_keys(pons_get(doc, "everywhere"), "/everywhere", everywhere, err)) != PONS_OK ||
-        (rc = known_keys(pons_get(doc, "separators"), "/separators", separators, err)) != PONS_OK ||
-        (rc = known_keys(pons_get(doc, "urgent"), "/urgent", urgent, err)) != PONS_OK) {
+    if ((rc = known_keys(doc, "", keys, err)) != PONS_OK) {
         return rc;
     }
     if (pons_get_int(doc, "version", 0) != RULES_VERSION) {
@@ -416,10 +432,8 @@ static int load_document(pons__intents *r, const pons_value *doc, pons_error *er
     if ((rc = limits_load(r, doc, err)) != PONS_OK || (rc = lists_load(r, doc, err)) != PONS_OK ||
         (rc = controls_load(r, doc, err)) != PONS_OK ||
         (rc = times_load(&r->units, &r->unit_s, doc, "units", err)) != PONS_OK ||
-        (rc = times_load(&r->moments, &r->moment_s, doc, "moments", err)) != PONS_OK) {
-        return rc;
-    }
-    if ((rc = topics_load(r, doc, err)) != PONS_OK) {
+        (rc = times_load(&r->moments, &r->moment_s, doc, "moments", err)) != PONS_OK ||
+        (rc = pons_get(doc, "topics") ? topics_load(r, doc, err) : PONS_OK) != PONS_OK) {
         return rc;
     }
     const pons_value *intents = pons_get(doc, "intents");

@@ -486,12 +486,14 @@ static bool match_name(const session *s, const pons__pattern *p, size_t i, size_
             const name *n = &s->names[j];
             size_t after =
                 kind_fits(p->item[i].slot, n) ? pons__literal_at(s->f.s, pos, end, n->s) : 0;
-            capture saved = *c;
+            if (!after) {
+                continue;
+            }
             keep_name(c, p->item[i].slot, n);
-            if (after && match(s, p, i + 1, after, end, m, c)) {
+            if (match(s, p, i + 1, after, end, m, c)) {
                 return true;
             }
-            *c = saved;
+            *c = before;
         }
         if (!(pos = pons__word_at(&s->r->articles, s->f.s, pos, end, NULL))) {
             break;

@@ -12,6 +12,7 @@
 #include "llm/llm_fixture.h"
 #include "pons/body.h"
 #include "pons/buf.h"
+#include "pons/language.h"
 #include "pons/rule_policy.h"
 #include "pons/yaml.h"
 #include "unit.h"
@@ -219,6 +220,203 @@ static void chinese(void **state)
     read_file(DATA "zh.jsonl");
 }
 
+// What is asked, denied, told or supposed: X is a wish, and none of it is one.
+static void no_wish(void **state)
+{
+    (void)state;
+    static const char *const frames[] = {
+        "don't X",
+        "do not X",
+        "please don't X",
+        "never X",
+        "you must not X",
+        "you should not X",
+        "I don't want you to X",
+        "no need to X",
+        "why did you X?",
+        "did you X?",
+        "do you X?",
+        "should you X?",
+        "when will you X?",
+        "how often do you X?",
+        "who told you to X?",
+        "I X",
+        "I will X",
+        "I want to X",
+        "if it rains, X",
+        "if it rains X",
+        "X?",
+        "are you going to X?",
+        "what happens if you X?",
+        "he said X",
+        "you were told not to X",
+        "can I X?",
+        "do I have to X?",
+        "you didn't X",
+        "I'd rather you didn't X",
+        "let me X",
+        "suppose you X",
+        "unless it rains, X",
+        "tomorrow X",
+        "did I say X?",
+        "why X",
+        "please do not X now",
+        "you are not allowed to X",
+        "it is not allowed to X",
+        "nobody told you to X",
+        "X is not allowed",
+        "I said don't X",
+        "I never said X",
+        "don't ever X",
+        "whatever you do, don't X",
+        "not now, X later",
+        "yesterday you X",
+        "she wants to X",
+        "how do you X",
+        "why would you X?",
+        "stop trying to X",
+        "we X",
+        "they X",
+        "don't you dare X",
+        "could you not X",
+        "can you not X",
+        "please not X",
+        "X, don't",
+        "maybe you shouldn't X",
+        "is it safe to X?",
+        "you can't X",
+        "you cannot X",
+        "will you X tomorrow?",
+        "have you X",
+        "the robot must never X",
+        "avoid to X",
+        "refuse to X",
+        "X was a mistake",
+        "I wonder if you X",
+        "ask before you X",
+        "before you X, tell me",
+        "don't X or Y",
+        "不要X",
+        "别X",
+        "请不要X",
+        "千万别X",
+        "不用X",
+        "不许X",
+        "你别X",
+        "先别X",
+        "我不想让你X",
+        "为什么X",
+        "你为什么X",
+        "你X了吗",
+        "X了吗",
+        "X吗",
+        "你会X吗",
+        "要不要X",
+        "是不是X了",
+        "谁让你X的",
+        "什么时候X",
+        "如果下雨就X",
+        "我X",
+        "我要X",
+        "我想X",
+        "他X",
+        "X了没有",
+        "你怎么X了",
+        "你刚才X了",
+        "没有X",
+        "还没X",
+        "不X",
+        "X干什么",
+        "要是X会怎样",
+        "你想X吗",
+        "别人X",
+        "明天X",
+        "不能X",
+        "你不能X",
+        "不可以X",
+        "X可不行",
+        "X不行",
+        "X是不允许的",
+        "我没让你X",
+        "我说了不要X",
+        "别老是X",
+        "不要再X了",
+        "不要X和Y",
+        "谁要X",
+        "能不能不X",
+        "可不可以不要X",
+        "你可以不X吗",
+        "请你不要X好吗",
+        "不准X",
+        "最好不要X",
+        "绝对不能X",
+        "没必要X",
+        "用不着X",
+        "我们X",
+        "她X",
+        "昨天X",
+        "X之前先问我",
+        "你要是X我就生气",
+        "X的话会怎样",
+        "难道要X",
+        "怎么X",
+        "怎样X",
+        "X过吗",
+        "有没有X",
+        "算了不X了",
+        "现在不X",
+        "暂时别X",
+        "今天不X",
+        "你敢X",
+        "假如X",
+        "除非下雨，X",
+        "X不好",
+        "X，不要",
+        "X，别",
+    };
+    static const char *const wishes[] = {
+        "go to the kitchen",
+        "patrol",
+        "bring me the apple",
+        "charge",
+        "come back",
+        "turn left",
+        "go forward 1 m",
+        "put the cup in the basket",
+        "do that again",
+        "go to the kitchen and the bedroom",
+        "go to the kitchen and wait",
+        "去厨房",
+        "巡逻",
+        "把苹果拿过来",
+        "去充电",
+        "回来",
+        "左转",
+        "前进一米",
+        "把杯子放到篮子里",
+        "再来一次",
+        "去厨房和卧室",
+        "去厨房等五秒",
+    };
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++) {
+        for (size_t k = i % 5; k < sizeof wishes / sizeof wishes[0]; k += 5) { // some of them
+            const bool zh = pons_language_chinese(wishes[k]);
+            const char *at = strchr(frames[i], 'X');
+            pons_autobuf say = PONS_BUF_INIT, got = PONS_BUF_INIT;
+            if (pons_language_chinese(frames[i]) != zh) {
+                continue;
+            }
+            pons_buf_printf(&say, "%.*s%s%s", (int)(at - frames[i]), frames[i], wishes[k], at + 1);
+            if (read_as_brain(&got, say.data, false)) {
+                print_error("\"%s\" became %s\n", say.data, got.data);
+                n++;
+            }
+        }
+    }
+    assert_int_equal(n, 0);
+}
+
 static void of_ones_own(void **state)
 {
     (void)state;
@@ -256,6 +454,6 @@ static int close_house(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(english), cmocka_unit_test(chinese),
-                                       cmocka_unit_test(of_ones_own)};
+                                       cmocka_unit_test(no_wish), cmocka_unit_test(of_ones_own)};
     return cmocka_run_group_tests(tests, open_house, close_house);
 }

@@ -306,7 +306,7 @@ static const struct {
     {"以后可以", "? 没听懂"},
     {"行不行", "? 没听懂"},
     {"好的，不去了", "[cancel]"},
-    {"yes but not now", "? did not understand"},
+    {"yes but not now", "[no]"},
     {"好了", "? 没听懂"},
     {"不用了", "[no]"},
     {"no way", "[no]"},
