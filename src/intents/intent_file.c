@@ -408,9 +408,11 @@ static int lists_load(pons__intents *r, const pons_value *doc, pons_error *err)
             continue;
         }
         snprintf(path, sizeof path, key ? "/%s/%s" : "/%s", section, key);
-        rc = key ? section_check(doc, list, n, i, err) : PONS_OK;
-        rc =
-            rc < 0 ? rc : words_load(list[i].words, key ? in : doc, key ? key : section, path, err);
+        if (key && (rc = section_check(doc, list, n, i, err)) != PONS_OK) {
+            return rc;
+        }
+        rc = key ? words_load(list[i].words, in, key, path, err)
+                 : words_load(list[i].words, doc, section, path, err);
     }
     return rc;
 }

@@ -23,6 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+// What a person is told, in their language.
+#define SAID(s, en, own) ((s)->zh ? (own) : (en))
+
 #define TEXT_MAX       1024 // bytes of one utterance
 #define LOOSE_MAX      240  // bytes of a wish that is tried loosely: the search is cubic
 #define LIST_MAX       16   // names in one list
@@ -964,8 +967,8 @@ static void next_cut(const session *s, size_t pos, size_t *ret_end, size_t *ret_
 static int ambiguous(const session *s, const name *n)
 {
     return pons_error_set(s->err, PONS_EINVAL, "rules",
-                          s->zh ? "“%s”可能是 %s，也可能是 %s：请说其中一个的名字"
-                                : "\"%s\" may be %s or %s; use the name of one",
+                          SAID(s, "\"%s\" may be %s or %s; use the name of one",
+                               "“%s”可能是 %s，也可能是 %s：请说其中一个的名字"),
                           n->s, n->id, n->other_id);
 }
 
@@ -974,10 +977,10 @@ static int goal_add(session *s, pons__intent intent, pons_value *slots, span wis
 {
     if (json_array_size(s->goals) >= s->r->goals_max) {
         json_decref(slots);
-        return pons_error_set(s->err, PONS_EINVAL, "rules",
-                              s->zh ? "一句话里的目标超过了 %zu 个"
-                                    : "more than %zu goals in one sentence",
-                              s->r->goals_max);
+        return pons_error_set(
+            s->err, PONS_EINVAL, "rules",
+            SAID(s, "more than %zu goals in one sentence", "一句话里的目标超过了 %zu 个"),
+            s->r->goals_max);
     }
     pons_value *goal = pons_object("intent", json_string(pons__intent_word(intent)), NULL);
     if (!goal || json_object_update_new(goal, slots) != 0 ||
@@ -1020,7 +1023,7 @@ static int patrol_add(session *s, const capture *c, span wish)
     if (json_array_size(zones) == 0) {
         json_decref(zones);
         return pons_error_set(s->err, PONS_EINVAL, "rules",
-                              s->zh ? "没有可以巡逻的地方" : "no zones are known to patrol");
+                              SAID(s, "no zones are known to patrol", "没有可以巡逻的地方"));
     }
     return goal_add(s, INTENT_PATROL, pons_object("zones", zones, NULL), wish);
 }
@@ -1064,8 +1067,8 @@ static int wait_add(session *s, const capture *c, span wish)
                                            : 1;
     if (!(seconds > 0) || seconds > s->r->wait_max_s) {
         return pons_error_set(s->err, PONS_EINVAL, "rules",
-                              s->zh ? "等不了 %g 秒：要大于 0 秒，最多 %g 秒"
-                                    : "cannot wait %g s; more than 0 and at most %g s",
+                              SAID(s, "cannot wait %g s; more than 0 and at most %g s",
+                                   "等不了 %g 秒：要大于 0 秒，最多 %g 秒"),
                               seconds, s->r->wait_max_s);
     }
     const int rc = c->zones_n > 0 ? go_add(s, c, wish) : PONS_OK; // where it waits
@@ -1110,14 +1113,16 @@ static int not_understood(const session *s, span w)
     const int n = quote_len(text, o.hi - o.lo);
     if (pons__pace_stated(s->r, &s->f)) {
         return pons_error_set(s->err, PONS_EINVAL, "rules",
-                              s->zh ? "这是在说速度：请说“快一点”或“慢一点”"
-                                    : "that is how fast it goes: say \"faster\" (快一点) or "
-                                      "\"slower\" (慢一点)");
+                              SAID(s,
+                                   "that is how fast it goes: say \"faster\" (快一点) or "
+                                   "\"slower\" (慢一点)",
+                                   "这是在说速度：请说“快一点”或“慢一点”"));
     }
     return pons_error_set(s->err, PONS_EINVAL, "rules",
-                          s->zh ? "没听懂“%.*s”：请换个说法，或者说“帮助”，看看我会什么"
-                                : "did not understand \"%.*s\": say it in other words, or say "
-                                  "\"help\" for what can be said",
+                          SAID(s,
+                               "did not understand \"%.*s\": say it in other words, or say "
+                               "\"help\" for what can be said",
+                               "没听懂“%.*s”：请换个说法，或者说“帮助”，看看我会什么"),
                           n, text);
 }
 
@@ -1134,20 +1139,23 @@ static void drop_fetched(session *s, const capture *c)
     }
 }
 
+static const name *of_two(const capture *c)
+{
+    const name *of = c->object && c->object->other_id ? c->object : NULL;
+    of = c->place && c->place->other_id ? c->place : of;
+    for (size_t i = 0; i < c->zones_n && !of; i++) {
+        of = c->zone[i]->other_id ? c->zone[i] : NULL;
+    }
+    return of;
+}
+
 static int goals_add(session *s, const pons__pattern *p, const capture *c, span wish)
 {
-    if (c->object && c->object->other_id) {
-        return ambiguous(s, c->object);
-    }
-    if (c->place && c->place->other_id) {
-        return ambiguous(s, c->place);
-    }
-    for (size_t i = 0; i < c->zones_n; i++) {
-        if (c->zone[i]->other_id) {
-            return ambiguous(s, c->zone[i]);
-        }
-    }
+    const name *two = of_two(c);
     capture with = *c; // "… and put it there", 拿起来放到那里
+    if (two) {
+        return ambiguous(s, two);
+    }
     if (!c->object && p->means.intent == INTENT_PUT) {
         with.object = s->last;
         c = &with;
@@ -1249,13 +1257,14 @@ static size_t meant_names(const session *s, const char *text, size_t n, pons__sl
         }
     }
     pons__fold_fini(&f);
-    return edits[0] == INT_MAX ? 0 : edits[1] == edits[0] ? 2 : 1;
+    return (edits[0] != INT_MAX) + (edits[0] != INT_MAX && edits[1] == edits[0]);
 }
 
 static int unknown_name(const session *s, const capture *c)
 {
     bool object = c->unknown_slot == SLOT_OBJECT;
-    const char *kind = object ? "object" : c->unknown_slot == SLOT_PLACE ? "place" : "zone";
+    const char *where = c->unknown_slot == SLOT_PLACE ? "place" : "zone";
+    const char *kind = object ? "object" : where;
     char known[KNOWN_LIST_MAX];
     list_known(s, object ? "objects" : "zones", known, sizeof known);
     span o = source_span(s, c->unknown);
@@ -1263,30 +1272,30 @@ static int unknown_name(const session *s, const capture *c)
     const int n = quote_len(text, o.hi - o.lo);
     const char *meant[2];
     const size_t meant_n = meant_names(s, text, o.hi - o.lo, c->unknown_slot, meant);
-    const char * or = meant_n < 2 ? ""
-                      : s->zh     ? "”或“"
-                                  : " or ",
-                 *also = meant_n < 2 ? "" : meant[1];
+    const char *between = meant_n < 2 ? "" : SAID(s, " or ", "”或“");
+    const char *also = meant_n < 2 ? "" : meant[1];
     if (s->unknown) {
         *s->unknown = o.hi - o.lo;
     }
     if (meant_n > 0 && s->zh) {
         return pons_error_set(s->err, PONS_EINVAL, "rules", "没有叫“%.*s”的%s，是不是指“%s%s%s”？",
-                              n, text, thing, meant[0], or, also);
+                              n, text, thing, meant[0], between, also);
     }
     if (meant_n > 0) {
         return pons_error_set(s->err, PONS_EINVAL, "rules",
                               "there is no %s \"%.*s\"; did you mean %s%s%s?",
-                              object ? "object" : "place", n, text, meant[0], or, also);
+                              object ? "object" : "place", n, text, meant[0], between, also);
     }
     if (!*known && !s->zh) {
         return pons_error_set(s->err, PONS_EINVAL, "rules", "unknown %s \"%.*s\"; no %s are known",
                               kind, n, text, object ? "objects" : "zones");
     }
-    return s->zh ? pons_error_set(s->err, PONS_EINVAL, "rules", "没有叫“%.*s”的%s；认识的%s：%s", n,
-                                  text, thing, thing, *known ? known : "没有")
-                 : pons_error_set(s->err, PONS_EINVAL, "rules", "unknown %s \"%.*s\"; known %s: %s",
-                                  kind, n, text, object ? "objects" : "zones", known);
+    if (!s->zh) {
+        return pons_error_set(s->err, PONS_EINVAL, "rules", "unknown %s \"%.*s\"; known %s: %s",
+                              kind, n, text, object ? "objects" : "zones", known);
+    }
+    return pons_error_set(s->err, PONS_EINVAL, "rules", "没有叫“%.*s”的%s；认识的%s：%s", n, text,
+                          thing, thing, *known ? known : "没有");
 }
 
 // ---- one wish -----------------------------------------------------------------------------------
@@ -1420,27 +1429,44 @@ static bool goes_on(pons__intent intent)
     return intent != INTENT_NONE && (intent < INTENT_WHERE || intent == INTENT_LOOK_FOR);
 }
 
+// The pattern of a whole wish, which may say how often; *w is the wish without that.
+static const pons__pattern *match_times(const session *s, span *w, capture *ret, size_t *ret_times)
+{
+    span once = *w;
+    *ret_times = times_of(s, &once);
+    const bool whole = *ret_times == 0 || wish_begins(s, w->lo, w->hi, false, NULL) != INTENT_SAY;
+    const pons__pattern *p = whole ? match_strictly(s, *w, ret) : NULL;
+    if (p || *ret_times == 0) { // "turn three times" may be a skill's own
+        *ret_times = 1;
+        return p;
+    }
+    *w = once;
+    return match_strictly(s, once, ret);
+}
+
+// The goals of a wish, so often.
+static int add_times(session *s, const pons__pattern *p, const capture *c, span w, size_t times)
+{
+    const size_t before = json_array_size(s->goals);
+    int rc = goals_add(s, p, c, w);
+    const size_t n = json_array_size(s->goals) - before;
+    for (size_t i = n; rc == PONS_OK && i < n * times; i++) {
+        rc = json_array_size(s->goals) < s->r->goals_max
+                 ? json_array_append(s->goals, json_array_get(s->goals, before + i % n))
+                 : goal_add(s, p->means.intent, json_object(), w); // which says that it is too many
+    }
+    return rc;
+}
+
 // 1 when the wish became goals, 0 when it is not understood strictly, or an error.
 static int parse_strictly(session *s, span w, size_t depth)
 {
     capture c;
-    span once = w;
-    size_t times = times_of(s, &once);
-    const size_t before = json_array_size(s->goals);
-    const bool whole = times == 0 || wish_begins(s, w.lo, w.hi, false, NULL) != INTENT_SAY;
-    const pons__pattern *p = whole ? match_strictly(s, w, &c) : NULL;
-    times = p ? 0 : times; // "turn three times" may be a skill's own
-    if (!p && times && (p = match_strictly(s, once, &c))) {
-        w = once;
-    }
+    size_t times;
+    span bare = w;
+    const pons__pattern *p = match_times(s, &bare, &c, &times);
     if (p) {
-        int rc = goals_add(s, p, &c, w);
-        const size_t n = json_array_size(s->goals) - before;
-        for (size_t i = n; rc == PONS_OK && i < n * times; i++) {
-            rc = json_array_size(s->goals) < s->r->goals_max
-                     ? json_array_append(s->goals, json_array_get(s->goals, before + i % n))
-                     : goal_add(s, p->means.intent, json_object(), w); // and that says too many
-        }
+        const int rc = add_times(s, p, &c, bare, times);
         return rc == PONS_OK ? 1 : rc;
     }
     if (depth == 0) {
@@ -1467,11 +1493,12 @@ static int parse_strictly(session *s, span w, size_t depth)
 
 static int a_question(const session *s)
 {
-    return pons_error_set(s->err, PONS_EINVAL, "rules",
-                          s->zh
-                              ? "这是在问，不是在吩咐，所以什么也没做：要做就直接说，不带“吗”和问号"
-                              : "that is a question, so nothing is done: to have it done, say "
-                                "it without asking, or with \"please\"");
+    return pons_error_set(
+        s->err, PONS_EINVAL, "rules",
+        SAID(s,
+             "that is a question, so nothing is done: to have it done, say "
+             "it without asking, or with \"please\"",
+             "这是在问，不是在吩咐，所以什么也没做：要做就直接说，不带“吗”和问号"));
 }
 
 // What the words behind a negation (不要去厨房), or before one (把去厨房取消), would be: it is cancelled, and no wish
@@ -1529,7 +1556,8 @@ static void take_back(session *s, span *w)
         json_array_clear(s->goals);
         s->took_back = true;
     }
-    w->lo = no && s->took_back ? w->hi : after ? after : w->lo;
+    w->lo = after ? after : w->lo;
+    w->lo = no && s->took_back ? w->hi : w->lo;
 }
 
 static bool has_word(const session *s, const pons__words *words, span w)
@@ -1557,21 +1585,41 @@ static pons__intent topic_of(const session *s, span w)
     return INTENT_NONE;
 }
 
+// "Hello" and "do it again" are words before a wish, or a yes, but where they are all that is said. 1: they are.
+static int parse_alone(session *s, span w, pons__control control)
+{
+    capture c;
+    const bool bare = control == CONTROL_YES || (control == CONTROL_NONE && is_blank(s, w));
+    const pons__pattern *p = bare ? match_strictly(s, w, &c) : NULL;
+    const int rc = p ? goals_add(s, p, &c, w) : 0;
+    return p && rc == PONS_OK ? 1 : rc;
+}
+
+// What is no wish: a question that can be answered, or what is wrong with it. all: it is the whole sentence.
+static int ask_back(session *s, span wish, bool all)
+{
+    capture c = {0};
+    const pons__pattern *p = match_loosely(s, wish, &c);
+    const bool unknown = p && c.unknown_n, moves = unknown && p->means.intent < INTENT_WHERE;
+    const pons__intent topic = all && (!unknown || moves) ? topic_of(s, wish) : INTENT_NONE;
+    if (topic != INTENT_NONE) {
+        return goal_add(s, topic, json_object(), wish);
+    }
+    if (moves && s->asks && !s->polite) {
+        return a_question(s);
+    }
+    return unknown ? unknown_name(s, &c) : not_understood(s, wish);
+}
+
 // Understands the wish [w->lo, w->hi); w->hi moves when a hurry is cut out.
 static int parse_wish(session *s, span *w)
 {
     take_back(s, w);
-    pons__control control = wish_control(s, *w);
-    capture alone;
-    // "Hello" and "do it again" are words before a wish, or a yes, but where they are all that is said.
     const bool all = w->lo == 0 && skip_punctuation(s, w->hi, s->f.n) == s->f.n;
-    const span bare = {w->lo, w->hi};
-    if (all && (control == CONTROL_NONE || control == CONTROL_YES) &&
-        (is_blank(s, *w) || control == CONTROL_YES)) {
-        const pons__pattern *p = match_strictly(s, bare, &alone);
-        if (p) {
-            return goals_add(s, p, &alone, bare);
-        }
+    pons__control control = wish_control(s, *w);
+    const int alone = all ? parse_alone(s, *w, control) : 0;
+    if (alone != 0) {
+        return alone < 0 ? alone : PONS_OK;
     }
     if (control != CONTROL_NONE) {
         keep_control(s, control);
@@ -1594,16 +1642,7 @@ static int parse_wish(session *s, span *w)
     if (rc != 0) {
         return rc < 0 ? rc : PONS_OK;
     }
-    capture c = {0};
-    const pons__pattern *p = match_loosely(s, wish, &c);
-    const bool names = p && c.unknown_n && p->means.intent >= INTENT_WHERE;
-    const pons__intent topic = all && !names ? topic_of(s, wish) : INTENT_NONE;
-    if (topic != INTENT_NONE) {
-        return goal_add(s, topic, json_object(), wish);
-    }
-    return !p || !c.unknown_n                                        ? not_understood(s, wish)
-           : p->means.intent < INTENT_WHERE && s->asks && !s->polite ? a_question(s)
-                                                                     : unknown_name(s, &c);
+    return ask_back(s, wish, all);
 }
 
 // Whether a goal is more than an answer.
@@ -1626,7 +1665,7 @@ static int parse_sentence(session *s)
     }
     if (empty) {
         return pons_error_set(s->err, PONS_EINVAL, "rules",
-                              s->zh ? "目标是空的" : "the goal is empty");
+                              SAID(s, "the goal is empty", "目标是空的"));
     }
     if (outright(s)) {
         s->control = CONTROL_YES;
@@ -1662,10 +1701,14 @@ static int parse_sentence(session *s)
 static pons_value *cancel_of(const session *s)
 {
     const bool some = json_array_size(s->undone) > 0;
-    return s->control != CONTROL_CANCEL || (!some && !s->nth)
-               ? NULL
-               : pons_object(s->numbered ? "number" : "nth", s->nth ? json_integer(s->nth) : NULL,
-                             "goals", some ? json_incref(s->undone) : NULL, NULL);
+    if (s->control != CONTROL_CANCEL || (!some && !s->nth)) {
+        return NULL;
+    }
+    pons_value *ret = some ? pons_object("goals", json_incref(s->undone), NULL) : json_object();
+    if (s->nth) {
+        json_object_set_new(ret, s->numbered ? "number" : "nth", json_integer(s->nth));
+    }
+    return ret;
 }
 
 // ---- public functions ---------------------------------------------------------------------------

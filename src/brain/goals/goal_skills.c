@@ -166,14 +166,15 @@ bool pons__goal_says(const pons_brain *b, const pons__goal *goal, pons_buf *out)
 {
     char says[320];
     const bool zh = pons_language_chinese(goal->text);
-    pons_autovalue here = strcmp(goal->intent, "where") == 0 ? say_here(b, goal, zh) : NULL;
-    const char *text =
-        here                                    ? json_string_value(here)
-        : strcmp(goal->intent, "battery") == 0  ? say_battery(b, zh, says, sizeof says)
-        : strcmp(goal->intent, "look_for") == 0 ? say_found(b, goal, zh, says, sizeof says)
-                                                : NULL;
-    pons_buf_str(out, text ? text : "");
-    return text;
+    if (strcmp(goal->intent, "where") == 0) {
+        pons_autovalue here = say_here(b, goal, zh);
+        return pons_buf_str(out, here ? json_string_value(here) : "") >= 0;
+    }
+    if (strcmp(goal->intent, "battery") == 0) {
+        return pons_buf_str(out, say_battery(b, zh, says, sizeof says)) >= 0;
+    }
+    return strcmp(goal->intent, "look_for") == 0 &&
+           pons_buf_str(out, say_found(b, goal, zh, says, sizeof says)) >= 0;
 }
 
 // The first of the goal's list that is still to be done; *ret_at: its place. NULL: none.

@@ -367,7 +367,8 @@ static void cancel_some(pons__saying *s, const char *text, const pons_value *whi
         last += strcmp(((pons__task *)t->queue.at[i])->source, "battery") != 0;
     }
     const bool named = number && pons__queue_find(s->t, id);
-    const int64_t wanted = named ? 0 : number ? number : nth < 0 ? last : nth;
+    const int64_t by_place = nth < 0 ? last : nth;
+    const int64_t wanted = number ? number * !named : by_place;
     bool any = false;
     for (size_t i = 0; i < t->queue.n; i += *found == 0) {
         const pons__task *task = t->queue.at[i];

@@ -16,6 +16,9 @@
 
 #include <string.h>
 
+// What a person is told, in their language.
+#define TELL(en, own) (zh ? (own) : (en))
+
 enum { DID_TOLD = 3, NAMES_TOLD = 12, NEXT_TOLD = 6 };
 
 static bool is_user(const char *source)
@@ -41,15 +44,15 @@ static void names_of(pons_buf *out, const pons_value *things, bool zh)
 {
     for (size_t i = 0; i < json_array_size(things) && i < NAMES_TOLD; i++) {
         const pons_value *thing = json_array_get(things, i);
-        const char *one = first_name(thing, zh ? "zh" : "en"),
-                   *other = first_name(thing, zh ? "en" : "zh");
-        pons_buf_printf(out, "%s%s", i == 0 ? "" : zh ? "、" : ", ", one);
+        const char *one = first_name(thing, TELL("en", "zh")),
+                   *other = first_name(thing, TELL("zh", "en"));
+        pons_buf_printf(out, "%s%s", i == 0 ? "" : TELL(", ", "、"), one);
         if (strcmp(one, other) != 0) {
-            pons_buf_printf(out, zh ? "（%s）" : " (%s)", other);
+            pons_buf_printf(out, TELL(" (%s)", "（%s）"), other);
         }
     }
     if (json_array_size(things) > NAMES_TOLD) {
-        pons_buf_str(out, zh ? "等" : ", …");
+        pons_buf_str(out, TELL(", …", "等"));
     }
 }
 
@@ -66,7 +69,7 @@ static bool met_by_some_skill(const pons_brain *b, const char *intent)
     return false;
 }
 
-static void say_help(pons__saying *s, bool zh, pons_buf *out)
+static void say_deeds(pons__saying *s, bool zh, pons_buf *out)
 {
     static const struct {
         const char *intent, *en, *zh;
@@ -78,40 +81,44 @@ static void say_help(pons__saying *s, bool zh, pons_buf *out)
                  {"wait", "wait", "等待"},
                  {"say", "say something", "说话"},
                  {"charge", "charge", "充电"}};
-    pons_autovalue world = pons__places_world(s->b);
-    const pons_value *zones = pons_get(world, "zones"), *objects = pons_get(world, "objects");
-    const bool brings = met_by_some_skill(s->b, "bring");
     size_t n = 0;
-    pons_buf_str(out, zh ? "我在这里会：" : "Here I can ");
+    pons_buf_str(out, TELL("Here I can ", "我在这里会："));
     for (size_t i = 0; i < sizeof deeds / sizeof deeds[0]; i++) {
         if (met_by_some_skill(s->b, deeds[i].intent)) {
-            const char *between = n++ == 0 ? "" : zh ? "、" : ", ";
-            pons_buf_printf(out, "%s%s", between, zh ? deeds[i].zh : deeds[i].en);
+            pons_buf_printf(out, "%s%s", n++ ? TELL(", ", "、") : "",
+                            TELL(deeds[i].en, deeds[i].zh));
         }
     }
-    pons_buf_str(out, zh ? "；技能有 " : "; skills: ");
+    pons_buf_str(out, TELL("; skills: ", "；技能有 "));
     for (size_t i = 0; i < s->b->port.skills.n; i++) {
         const char *name = ((const pons__registered *)s->b->port.skills.at[i])->name;
-        pons_buf_printf(out, "%s%s", i == 0 ? "" : zh ? "、" : ", ", name);
+        pons_buf_printf(out, "%s%s", i ? TELL(", ", "、") : "", name);
     }
+}
+
+static void say_help(pons__saying *s, bool zh, pons_buf *out)
+{
+    pons_autovalue world = pons__places_world(s->b);
+    const pons_value *zones = pons_get(world, "zones"), *objects = pons_get(world, "objects");
+    say_deeds(s, zh, out);
     if (json_array_size(zones) > 0) {
-        pons_buf_str(out, zh ? "。地方：" : ". Places: ");
+        pons_buf_str(out, TELL(". Places: ", "。地方："));
         names_of(out, zones, zh);
     }
-    if (brings && json_array_size(objects) > 0) {
-        pons_buf_str(out, zh ? "。东西：" : ". Things: ");
+    if (met_by_some_skill(s->b, "bring") && json_array_size(objects) > 0) {
+        pons_buf_str(out, TELL(". Things: ", "。东西："));
         names_of(out, objects, zh);
     }
-    const pons_value *zone = json_array_get(zones, json_array_size(zones) > 1 ? 1 : 0);
-    const char *place = zone ? first_name(zone, zh ? "zh" : "en") : NULL;
-    pons_buf_str(out, zh ? "。可以试试说：" : ". Try: ");
-    if (place) {
-        pons_buf_printf(out, zh ? "“去%s”、“巡逻”、" : "\"go to the %s\", \"patrol\", ", place);
+    const pons_value *zone = json_array_get(zones, json_array_size(zones) > 1);
+    pons_buf_str(out, TELL(". Try: ", "。可以试试说："));
+    if (zone) {
+        pons_buf_printf(out, TELL("\"go to the %s\", \"patrol\", ", "“去%s”、“巡逻”、"),
+                        first_name(zone, TELL("en", "zh")));
     } else {
-        pons_buf_str(out, zh ? "“等5秒”、“你在做什么”、"
-                             : "\"wait 5 seconds\", \"what are you doing?\", ");
+        pons_buf_str(
+            out, TELL("\"wait 5 seconds\", \"what are you doing?\", ", "“等5秒”、“你在做什么”、"));
     }
-    pons_buf_str(out, zh ? "“还有多少电”。" : "\"how much battery is left?\".");
+    pons_buf_str(out, TELL("\"how much battery is left?\".", "“还有多少电”。"));
 }
 
 // ---- what it did, does, will do -----------------------------------------------------------------
@@ -139,18 +146,16 @@ static void say_did(const pons__tasks *t, bool zh, pons_buf *out)
             continue;
         }
         const bool well = strcmp(f->status, "succeeded") == 0;
-        pons_buf_str(out, n > 0 ? zh ? "；再之前：" : "; before that: "
-                          : zh  ? "上一个任务："
-                                : "Last: ");
-        pons_buf_printf(out, zh ? "“%s”，%s" : "\"%s\", %s", f->text, ended(f->status, zh));
+        pons_buf_str(out, n > 0 ? TELL("; before that: ", "；再之前：")
+                                : TELL("Last: ", "上一个任务："));
+        pons_buf_printf(out, TELL("\"%s\", %s", "“%s”，%s"), f->text, ended(f->status, zh));
         if (!well && *f->reason) {
-            pons_buf_printf(out, zh ? "（%s）" : " (%s)", f->reason);
+            pons_buf_printf(out, TELL(" (%s)", "（%s）"), f->reason);
         }
         n++;
     }
-    pons_buf_str(out, n > 0 ? zh ? "。" : "."
-                      : zh  ? "我还什么都没做。"
-                            : "I have done nothing yet.");
+    pons_buf_str(out,
+                 n > 0 ? TELL(".", "。") : TELL("I have done nothing yet.", "我还什么都没做。"));
 }
 
 static const pons__task *active_of(const pons__tasks *t)
@@ -170,16 +175,16 @@ static bool say_held(pons__saying *s, bool zh, pons_buf *out)
             why = "有人说了停";
         }
         pons_buf_printf(out,
-                        zh ? "我停下了：%s。要我接着做，先说“复位”，再说“继续”。"
-                           : "I am stopped: %s. To go on, say \"reset\" and then \"continue\".",
+                        TELL("I am stopped: %s. To go on, say \"reset\" and then \"continue\".",
+                             "我停下了：%s。要我接着做，先说“复位”，再说“继续”。"),
                         why);
     } else if (t->paused) {
-        pons_buf_str(out, zh ? "有人让我暂停了：说“继续”我就接着做。"
-                             : "I am paused, as a person said so: say \"continue\" to go on.");
+        pons_buf_str(out, TELL("I am paused, as a person said so: say \"continue\" to go on.",
+                               "有人让我暂停了：说“继续”我就接着做。"));
     } else if (q) {
-        pons_buf_printf(out, zh ? "我在等一个回答：%s" : "I wait for an answer: %s", q->question);
+        pons_buf_printf(out, TELL("I wait for an answer: %s", "我在等一个回答：%s"), q->question);
     } else if (t->mode == PONS_MODE_SAFE) {
-        pons_buf_printf(out, zh ? "为了安全我站着不动：%s。" : "I stand still to be safe: %s.",
+        pons_buf_printf(out, TELL("I stand still to be safe: %s.", "为了安全我站着不动：%s。"),
                         t->mode_reason);
     } else {
         return false;
@@ -194,11 +199,11 @@ static void say_doing(pons__saying *s, bool zh, pons_buf *out)
         return;
     }
     if (s->t->mode == PONS_MODE_CHARGE && !active) {
-        pons_buf_str(out, zh ? "我在充电。" : "I am charging.");
+        pons_buf_str(out, TELL("I am charging.", "我在充电。"));
     } else if (active) {
-        pons_buf_printf(out, zh ? "我在做：“%s”。" : "I am at work on \"%s\".", active->text);
+        pons_buf_printf(out, TELL("I am at work on \"%s\".", "我在做：“%s”。"), active->text);
     } else {
-        pons_buf_str(out, zh ? "我现在没有任务。" : "I have no task now.");
+        pons_buf_str(out, TELL("I have no task now.", "我现在没有任务。"));
     }
 }
 
@@ -213,14 +218,13 @@ static void say_next(const pons__tasks *t, bool zh, pons_buf *out)
         place++;
         const bool now = strcmp(task->id, t->active_task_id) == 0;
         if (n++ < NEXT_TOLD) {
-            pons_buf_printf(out, n == 1 ? "%zu. %s%s" : "; %zu. %s%s", place, task->text,
-                            !now ? ""
-                            : zh ? "（正在做）"
-                                 : " (now)");
+            pons_buf_str(out, n > 1 ? "; " : "");
+            pons_buf_printf(out, "%zu. %s%s", place, task->text,
+                            now ? TELL(" (now)", "（正在做）") : "");
         }
     }
     if (n == 0) {
-        pons_buf_str(out, zh ? "没有别的任务了。" : "Nothing is left to do.");
+        pons_buf_str(out, TELL("Nothing is left to do.", "没有别的任务了。"));
     }
 }
 
@@ -237,11 +241,11 @@ static void say_why(pons__saying *s, bool zh, pons_buf *out)
     if (active_of(t)) {
         say_doing(s, zh, out);
     } else if (last && is_user(last->source) && strcmp(last->status, "succeeded") != 0) {
-        pons_buf_printf(out, zh ? "“%s”%s：%s。" : "\"%s\" %s: %s.", last->text,
+        pons_buf_printf(out, TELL("\"%s\" %s: %s.", "“%s”%s：%s。"), last->text,
                         ended(last->status, zh), last->reason);
     } else {
         pons_buf_str(out,
-                     zh ? "我没有任务了，所以停在这里。" : "I have no task left, so I stand here.");
+                     TELL("I have no task left, so I stand here.", "我没有任务了，所以停在这里。"));
     }
 }
 
@@ -291,7 +295,8 @@ bool pons__state_answered(pons__saying *s, const char *text, pons__list *goals)
             i++;
             continue;
         }
-        pons_buf_printf(&out, any && !zh ? " %s" : "%s", one.data ? one.data : "");
+        pons_buf_str(&out, any ? TELL(" ", "") : "");
+        pons_buf_str(&out, one.data ? one.data : "");
         pons__record_free(&pons__goal_record, pons__list_take(goals, i));
         any = true;
     }

@@ -120,8 +120,11 @@ static bool about(pons_brain *b, const pons__goal *goal, const char *skill, cons
 static void say_edited(pons__goal *goal, const char *en, const char *zh, const char *what)
 {
     const bool chinese = pons_language_chinese(goal->text);
-    pons__set_textf(&goal->text, chinese ? "%s%s（人改过）" : "%s%s (as a person edited it)",
-                    chinese ? zh : en, what);
+    if (chinese) {
+        pons__set_textf(&goal->text, "%s%s（人改过）", zh, what);
+    } else {
+        pons__set_textf(&goal->text, "%s%s (as a person edited it)", en, what);
+    }
 }
 
 static void replace_call(pons__goal *goal, const pons__op *op)
@@ -152,10 +155,13 @@ static void replace_goal(pons_brain *b, pons__goal *goal, const char *skill, con
     const pons_value *called = json_array_get(pons_get(there ? there->names : NULL, language), 0);
     char point[64];
     snprintf(point, sizeof point, "%.2f %.2f", at.x, at.y);
-    const char *to_zone = goal->zones ? "patrol by way of the " : "go to the ";
-    const char *there_is = called ? json_string_value(called) : zone;
-    say_edited(goal, zone ? to_zone : "go to ", goal->zones ? "巡逻，经过" : "去",
-               zone ? there_is : point);
+    const char *what = called ? json_string_value(called) : zone;
+    what = what ? what : point;
+    if (goal->zones) {
+        say_edited(goal, "patrol by way of the ", "巡逻，经过", what);
+    } else {
+        say_edited(goal, zone ? "go to the " : "go to ", "去", what);
+    }
     if (goal->zones) {
         pons_value *zones = json_array();
         const char *from = pons__about_zone(b, skill, old);
