@@ -84,7 +84,7 @@ typedef struct session {
     bool urgent;
     bool asks;   // a question: a bare name in it is no wish
     bool polite; // but a request
-    bool took_back;
+    bool took_back, guessed;
     const name *last; // the thing that was said last
     bool zh;          // in which language it is answered
     size_t *unknown;
@@ -1603,6 +1603,7 @@ static int ask_back(session *s, span wish, bool all)
     const bool unknown = p && c.unknown_n, moves = unknown && p->means.intent < INTENT_WHERE;
     const pons__intent topic = all && (!unknown || moves) ? topic_of(s, wish) : INTENT_NONE;
     if (topic != INTENT_NONE) {
+        s->guessed = true;
         return goal_add(s, topic, json_object(), wish);
     }
     if (moves && s->asks && !s->polite) {
@@ -1754,9 +1755,10 @@ int pons__parse(pons__rules *rules, const char *text, const pons_value *world, p
         bool urgent = s.urgent || alone_urgent(&s);
         pons_value *control =
             s.control == CONTROL_NONE ? json_null() : json_string(pons__control_word(s.control));
-        pons_value *v = pons_object("goals", json_incref(s.goals), "control", control, "urgent",
-                                    json_boolean(urgent), "somewhere",
-                                    somewhere ? json_true() : NULL, "cancel", cancel_of(&s), NULL);
+        pons_value *v =
+            pons_object("goals", json_incref(s.goals), "control", control, "urgent",
+                        json_boolean(urgent), "somewhere", somewhere ? json_true() : NULL, "cancel",
+                        cancel_of(&s), "guessed", s.guessed ? json_true() : NULL, NULL);
         rc = v ? PONS_OK : no_memory(err);
         if (v) {
             *ret = v;

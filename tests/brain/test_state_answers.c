@@ -184,6 +184,24 @@ static void once_more(void **state)
     bench_close(&b);
 }
 
+// What the rules only guess is a model's to answer, where there is one.
+static void a_guess_is_left_to_a_model(void **state)
+{
+    (void)state;
+    for (int with_model = 0; with_model <= 1; with_model++) {
+        bench b;
+        bench_open(&b, with_model ? "[]" : NULL);
+        b.keep_running = true;
+        bench_brain(&b);
+        bench_run(&b, 1.0);
+        says(&b, "what is next?", "Nothing is left"); // that is known
+        bench_say(&b, "is there a plan for dinner at all?");
+        bench_run(&b, 0.5);
+        assert_int_equal(bench_count(&b, "speak", NULL, NULL), with_model ? 1 : 2);
+        bench_close(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +212,7 @@ int main(void)
         cmocka_unit_test(only_that_is_cancelled),
         cmocka_unit_test(what_nobody_does_is_not_cancelled),
         cmocka_unit_test(once_more),
+        cmocka_unit_test(a_guess_is_left_to_a_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

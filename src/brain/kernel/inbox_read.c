@@ -103,6 +103,10 @@ static int understand(pons__saying *s, const char *text, pons__understood **ret,
     pons_autovalue world = pons__places_world(b);
     int rc = b->opts.policy.ops->parse(b->opts.policy.self, text, world, &parsed, err);
     pons__understood *u = pons__record_read(&pons__understood_record, parsed);
+    if (u->guessed && b->opts.llm) {
+        pons__list_clear(&pons__goal_record, &u->goals);
+        rc = pons_error_set(err, PONS_EINVAL, "brain", "the rules only guess what is asked");
+    }
     rc = rc < 0 ? rc : repeat(s, &u->goals, world, text, err);
     rc = rc < 0 ? rc : come_back(s, &u->goals, err);
     rc = rc < 0 ? rc : pons__places_resolve(world, &u->goals, err);
