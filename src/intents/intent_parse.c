@@ -1447,7 +1447,9 @@ static const pons__pattern *match_times(const session *s, span *w, capture *ret,
 // The goals of a wish, so often.
 static int add_times(session *s, const pons__pattern *p, const capture *c, span w, size_t times)
 {
-    const size_t before = json_array_size(s->goals);
+    // "There and back twice" is the whole way.
+    const bool back = p->means.intent == INTENT_COME_BACK;
+    const size_t before = back ? 0 : json_array_size(s->goals);
     int rc = goals_add(s, p, c, w);
     const size_t n = json_array_size(s->goals) - before;
     for (size_t i = n; rc == PONS_OK && i < n * times; i++) {
