@@ -126,15 +126,23 @@ void pons__intents_destroy(pons__intents *r)
     if (!r) {
         return;
     }
-    pons__words *all[] = {&r->leading,  &r->trailing, &r->articles, &r->hard,
-                          &r->soft,     &r->joins,    &r->urgent,   &r->urgent_alone,
-                          &r->anywhere, &r->units,    &r->moments,  &r->beside_yes};
+    pons__words *all[] = {&r->leading,    &r->trailing, &r->articles, &r->hard,
+                          &r->soft,       &r->joins,    &r->urgent,   &r->urgent_alone,
+                          &r->anywhere,   &r->units,    &r->moments,  &r->beside_yes,
+                          &r->polite,     &r->negation, &r->undone,   &r->corrections,
+                          &r->everywhere, &r->except,   &r->excepted};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         words_fini(all[i]);
     }
     for (size_t i = 0; i < CONTROL_COUNT; i++) {
         words_fini(&r->control[i]);
     }
+    for (size_t i = 0; i < r->topics_n; i++) {
+        words_fini(&r->topics[i].words);
+        words_fini(&r->topics[i].with);
+    }
+    free(r->topics);
+    words_fini(&r->asking);
     pons__patterns_fini(&r->patterns);
     free(r->unit_s);
     free(r->moment_s);
@@ -208,11 +216,12 @@ static int intent_load(pons__intents *r, const pons_value *entry, size_t index, 
                                  .skill = pons_get(entry, "skill"),
                                  .args = pons_get(entry, "args")};
     if (means.intent == INTENT_NONE) {
-        return pons_error_set(err, PONS_EINVAL, "rules",
-                              "intents: %s/intent: unknown intent \"%s\"; there are go_to, bring, "
-                              "put, pick, put_down, charge, wait, say, patrol, do, where, battery, "
-                              "look_for and come_back",
-                              path, word);
+        return pons_error_set(
+            err, PONS_EINVAL, "rules",
+            "intents: %s/intent: unknown intent \"%s\"; there are go_to, bring, "
+            "put, pick, put_down, charge, wait, say, patrol, do, come_back, "
+            "repeat, cancel, where, battery, look_for, help, did, next, doing and why",
+            path, word);
     }
     const pons_value *patterns = pons_get(entry, "patterns");
     if (!json_is_array(patterns)) {
@@ -229,6 +238,37 @@ static int intent_load(pons__intents *r, const pons_value *entry, size_t index, 
         }
     }
     return PONS_OK;
+}
+
+// ---- topics: what a question is about -----------------------------------------------------------
+
+static int topics_load(pons__intents *r, const pons_value *doc, pons_error *err)
+{
+    static const char *const keys[] = {"asking", "about", NULL}, *const own[] = {"intent", "words",
+                                                                                 "with", NULL};
+    const pons_value *topics = pons_get(doc, "topics"), *about = pons_get(topics, "about");
+    int rc = known_keys(topics, "/topics", keys, err);
+    rc = rc < 0 ? rc : words_load(&r->asking, topics, "asking", "/topics/asking", err);
+    r->topics = rc < 0 ? NULL : calloc(json_array_size(about) + 1, sizeof *r->topics);
+    if (rc == PONS_OK && !r->topics) {
+        return no_memory(err);
+    }
+    for (; rc == PONS_OK && r->topics_n < json_array_size(about); r->topics_n++) {
+        const pons_value *one = json_array_get(about, r->topics_n);
+        struct pons__topic *topic = &r->topics[r->topics_n];
+        char path[64];
+        snprintf(path, sizeof path, "/topics/about/%zu", r->topics_n);
+        topic->intent = pons__intent_of(pons_get_str(one, "intent", ""));
+        rc = known_keys(one, path, own, err);
+        if (rc == PONS_OK && topic->intent < INTENT_WHERE) {
+            rc = pons_error_set(err, PONS_EINVAL, "rules",
+                                "intents: %s/intent: expected what is answered and moves nothing",
+                                path);
+        }
+        rc = rc < 0 ? rc : words_load(&topic->words, one, "words", path, err);
+        rc = rc < 0 ? rc : words_load(&topic->with, one, "with", path, err);
+    }
+    return rc;
 }
 
 // ---- the document -------------------------------------------------------------------------------
@@ -316,39 +356,75 @@ static int limits_load(pons__intents *r, const pons_value *doc, pons_error *err)
     return PONS_OK;
 }
 
+// Sections of lists; key NULL: the section is the list. What an earlier document does not have may be left out.
+typedef struct listed {
+    const char *section, *key;
+    pons__words *words;
+    bool added;
+} listed;
+
+// All keys of a section that is one of them.
+static int section_check(const pons_value *doc, const listed *rows, size_t n, size_t at,
+                         pons_error *err)
+{
+    const char *keys[8] = {NULL};
+    char path[64];
+    size_t made = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].key && strcmp(rows[i].section, rows[at].section) == 0) {
+            keys[made++] = rows[i].key;
+        }
+    }
+    snprintf(path, sizeof path, "/%s", rows[at].section);
+    return known_keys(pons_get(doc, rows[at].section), path, keys, err);
+}
+
 static int lists_load(pons__intents *r, const pons_value *doc, pons_error *err)
 {
-    const struct {
-        const char *section, *key; // key NULL: the section is the list
-        pons__words *words;
-    } list[] = {{"fillers", "leading", &r->leading}, {"fillers", "trailing", &r->trailing},
-                {"separators", "hard", &r->hard},    {"separators", "soft", &r->soft},
-                {"urgent", "words", &r->urgent},     {"urgent", "alone", &r->urgent_alone},
-                {"articles", NULL, &r->articles},    {"joins", NULL, &r->joins}};
+    const listed list[] = {{"fillers", "leading", &r->leading, false},
+                           {"fillers", "trailing", &r->trailing, false},
+                           {"fillers", "polite", &r->leading, true},
+                           {"fillers", "polite", &r->trailing, true},
+                           {"fillers", "polite", &r->polite, true},
+                           {"negation", "before", &r->negation, true},
+                           {"negation", "behind", &r->undone, true},
+                           {"everywhere", "words", &r->everywhere, true},
+                           {"everywhere", "except", &r->except, true},
+                           {"everywhere", "closing", &r->excepted, true},
+                           {"corrections", NULL, &r->corrections, true},
+                           {"separators", "hard", &r->hard, false},
+                           {"separators", "soft", &r->soft, false},
+                           {"urgent", "words", &r->urgent, false},
+                           {"urgent", "alone", &r->urgent_alone, false},
+                           {"articles", NULL, &r->articles, false},
+                           {"joins", NULL, &r->joins, false}};
+    const size_t n = sizeof list / sizeof *list;
     int rc = PONS_OK;
-    for (size_t i = 0; rc == PONS_OK && i < sizeof list / sizeof *list; i++) {
+    for (size_t i = 0; rc == PONS_OK && i < n; i++) {
         char path[64];
-        const char *key = list[i].key;
-        snprintf(path, sizeof path, key ? "/%s/%s" : "/%s", list[i].section, key);
-        rc = words_load(list[i].words, key ? pons_get(doc, list[i].section) : doc,
-                        key ? key : list[i].section, path, err);
+        const char *key = list[i].key, *section = list[i].section;
+        const pons_value *in = pons_get(doc, section);
+        if (list[i].added && !(key ? pons_get(in, key) : in)) {
+            continue;
+        }
+        snprintf(path, sizeof path, key ? "/%s/%s" : "/%s", section, key);
+        if (key && (rc = section_check(doc, list, n, i, err)) != PONS_OK) {
+            return rc;
+        }
+        rc = key ? words_load(list[i].words, in, key, path, err)
+                 : words_load(list[i].words, doc, section, path, err);
     }
     return rc;
 }
 
 static int load_document(pons__intents *r, const pons_value *doc, pons_error *err)
 {
-    static const char *const keys[] = {"version",    "limits",  "fillers", "articles",
-                                       "separators", "joins",   "urgent",  "control",
-                                       "units",      "moments", "intents", NULL};
-    static const char *const fillers[] = {"leading", "trailing", NULL};
-    static const char *const separators[] = {"hard", "soft", NULL};
-    static const char *const urgent[] = {"words", "alone", NULL};
+    static const char *const keys[] = {"version",    "limits",      "fillers", "articles",
+                                       "separators", "joins",       "urgent",  "control",
+                                       "units",      "moments",     "intents", "negation",
+                                       "everywhere", "corrections", "topics",  NULL};
     int rc;
-    if ((rc = known_keys(doc, "", keys, err)) != PONS_OK ||
-        (rc = known_keys(pons_get(doc, "fillers"), "/fillers", fillers, err)) != PONS_OK ||
-        (rc = known_keys(pons_get(doc, "separators"), "/separators", separators, err)) != PONS_OK ||
-        (rc = known_keys(pons_get(doc, "urgent"), "/urgent", urgent, err)) != PONS_OK) {
+    if ((rc = known_keys(doc, "", keys, err)) != PONS_OK) {
         return rc;
     }
     if (pons_get_int(doc, "version", 0) != RULES_VERSION) {
@@ -358,7 +434,8 @@ static int load_document(pons__intents *r, const pons_value *doc, pons_error *er
     if ((rc = limits_load(r, doc, err)) != PONS_OK || (rc = lists_load(r, doc, err)) != PONS_OK ||
         (rc = controls_load(r, doc, err)) != PONS_OK ||
         (rc = times_load(&r->units, &r->unit_s, doc, "units", err)) != PONS_OK ||
-        (rc = times_load(&r->moments, &r->moment_s, doc, "moments", err)) != PONS_OK) {
+        (rc = times_load(&r->moments, &r->moment_s, doc, "moments", err)) != PONS_OK ||
+        (rc = pons_get(doc, "topics") ? topics_load(r, doc, err) : PONS_OK) != PONS_OK) {
         return rc;
     }
     const pons_value *intents = pons_get(doc, "intents");

@@ -24,7 +24,11 @@ const char *pons__control_word(pons__control control);
 typedef struct pons__intents {
     pons_value *doc; // referenced
     pons__words leading, trailing, articles, hard, soft, joins, urgent, urgent_alone, anywhere;
-    pons__words beside_yes; // the document's: leave a yes what it is
+    pons__words polite;                       // in `leading` and `trailing`, too
+    pons__words negation, undone;             // before what is not wanted, and behind it
+    pons__words corrections;                  // take back what was said before them
+    pons__words everywhere, except, excepted; // all zones, and what stands around those left out
+    pons__words beside_yes;                   // the document's: leave a yes what it is
     pons__words control[CONTROL_COUNT];
     pons__words units, moments;
     double *unit_s;   // (units.n)
@@ -32,6 +36,12 @@ typedef struct pons__intents {
     double wait_max_s;
     size_t goals_max;
     pons__patterns patterns;
+    pons__words asking; // of a question
+    struct pons__topic {
+        pons__intent intent;
+        pons__words words, with; // with: empty, or one of them too
+    } *topics;
+    size_t topics_n;
 } pons__intents;
 
 // PONS_EINVAL with the path of what is bad.
@@ -56,6 +66,9 @@ int pons__phrases_for(pons__rules *p, const pons_value *world, const pons__patte
 
 int pons__policy_parse(void *self, const char *text, const pons_value *world, pons_value **ret,
                        pons_error *err); // intent_parse.c
+// The same; *ret_unknown (may be NULL): bytes of a name that nobody knows, where that was the fault.
+int pons__parse(pons__rules *rules, const char *text, const pons_value *world, pons_value **ret,
+                size_t *ret_unknown, pons_error *err);
 int pons__policy_decide(void *self, const pons_value *observation, pons_value **ret,
                         pons_error *err); // decide_rules.c
 // "do SKILL {…}" as a goal. PONS_ENOTFOUND: it is not that; PONS_EINVAL: it is, and wrong (skill_call.c).

@@ -10,13 +10,21 @@
 //   4. loosely: a slot holds any words. That never makes a goal; it makes the message that says
 //      which zone or object is unknown, and which are known.
 //
-// What cannot be understood but holds a word that stops ("anywhere" in the intents) is a stop.
+// A wish behind a word that negates ("not the kitchen", 不要去厨房) is none: it is what is cancelled. One behind a word
+// that corrects ("no wait", 不对) takes the place of those before it. What is asked moves nothing, unless it is asked
+// politely. What cannot be understood but holds a word that stops ("anywhere" in the intents) is a stop.
 #include "intents/intent_file.h"
+#include "pons/language.h"
+#include "pons/spelling.h"
 #include "pons/yes_no.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+// What a person is told, in their language.
+#define SAID(s, en, own) ((s)->zh ? (own) : (en))
 
 #define TEXT_MAX       1024 // bytes of one utterance
 #define LOOSE_MAX      240  // bytes of a wish that is tried loosely: the search is cubic
@@ -42,7 +50,10 @@ typedef struct span {
 typedef struct capture {
     const name *zone[LIST_MAX];
     size_t zones_n;
+    bool everywhere; // all zones but those
     const name *object, *place;
+    int64_t nth;   // from 1; -1: the last
+    bool numbered; // "task 3", which may be its name
     bool has_seconds;
     double seconds;
     bool has_number;
@@ -66,9 +77,17 @@ typedef struct session {
     name *names; // (names_n), longest first
     size_t names_n;
     pons_value *goals;
+    pons_value *undone; // goals that are not wanted
+    int64_t nth;        // the task that is not wanted, from 1; -1: the last; 0: none
+    bool numbered;
     pons__control control;
     bool urgent;
-    bool asks; // a question: a bare name in it is no wish
+    bool asks;   // a question: a bare name in it is no wish
+    bool polite; // but a request
+    bool took_back, guessed;
+    const name *last; // the thing that was said last
+    bool zh;          // in which language it is answered
+    size_t *unknown;
     pons_error *err;
 } session;
 
@@ -128,16 +147,34 @@ done:
     return rc;
 }
 
+// "living room", and as some write it, "livingroom".
+static int names_add_both(session *s, const char *text, const char *id, bool object)
+{
+    char joined[64];
+    size_t n = 0;
+    const int rc = names_add(s, text, id, object);
+    for (size_t i = 0; text && text[i] && n < sizeof joined; i++) {
+        if (text[i] != ' ' && text[i] != '_') {
+            joined[n++] = text[i];
+        }
+    }
+    if (rc != PONS_OK || !text || n == strlen(text) || n == sizeof joined) {
+        return rc;
+    }
+    joined[n] = '\0';
+    return names_add(s, joined, id, object);
+}
+
 // names: {lang: text or [text…]}, [text…], or text.
 static int names_add_all(session *s, const pons_value *names, const char *id, bool object)
 {
     int rc = PONS_OK;
     if (json_is_string(names)) {
-        return names_add(s, json_string_value(names), id, object);
+        return names_add_both(s, json_string_value(names), id, object);
     }
     if (json_is_array(names)) {
         for (size_t i = 0; rc == PONS_OK && i < json_array_size(names); i++) {
-            rc = names_add(s, json_string_value(json_array_get(names, i)), id, object);
+            rc = names_add_both(s, json_string_value(json_array_get(names, i)), id, object);
         }
     } else if (json_is_object(names)) {
         pons_each_member(lang, list, names) {
@@ -158,7 +195,7 @@ static int names_load(session *s, const char *key, bool object)
         const pons_value *thing = json_array_get(list, i);
         const char *id =
             json_is_string(thing) ? json_string_value(thing) : pons_get_str(thing, "id", NULL);
-        if (id && (rc = names_add(s, id, id, object)) == PONS_OK) {
+        if (id && (rc = names_add_both(s, id, id, object)) == PONS_OK) {
             rc = names_add_all(s, pons_get(thing, "names"), id, object);
         }
     }
@@ -188,6 +225,35 @@ static void session_fini(session *s)
     free(s->names);
     pons__fold_fini(&s->f);
     json_decref(s->goals);
+    json_decref(s->undone);
+}
+
+// The verb as it is ordered: "would you mind going to", "cancel going to", "instead of bringing": go to, bring.
+static void plain_verbs(pons__fold *f)
+{
+    static const char *const before[] = {"mind",  "cancel", "skip", "forget about", "forget",
+                                         "avoid", "bother", "of",   "than",         "not"};
+    for (size_t i = 0; i < f->n; i++) {
+        size_t lo = 0;
+        for (size_t k = 0; !lo && k < sizeof before / sizeof before[0]; k++) {
+            lo = f->quoted[i] ? 0 : pons__literal_at(f->s, i, f->n, before[k]);
+        }
+        size_t hi = lo ? pons__skip_spaces(f->s, lo, f->n) : 0;
+        lo = hi;
+        while (lo && f->s[hi] >= 'a' && f->s[hi] <= 'z') {
+            hi++;
+        }
+        if (hi < lo + 5 || strncmp(f->s + hi - 3, "ing", 3) != 0 ||
+            strncmp(f->s + hi - 5, "thing", 5) == 0 || strncmp(f->s + hi - 5, "bring", 5) == 0) {
+            continue;
+        }
+        const char *stem = f->s + hi - 3;
+        const bool e = stem[-1] == 'v' || (stem[-1] == 'k' && stem[-2] == 'a') ||
+                       (stem[-1] == 'g' && stem[-2] == 'r');        // moving, taking, charging
+        const bool twice = stem[-1] == stem[-2] && stem[-1] == 'l'; // patrolling
+        f->s[hi - 3] = 'e';
+        pons__fold_cut(f, hi - 3 + e - twice, hi);
+    }
 }
 
 // What makes a question of a sentence; whether something was done is no wish, whatever stands before it.
@@ -199,6 +265,7 @@ static int session_init(session *s, const pons__intents *r, const char *text,
 {
     *s = (session){.r = r, .text = text, .world = world, .control = CONTROL_NONE, .err = err};
     size_t len = text ? strlen(text) : 0;
+    s->zh = pons_language_chinese(text);
     if (len > TEXT_MAX) {
         return pons_error_set(err, PONS_EINVAL, "rules",
                               "the goal is %zu bytes long; at most %d are understood", len,
@@ -210,13 +277,19 @@ static int session_init(session *s, const pons__intents *r, const char *text,
     }
     json_decref(valid);
     s->goals = json_array();
-    if (!s->goals || pons__fold_init(&s->f, text ? text : "", len) != PONS_OK) {
+    s->undone = json_array();
+    if (!s->goals || !s->undone || pons__fold_init(&s->f, text ? text : "", len) != PONS_OK) {
         session_fini(s);
         return no_memory(err);
     }
     for (size_t i = 0; len && i < sizeof asking / sizeof *asking; i++) {
         s->asks = s->asks || strstr(text, asking[i]);
     }
+    for (size_t i = 0; i < s->f.n; i += pons__char_len(s->f.s, i)) {
+        s->polite =
+            s->polite || (!s->f.quoted[i] && pons__word_at(&r->polite, s->f.s, i, s->f.n, NULL));
+    }
+    plain_verbs(&s->f);
     int rc = names_load(s, "zones", false);
     if (rc == PONS_OK) {
         rc = names_load(s, "objects", true);
@@ -266,6 +339,19 @@ static bool only_fillers(const session *s, size_t pos, size_t end)
         }
         pos = after;
     }
+}
+
+// One of a list of literals: 0, or the position after it.
+static size_t literal_of_list(const char *t, size_t pos, size_t end, const char *const *list,
+                              size_t n, size_t *ret_which)
+{
+    size_t after = 0;
+    for (*ret_which = 0; *ret_which < n; ++*ret_which) {
+        if ((after = pons__literal_at(t, pos, end, list[*ret_which]))) {
+            return after;
+        }
+    }
+    return 0;
 }
 
 static pons__candidates candidates(const session *s, size_t pos, size_t end)
@@ -379,21 +465,38 @@ static void keep_name(capture *c, pons__slot slot, const name *n)
 static bool match(const session *s, const pons__pattern *p, size_t i, size_t pos, size_t end,
                   unsigned m, capture *c);
 
+// "It", 它: what this sentence was about last. 0, or the position after it.
+static size_t pronoun_at(const session *s, size_t pos, size_t end)
+{
+    static const char *const words[] = {"it", "them", "that", "它", "它们"};
+    size_t which;
+    return s->last ? literal_of_list(s->f.s, pos, end, words, 5, &which) : 0;
+}
+
 // Tries each known name at pos, longest first, with and without articles before it.
 static bool match_name(const session *s, const pons__pattern *p, size_t i, size_t pos, size_t end,
                        unsigned m, capture *c)
 {
+    const capture before = *c;
+    const size_t it = p->item[i].slot == SLOT_OBJECT ? pronoun_at(s, pos, end) : 0;
+    c->object = it ? s->last : c->object;
+    if (it && match(s, p, i + 1, it, end, m, c)) {
+        return true;
+    }
+    *c = before;
     for (size_t k = 0; k <= ARTICLES_MAX; k++) {
         for (size_t j = 0; j < s->names_n; j++) {
             const name *n = &s->names[j];
             size_t after =
                 kind_fits(p->item[i].slot, n) ? pons__literal_at(s->f.s, pos, end, n->s) : 0;
-            capture saved = *c;
+            if (!after) {
+                continue;
+            }
             keep_name(c, p->item[i].slot, n);
-            if (after && match(s, p, i + 1, after, end, m, c)) {
+            if (match(s, p, i + 1, after, end, m, c)) {
                 return true;
             }
-            *c = saved;
+            *c = before;
         }
         if (!(pos = pons__word_at(&s->r->articles, s->f.s, pos, end, NULL))) {
             break;
@@ -442,6 +545,43 @@ static bool match_unknown(const session *s, const pons__pattern *p, size_t i, si
     return false;
 }
 
+// A list of zones from pos on into c: how far it goes, 0: there is none.
+static size_t left_out(const session *s, size_t pos, size_t end, capture *c)
+{
+    size_t after = 0, at = pos;
+    for (c->zones_n = 0; c->zones_n < LIST_MAX && at;) {
+        const size_t zone = zone_here(s, at, end, &c->zone[c->zones_n]);
+        if (!zone) {
+            break;
+        }
+        c->zones_n++;
+        after = zone;
+        at = pons__word_at(&s->r->joins, s->f.s, zone, end, NULL);
+    }
+    return after;
+}
+
+// "Every room except the kitchen", 除了厨房，其他房间: all zones but those in c. 0, or the position after it.
+static size_t everywhere_at(const session *s, size_t pos, size_t end, capture *c)
+{
+    const char *t = s->f.s;
+    size_t after, out = pons__word_at(&s->r->except, t, pos, end, NULL);
+    if (out) {
+        if (!(out = left_out(s, out, end, c))) {
+            return 0;
+        }
+        after = pons__word_at(&s->r->excepted, t, out, end, NULL);
+        out = skip_punctuation(s, after ? after : out, end);
+        after = pons__word_at(&s->r->everywhere, t, out, end, NULL);
+        return after ? after : out;
+    }
+    after = pons__word_at(&s->r->articles, t, pos, end, NULL);
+    after = pons__word_at(&s->r->everywhere, t, after ? after : pos, end, NULL);
+    out = after ? pons__word_at(&s->r->except, t, skip_punctuation(s, after, end), end, NULL) : 0;
+    out = out ? left_out(s, out, end, c) : 0;
+    return out ? out : after;
+}
+
 // A list of zones, the longest first; loosely, its last may be unknown.
 static bool match_list(const session *s, const pons__pattern *p, size_t i, size_t pos, size_t end,
                        unsigned m, capture *c)
@@ -449,6 +589,12 @@ static bool match_list(const session *s, const pons__pattern *p, size_t i, size_
     capture saved = *c;
     const name *zone[LIST_MAX];
     size_t after[LIST_MAX], n = 0, at = pos;
+    const size_t all = p->known_only ? 0 : everywhere_at(s, pos, end, c);
+    c->everywhere = all != 0;
+    if (all && match(s, p, i + 1, all, end, m, c)) {
+        return true;
+    }
+    *c = saved;
     while (n < LIST_MAX && (after[n] = zone_here(s, at, end, &zone[n]))) {
         size_t join = pons__word_at(&s->r->joins, s->f.s, after[n], end, NULL);
         n++;
@@ -588,6 +734,53 @@ static bool match_coords(const session *s, const pons__pattern *p, size_t i, siz
     return false;
 }
 
+// "The second task", "number two", "task 3", "the last one", 第二个任务, 最后一个. 0, or the position after it.
+static size_t nth_at(const session *s, size_t pos, size_t end, int64_t *ret, bool *ret_numbered)
+{
+    static const char *const lasts[] = {"last",   "latest",   "newest", "最后一个", "最后那个",
+                                        "刚才的", "刚才那个", "刚刚的", "上一个",   "最新的"};
+    static const char *const ordinals[] = {"first", "second",  "third",  "fourth", "fifth",
+                                           "sixth", "seventh", "eighth", "ninth",  "tenth"};
+    static const char *const units[] = {"st", "nd", "rd", "th", "个", "条", "项", "号"},
+                             *const nouns[] = {"task",  "one",  "goal",   "job",  "wish", "request",
+                                               "thing", "任务", "的任务", "目标", "的",   "事"},
+                             *const signs[] = {"number", "task number", "task", "任务", "#", "第"};
+    const char *t = s->f.s;
+    size_t at = pons__word_at(&s->r->articles, t, pos, end, NULL), after = 0;
+    at = pons__skip_spaces(t, at ? at : pos, end);
+#define ONE_OF(list, from) literal_of_list(t, from, end, list, sizeof list / sizeof list[0], &which)
+    size_t which = 0;
+    double number = 0;
+    *ret_numbered = false;
+    if ((after = ONE_OF(lasts, at))) {
+        *ret = -1;
+    } else if ((after = ONE_OF(ordinals, at))) {
+        *ret = (int64_t)which + 1;
+    } else {
+        const size_t sign = ONE_OF(signs, at);
+        *ret_numbered = sign && which < 5; // and not 第
+        after = pons__number_at(t, sign ? sign : at, end, &number);
+        size_t unit = after ? ONE_OF(units, after) : 0;
+        bool ordinal = unit && which < 4;
+        // "2nd": a literal is a word of its own, and this is an end of one
+        for (size_t k = 0; after && !unit && k < 4; k++) {
+            unit = strncmp(t + after, units[k], 2) == 0 ? after + 2 : 0;
+            ordinal = unit != 0;
+        }
+        if (!after || (!sign && !ordinal) || number < 1 || number != (int64_t)number ||
+            number > 1000) {
+            return 0;
+        }
+        after = unit ? unit : after;
+        *ret = (int64_t)number;
+    }
+    for (size_t noun; (noun = ONE_OF(nouns, after));) {
+        after = noun;
+    }
+#undef ONE_OF
+    return after;
+}
+
 // The rest of the wish, its quotes taken off.
 static bool match_text(const session *s, size_t pos, size_t end, capture *c)
 {
@@ -631,6 +824,9 @@ static bool match(const session *s, const pons__pattern *p, size_t i, size_t pos
         after = signed_at(s, pos, end, &c->number);
         c->has_number = after != 0;
         return after && match(s, p, i + 1, after, end, m, c);
+    case SLOT_NTH:
+        after = nth_at(s, pos, end, &c->nth, &c->numbered);
+        return after && match(s, p, i + 1, after, end, m, c);
     case SLOT_COORDS:
         return match_coords(s, p, i, pos, end, m, c);
     case SLOT_TEXT:
@@ -668,10 +864,31 @@ static size_t separator_at(const session *s, size_t pos, size_t end, bool *ret_h
     return after ? after : pons__word_at(&s->r->soft, s->f.s, pos, end, NULL);
 }
 
+static pons__intent wish_begins(const session *s, size_t pos, size_t end, bool known,
+                                bool *control);
+
+// A word that takes back what was said, or that negates what is behind it. 0, or the position after it.
+static size_t opener_at(const session *s, size_t pos, size_t end)
+{
+    const size_t no = pons__word_at(&s->r->negation, s->f.s, pos, end, NULL);
+    const size_t other = pons__word_at(&s->r->corrections, s->f.s, pos, end, NULL);
+    return no > other ? no : other;
+}
+
+// And a wish behind it.
+static bool opens(const session *s, size_t pos, size_t end)
+{
+    const name *n;
+    const size_t after = opener_at(s, pos, end);
+    return after && (wish_begins(s, after, end, true, NULL) != INTENT_NONE ||
+                     zone_here(s, skip_punctuation(s, after, end), end, &n) ||
+                     name_here(s, skip_punctuation(s, after, end), end, &n));
+}
+
 // A word that controls the robot, and then an end or a separator.
 static bool control_begins(const session *s, size_t pos, size_t end)
 {
-    for (pons__control c = CONTROL_STOP; c <= CONTROL_CONTINUE; c++) {
+    for (pons__control c = CONTROL_STOP; c <= CONTROL_NO; c++) {
         size_t after = pons__word_at(&s->r->control[c], s->f.s, pos, end, NULL);
         bool hard;
         if (after && (only_fillers(s, after, end) || separator_at(s, after, end, &hard))) {
@@ -687,7 +904,7 @@ static pons__intent wish_begins(const session *s, size_t pos, size_t end, bool k
     size_t at[STARTS_MAX];
     size_t n = starts(s, pos, end, at);
     for (size_t k = 0; k < n; k++) {
-        if (control && control_begins(s, at[k], end)) {
+        if (control && (control_begins(s, at[k], end) || opens(s, at[k], end))) {
             *control = true;
             return INTENT_NONE;
         }
@@ -715,16 +932,26 @@ static void next_cut(const session *s, size_t pos, size_t *ret_end, size_t *ret_
     bool say = wish_begins(s, pos, end, false, NULL) == INTENT_SAY;
     size_t at[STARTS_MAX]; // "go and" before a wish holds no cut
     size_t n_starts = starts(s, pos, end, at);
-    for (size_t i = n_starts ? at[n_starts - 1] : pos; i < end;) {
-        const name *n;
+    const size_t first = n_starts ? at[n_starts - 1] : pos;
+    const size_t opened = opener_at(s, first, end);
+    const name *n;
+    const size_t no_name = opened ? zone_here(s, opened, end, &n) : 0; // "not the kitchen, …"
+    for (size_t i = opened ? opened : first; i < end;) {
         size_t after;
-        bool hard, control = false;
+        int64_t nth;
+        bool hard, numbered, control = false;
         if (s->f.quoted[i]) {
             i++;
-        } else if ((after = name_here(s, i, end, &n))) {
+        } else if ((after = name_here(s, i, end, &n)) ||
+                   (after = pons__word_at(&s->r->polite, s->f.s, i, end, NULL)) ||
+                   (after = nth_at(s, i, end, &nth, &numbered))) {
             i = after;
+        } else if (!say && opens(s, i, end)) {
+            *ret_end = *ret_next = i; // "the bedroom not the kitchen"
+            return;
         } else if ((after = separator_at(s, i, end, &hard)) &&
-                   (hard || wish_begins(s, after, end, say, &control) != INTENT_NONE || control)) {
+                   (hard || wish_begins(s, after, end, say, &control) != INTENT_NONE || control ||
+                    (i == no_name && t[i] == ',' && zone_here(s, after, end, &n)))) {
             *ret_end = i;
             *ret_next = after;
             return;
@@ -740,7 +967,9 @@ static void next_cut(const session *s, size_t pos, size_t *ret_end, size_t *ret_
 static int ambiguous(const session *s, const name *n)
 {
     return pons_error_set(s->err, PONS_EINVAL, "rules",
-                          "\"%s\" may be %s or %s; use the name of one", n->s, n->id, n->other_id);
+                          SAID(s, "\"%s\" may be %s or %s; use the name of one",
+                               "“%s”可能是 %s，也可能是 %s：请说其中一个的名字"),
+                          n->s, n->id, n->other_id);
 }
 
 // Appends one goal; takes its slots, an object (NULL: no memory).
@@ -748,8 +977,10 @@ static int goal_add(session *s, pons__intent intent, pons_value *slots, span wis
 {
     if (json_array_size(s->goals) >= s->r->goals_max) {
         json_decref(slots);
-        return pons_error_set(s->err, PONS_EINVAL, "rules", "more than %zu goals in one sentence",
-                              s->r->goals_max);
+        return pons_error_set(
+            s->err, PONS_EINVAL, "rules",
+            SAID(s, "more than %zu goals in one sentence", "一句话里的目标超过了 %zu 个"),
+            s->r->goals_max);
     }
     pons_value *goal = pons_object("intent", json_string(pons__intent_word(intent)), NULL);
     if (!goal || json_object_update_new(goal, slots) != 0 ||
@@ -762,28 +993,71 @@ static int goal_add(session *s, pons__intent intent, pons_value *slots, span wis
     return PONS_OK;
 }
 
+static bool is_said(const capture *c, const char *id)
+{
+    for (size_t i = 0; i < c->zones_n; i++) {
+        if (strcmp(c->zone[i]->id, id) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Without a zone all zones of the world; what a person has named there (`named`) is a point, and no zone of it.
 static int patrol_add(session *s, const capture *c, span wish)
 {
     pons_value *zones = json_array();
     const pons_value *all = pons_get(s->world, "zones");
-    if (c->zones_n == 0) {
-        for (size_t i = 0; i < json_array_size(all); i++) {
-            const pons_value *zone = json_array_get(all, i);
-            const char *id =
-                json_is_string(zone) ? json_string_value(zone) : pons_get_str(zone, "id", NULL);
-            if (id) {
-                json_array_append_new(zones, json_string(id));
-            }
+    const bool listed = c->zones_n > 0 && !c->everywhere;
+    for (size_t i = 0; !listed && i < json_array_size(all); i++) {
+        const pons_value *zone = json_array_get(all, i);
+        const char *id =
+            json_is_string(zone) ? json_string_value(zone) : pons_get_str(zone, "id", NULL);
+        if (id && !is_said(c, id) && !pons_get_bool(zone, "named", false)) {
+            json_array_append_new(zones, json_string(id));
         }
     }
-    for (size_t i = 0; i < c->zones_n; i++) {
+    for (size_t i = 0; listed && i < c->zones_n; i++) {
         json_array_append_new(zones, json_string(c->zone[i]->id));
     }
     if (json_array_size(zones) == 0) {
         json_decref(zones);
-        return pons_error_set(s->err, PONS_EINVAL, "rules", "no zones are known to patrol");
+        return pons_error_set(s->err, PONS_EINVAL, "rules",
+                              SAID(s, "no zones are known to patrol", "没有可以巡逻的地方"));
     }
     return goal_add(s, INTENT_PATROL, pons_object("zones", zones, NULL), wish);
+}
+
+// Of several, the one that goes first in pons__control.
+static void keep_control(session *s, pons__control c)
+{
+    if (c != CONTROL_NONE && (s->control == CONTROL_NONE || c < s->control)) {
+        s->control = c;
+    }
+}
+
+static pons_value *id_of(const name *n)
+{
+    return n ? json_string(n->id) : NULL;
+}
+
+static int go_add(session *s, const capture *c, span wish)
+{
+    if (c->coords_n >= 2) {
+        pons_value *yaw = c->coords_n > 2 ? json_real(c->coords[2]) : NULL;
+        pons_value *pose = pons_object("x", json_real(c->coords[0]), "y", json_real(c->coords[1]),
+                                       "yaw", yaw, NULL);
+        return goal_add(s, INTENT_GO_TO, pons_object("pose", pose, NULL), wish);
+    }
+    if (c->everywhere) {
+        return patrol_add(s, c, wish);
+    }
+    // a list is a goal each; the last zone only, for "from A to B"
+    int rc = PONS_OK;
+    for (size_t i = 0; i < c->zones_n && rc == PONS_OK; i++) {
+        rc = goal_add(s, INTENT_GO_TO, pons_object("zone", id_of(c->zone[i]), NULL), wish);
+    }
+    return rc;
 }
 
 static int wait_add(session *s, const capture *c, span wish)
@@ -793,10 +1067,14 @@ static int wait_add(session *s, const capture *c, span wish)
                                            : 1;
     if (!(seconds > 0) || seconds > s->r->wait_max_s) {
         return pons_error_set(s->err, PONS_EINVAL, "rules",
-                              "cannot wait %g s; more than 0 and at most %g s", seconds,
-                              s->r->wait_max_s);
+                              SAID(s, "cannot wait %g s; more than 0 and at most %g s",
+                                   "等不了 %g 秒：要大于 0 秒，最多 %g 秒"),
+                              seconds, s->r->wait_max_s);
     }
-    return goal_add(s, INTENT_WAIT, pons_object("seconds", json_real(seconds), NULL), wish);
+    const int rc = c->zones_n > 0 ? go_add(s, c, wish) : PONS_OK; // where it waits
+    return rc < 0
+               ? rc
+               : goal_add(s, INTENT_WAIT, pons_object("seconds", json_real(seconds), NULL), wish);
 }
 
 // The arguments of a phrase, its {"number": factor} replaced by what was said times the factor.
@@ -814,32 +1092,13 @@ static pons_value *args_of(const pons_value *args, const capture *c)
     return ret;
 }
 
-static pons_value *id_of(const name *n)
-{
-    return n ? json_string(n->id) : NULL;
-}
-
-static int go_add(session *s, const capture *c, span wish)
-{
-    if (c->coords_n >= 2) {
-        pons_value *yaw = c->coords_n > 2 ? json_real(c->coords[2]) : NULL;
-        pons_value *pose = pons_object("x", json_real(c->coords[0]), "y", json_real(c->coords[1]),
-                                       "yaw", yaw, NULL);
-        return goal_add(s, INTENT_GO_TO, pons_object("pose", pose, NULL), wish);
-    }
-    // a list is a goal each; the last zone only, for "from A to B"
-    int rc = PONS_OK;
-    for (size_t i = 0; i < c->zones_n && rc == PONS_OK; i++) {
-        rc = goal_add(s, INTENT_GO_TO, pons_object("zone", id_of(c->zone[i]), NULL), wish);
-    }
-    return rc;
-}
-
-static int look_add(session *s, const capture *c, span wish)
+// asked: it is answered from what is known, and nobody goes there.
+static int look_add(session *s, const capture *c, bool asked, span wish)
 {
     const name *zone = c->zones_n > 0 ? c->zone[0] : NULL;
-    const int rc =
-        zone ? goal_add(s, INTENT_GO_TO, pons_object("zone", id_of(zone), NULL), wish) : PONS_OK;
+    const int rc = zone && !asked
+                       ? goal_add(s, INTENT_GO_TO, pons_object("zone", id_of(zone), NULL), wish)
+                       : PONS_OK;
     if (rc != PONS_OK) {
         return rc;
     }
@@ -847,23 +1106,70 @@ static int look_add(session *s, const capture *c, span wish)
                     pons_object("object", id_of(c->object), "zone", id_of(zone), NULL), wish);
 }
 
+static int not_understood(const session *s, span w)
+{
+    span o = source_span(s, w);
+    const char *text = s->text + o.lo;
+    const int n = quote_len(text, o.hi - o.lo);
+    if (pons__pace_stated(s->r, &s->f)) {
+        return pons_error_set(s->err, PONS_EINVAL, "rules",
+                              SAID(s,
+                                   "that is how fast it goes: say \"faster\" (快一点) or "
+                                   "\"slower\" (慢一点)",
+                                   "这是在说速度：请说“快一点”或“慢一点”"));
+    }
+    return pons_error_set(s->err, PONS_EINVAL, "rules",
+                          SAID(s,
+                               "did not understand \"%.*s\": say it in other words, or say "
+                               "\"help\" for what can be said",
+                               "没听懂“%.*s”：请换个说法，或者说“帮助”，看看我会什么"),
+                          n, text);
+}
+
+// "Get the apple and bring it to the study" is one way: what was only to be fetched is brought there.
+static void drop_fetched(session *s, const capture *c)
+{
+    const size_t n = json_array_size(s->goals);
+    const pons_value *had = json_array_get(s->goals, n - 1);
+    const char *intent = pons_get_str(had, "intent", "");
+    const bool fetched = strcmp(intent, "bring") == 0 || strcmp(intent, "pick") == 0;
+    if (n > 0 && c->place && c->object == s->last && fetched && !pons_get(had, "place") &&
+        strcmp(pons_get_str(had, "object", ""), c->object->id) == 0) {
+        json_array_remove(s->goals, n - 1);
+    }
+}
+
+static const name *of_two(const capture *c)
+{
+    const name *of = c->object && c->object->other_id ? c->object : NULL;
+    of = c->place && c->place->other_id ? c->place : of;
+    for (size_t i = 0; i < c->zones_n && !of; i++) {
+        of = c->zone[i]->other_id ? c->zone[i] : NULL;
+    }
+    return of;
+}
+
 static int goals_add(session *s, const pons__pattern *p, const capture *c, span wish)
 {
-    if (c->object && c->object->other_id) {
-        return ambiguous(s, c->object);
+    const name *two = of_two(c);
+    capture with = *c; // "… and put it there", 拿起来放到那里
+    if (two) {
+        return ambiguous(s, two);
     }
-    if (c->place && c->place->other_id) {
-        return ambiguous(s, c->place);
+    if (!c->object && p->means.intent == INTENT_PUT) {
+        with.object = s->last;
+        c = &with;
     }
-    for (size_t i = 0; i < c->zones_n; i++) {
-        if (c->zone[i]->other_id) {
-            return ambiguous(s, c->zone[i]);
-        }
+    if (!c->object && p->means.intent == INTENT_PUT) {
+        return not_understood(s, wish);
     }
+    s->last = c->object ? c->object : s->last;
     switch (p->means.intent) {
     case INTENT_GO_TO:
         return go_add(s, c, wish);
     case INTENT_BRING:
+        drop_fetched(s, c);
+        // fall through
     case INTENT_PUT:
     case INTENT_PICK:
     case INTENT_PUT_DOWN:
@@ -871,7 +1177,7 @@ static int goals_add(session *s, const pons__pattern *p, const capture *c, span 
                         pons_object("object", id_of(c->object), "place", id_of(c->place), NULL),
                         wish);
     case INTENT_LOOK_FOR: // where it is looked for, and then whether it is there
-        return look_add(s, c, wish);
+        return look_add(s, c, p->means.args != NULL, wish);
     case INTENT_WAIT:
         return wait_add(s, c, wish);
     case INTENT_WHERE:
@@ -888,6 +1194,11 @@ static int goals_add(session *s, const pons__pattern *p, const capture *c, span 
         return goal_add(s, INTENT_SAY, json_object(), c->text);
     case INTENT_PATROL:
         return patrol_add(s, c, wish);
+    case INTENT_CANCEL:
+        s->nth = c->nth;
+        s->numbered = c->numbered;
+        keep_control(s, CONTROL_CANCEL);
+        return PONS_OK;
     default:
         return goal_add(s, p->means.intent, json_object(), wish);
     }
@@ -917,20 +1228,74 @@ static void list_known(const session *s, const char *key, char *buf, size_t cap)
     }
 }
 
+// The known names that were probably meant, of different things: how many, at most 2.
+static size_t meant_names(const session *s, const char *text, size_t n, pons__slot slot,
+                          const char *ret[2])
+{
+    pons__fold f;
+    int edits[2] = {INT_MAX, INT_MAX};
+    const char *id[2] = {NULL, NULL};
+    if (pons__fold_init(&f, text, n) != PONS_OK) {
+        return 0;
+    }
+    for (size_t i = 0; i < s->names_n; i++) {
+        const name *known = &s->names[i];
+        pons_meant meant = pons_meant_of(f.s, f.n);
+        pons_meant_try(&meant, known->s, strlen(known->s));
+        if (!meant.best || !kind_fits(slot == SLOT_ZONES ? SLOT_ZONE : slot, known)) {
+            continue;
+        }
+        const bool nearer = meant.edits < edits[0];
+        const size_t at = nearer || (id[0] && strcmp(id[0], known->id) == 0) ? 0 : 1;
+        if (at == 0 && nearer) {
+            edits[1] = INT_MAX; // what was as near as that is not as near as this
+        }
+        if (meant.edits < edits[at]) {
+            edits[at] = meant.edits;
+            id[at] = known->id;
+            ret[at] = known->s;
+        }
+    }
+    pons__fold_fini(&f);
+    return (edits[0] != INT_MAX) + (edits[0] != INT_MAX && edits[1] == edits[0]);
+}
+
 static int unknown_name(const session *s, const capture *c)
 {
     bool object = c->unknown_slot == SLOT_OBJECT;
-    const char *kind = object ? "object" : c->unknown_slot == SLOT_PLACE ? "place" : "zone";
+    const char *where = c->unknown_slot == SLOT_PLACE ? "place" : "zone";
+    const char *kind = object ? "object" : where;
     char known[KNOWN_LIST_MAX];
     list_known(s, object ? "objects" : "zones", known, sizeof known);
     span o = source_span(s, c->unknown);
-    int n = quote_len(s->text + o.lo, o.hi - o.lo);
-    return *known
-               ? pons_error_set(s->err, PONS_EINVAL, "rules", "unknown %s \"%.*s\"; known %s: %s",
-                                kind, n, s->text + o.lo, object ? "objects" : "zones", known)
-               : pons_error_set(s->err, PONS_EINVAL, "rules",
-                                "unknown %s \"%.*s\"; no %s are known", kind, n, s->text + o.lo,
-                                object ? "objects" : "zones");
+    const char *text = s->text + o.lo, *thing = object ? "东西" : "地方";
+    const int n = quote_len(text, o.hi - o.lo);
+    const char *meant[2];
+    const size_t meant_n = meant_names(s, text, o.hi - o.lo, c->unknown_slot, meant);
+    const char *between = meant_n < 2 ? "" : SAID(s, " or ", "”或“");
+    const char *also = meant_n < 2 ? "" : meant[1];
+    if (s->unknown) {
+        *s->unknown = o.hi - o.lo;
+    }
+    if (meant_n > 0 && s->zh) {
+        return pons_error_set(s->err, PONS_EINVAL, "rules", "没有叫“%.*s”的%s，是不是指“%s%s%s”？",
+                              n, text, thing, meant[0], between, also);
+    }
+    if (meant_n > 0) {
+        return pons_error_set(s->err, PONS_EINVAL, "rules",
+                              "there is no %s \"%.*s\"; did you mean %s%s%s?",
+                              object ? "object" : "place", n, text, meant[0], between, also);
+    }
+    if (!*known && !s->zh) {
+        return pons_error_set(s->err, PONS_EINVAL, "rules", "unknown %s \"%.*s\"; no %s are known",
+                              kind, n, text, object ? "objects" : "zones");
+    }
+    if (!s->zh) {
+        return pons_error_set(s->err, PONS_EINVAL, "rules", "unknown %s \"%.*s\"; known %s: %s",
+                              kind, n, text, object ? "objects" : "zones", known);
+    }
+    return pons_error_set(s->err, PONS_EINVAL, "rules", "没有叫“%.*s”的%s；认识的%s：%s", n, text,
+                          thing, thing, *known ? known : "没有");
 }
 
 // ---- one wish -----------------------------------------------------------------------------------
@@ -965,14 +1330,6 @@ static bool outright(const session *s)
                                     .n_yes = yes->n,
                                     .n_beside = beside->n};
     return pons_yes_no_of(s->text, &more, NULL) == PONS_SAID_YES;
-}
-
-// Of several, the one that goes first in pons__control.
-static void keep_control(session *s, pons__control c)
-{
-    if (c != CONTROL_NONE && (s->control == CONTROL_NONE || c < s->control)) {
-        s->control = c;
-    }
 }
 
 pons__control pons__policy_control(const pons__intents *r, const char *text)
@@ -1023,11 +1380,11 @@ static const pons__pattern *match_strictly(const session *s, span w, capture *re
 }
 
 // The match with the fewest unknown names.
-static bool match_loosely(const session *s, span w, capture *ret)
+static const pons__pattern *match_loosely(const session *s, span w, capture *ret)
 {
     size_t at[STARTS_MAX];
     size_t n = w.hi - w.lo <= LOOSE_MAX ? starts(s, w.lo, w.hi, at) : 0;
-    bool found = false;
+    const pons__pattern *found = NULL;
     for (size_t k = 0; k < n; k++) {
         pons__candidates list = candidates(s, at[k], w.hi);
         for (const pons__pattern *p; (p = pons__candidates_next(&list));) {
@@ -1036,20 +1393,82 @@ static bool match_loosely(const session *s, span w, capture *ret)
                 match(s, p, 0, at[k], w.hi, LOOSE, &c) &&
                 (!found || c.unknown_n < ret->unknown_n)) {
                 *ret = c;
-                found = true;
+                found = p;
             }
         }
     }
     return found;
 }
 
+// "… twice", "… three times", …两遍: how often, and the wish before it; 0: that is not said.
+static size_t times_of(const session *s, span *w)
+{
+    static const char *const words[] = {"once", "twice", "thrice"}, *const units[] = {
+                                                                        "times", "time", "次",
+                                                                        "遍",    "回",   "圈"};
+    for (size_t i = w->lo + 1; i < w->hi; i += pons__char_len(s->f.s, i)) {
+        size_t which;
+        double n = 0;
+        size_t after = s->f.quoted[i] ? 0 : literal_of_list(s->f.s, i, w->hi, words, 3, &which);
+        n = after ? (double)which + 1 : 0;
+        if (!after && !s->f.quoted[i] && (after = pons__number_at(s->f.s, i, w->hi, &n))) {
+            after = literal_of_list(s->f.s, after, w->hi, units, 6, &which);
+        }
+        if (after && only_fillers(s, after, w->hi) && n >= 1 && n <= (double)s->r->goals_max &&
+            n == (double)(size_t)n) {
+            w->hi = i;
+            return (size_t)n;
+        }
+    }
+    return 0;
+}
+
+// Whether such a wish may follow another one without a separator: 去厨房干什么 asks.
+static bool goes_on(pons__intent intent)
+{
+    return intent != INTENT_NONE && (intent < INTENT_WHERE || intent == INTENT_LOOK_FOR);
+}
+
+// The pattern of a whole wish, which may say how often; *w is the wish without that.
+static const pons__pattern *match_times(const session *s, span *w, capture *ret, size_t *ret_times)
+{
+    span once = *w;
+    *ret_times = times_of(s, &once);
+    const bool whole = *ret_times == 0 || wish_begins(s, w->lo, w->hi, false, NULL) != INTENT_SAY;
+    const pons__pattern *p = whole ? match_strictly(s, *w, ret) : NULL;
+    if (p || *ret_times == 0) { // "turn three times" may be a skill's own
+        *ret_times = 1;
+        return p;
+    }
+    *w = once;
+    return match_strictly(s, once, ret);
+}
+
+// The goals of a wish, so often.
+static int add_times(session *s, const pons__pattern *p, const capture *c, span w, size_t times)
+{
+    // "There and back twice" is the whole way.
+    const bool back = p->means.intent == INTENT_COME_BACK;
+    const size_t before = back ? 0 : json_array_size(s->goals);
+    int rc = goals_add(s, p, c, w);
+    const size_t n = json_array_size(s->goals) - before;
+    for (size_t i = n; rc == PONS_OK && i < n * times; i++) {
+        rc = json_array_size(s->goals) < s->r->goals_max
+                 ? json_array_append(s->goals, json_array_get(s->goals, before + i % n))
+                 : goal_add(s, p->means.intent, json_object(), w); // which says that it is too many
+    }
+    return rc;
+}
+
 // 1 when the wish became goals, 0 when it is not understood strictly, or an error.
 static int parse_strictly(session *s, span w, size_t depth)
 {
     capture c;
-    const pons__pattern *p = match_strictly(s, w, &c);
+    size_t times;
+    span bare = w;
+    const pons__pattern *p = match_times(s, &bare, &c, &times);
     if (p) {
-        int rc = goals_add(s, p, &c, w);
+        const int rc = add_times(s, p, &c, bare, times);
         return rc == PONS_OK ? 1 : rc;
     }
     if (depth == 0) {
@@ -1060,8 +1479,7 @@ static int parse_strictly(session *s, span w, size_t depth)
     for (size_t cut = w.hi; --cut > w.lo;) {
         span head = {w.lo, cut}, tail = {cut, w.hi};
         if (((unsigned char)s->f.s[cut] & 0xC0u) == 0x80u || s->f.quoted[cut] ||
-            wish_begins(s, cut, w.hi, true, NULL) == INTENT_NONE ||
-            !(p = match_strictly(s, head, &c))) {
+            !goes_on(wish_begins(s, cut, w.hi, true, NULL)) || !(p = match_strictly(s, head, &c))) {
             continue;
         }
         int rc = goals_add(s, p, &c, head);
@@ -1075,26 +1493,137 @@ static int parse_strictly(session *s, span w, size_t depth)
     return 0;
 }
 
-static int not_understood(const session *s, span w)
+static int a_question(const session *s)
 {
-    span o = source_span(s, w);
-    if (pons__pace_stated(s->r, &s->f)) {
-        return pons_error_set(
-            s->err, PONS_EINVAL, "rules",
-            "that is how fast it goes: say \"faster\" (快一点) or \"slower\" (慢一点)");
+    return pons_error_set(
+        s->err, PONS_EINVAL, "rules",
+        SAID(s,
+             "that is a question, so nothing is done: to have it done, say "
+             "it without asking, or with \"please\"",
+             "这是在问，不是在吩咐，所以什么也没做：要做就直接说，不带“吗”和问号"));
+}
+
+// What the words behind a negation (不要去厨房), or before one (把去厨房取消), would be: it is cancelled, and no wish
+// any more. 1: it is that; 0: it is none.
+static int parse_negated(session *s, span w)
+{
+    size_t at[STARTS_MAX], n = starts(s, w.lo, w.hi, at), lo = 0;
+    for (size_t k = 0; k < n && !lo; k++) {
+        lo = pons__word_at(&s->r->negation, s->f.s, at[k], w.hi, NULL);
     }
-    return pons_error_set(s->err, PONS_EINVAL, "rules",
-                          "did not understand \"%.*s\"; try: go to ZONE, bring or put OBJECT to "
-                          "PLACE, pick up OBJECT, put it down, charge, wait 5 seconds, say TEXT, "
-                          "patrol, where are you, how full is the battery, come back, "
-                          "do SKILL, stop, pause, continue",
-                          quote_len(s->text + o.lo, o.hi - o.lo), s->text + o.lo);
+    for (size_t i = w.lo + 1; !lo && i < w.hi; i += pons__char_len(s->f.s, i)) {
+        size_t after = pons__word_at(&s->r->undone, s->f.s, i, w.hi, NULL);
+        if (after && only_fillers(s, after, w.hi)) {
+            lo = pons__literal_at(s->f.s, w.lo, i, "把");
+            lo = lo ? lo : w.lo;
+            w.hi = i;
+        }
+    }
+    pons_value *wanted = s->goals;
+    if (!lo || !(s->goals = json_array())) {
+        s->goals = wanted;
+        return 0;
+    }
+    const int rc = parse_strictly(s, (span){skip_punctuation(s, lo, w.hi), w.hi}, 0);
+    pons_value *not_wanted = s->goals;
+    s->goals = wanted;
+    pons_each(goal, not_wanted) {
+        for (size_t i = json_array_size(wanted); i-- > 0;) {
+            pons_autovalue had = json_copy(json_array_get(wanted, i));
+            json_object_set((json_t *)had, "text", (json_t *)pons_get(goal, "text"));
+            if (json_equal(had, (json_t *)goal)) {
+                json_array_remove(wanted, i);
+            }
+        }
+    }
+    if (json_array_size(not_wanted) > 0) {
+        json_array_extend(s->undone, not_wanted);
+        keep_control(s, CONTROL_CANCEL);
+    }
+    json_decref(not_wanted);
+    return rc;
+}
+
+// What takes back the goals before it, in the same breath; w->lo moves behind it.
+static void take_back(session *s, span *w)
+{
+    const size_t lo = skip_punctuation(s, w->lo, w->hi);
+    size_t after = pons__word_at(&s->r->corrections, s->f.s, lo, w->hi, NULL);
+    const size_t before = pons__word_at(&s->r->control[CONTROL_NO], s->f.s, lo, w->hi, NULL);
+    const bool apart =
+        before && before < w->hi && strchr(",;", s->f.s[before]); // "no, the bedroom"
+    const bool no = !after && wish_control(s, *w) == CONTROL_NO;
+    after = !after && apart && json_array_size(s->goals) > 0 ? before : after;
+    if ((after || no) && json_array_size(s->goals) > 0) {
+        json_array_clear(s->goals);
+        s->took_back = true;
+    }
+    w->lo = after ? after : w->lo;
+    w->lo = no && s->took_back ? w->hi : w->lo;
+}
+
+static bool has_word(const session *s, const pons__words *words, span w)
+{
+    for (size_t i = w.lo; i < w.hi; i += pons__char_len(s->f.s, i)) {
+        if (!s->f.quoted[i] && pons__word_at(words, s->f.s, i, w.hi, NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// What a question is about that no pattern has. A word that stops is heard before it.
+static pons__intent topic_of(const session *s, span w)
+{
+    if ((!s->asks && !has_word(s, &s->r->asking, w)) || stop_anywhere(s)) {
+        return INTENT_NONE;
+    }
+    for (size_t i = 0; i < s->r->topics_n; i++) {
+        const struct pons__topic *topic = &s->r->topics[i];
+        if (has_word(s, &topic->words, w) && (topic->with.n == 0 || has_word(s, &topic->with, w))) {
+            return topic->intent;
+        }
+    }
+    return INTENT_NONE;
+}
+
+// "Hello" and "do it again" are words before a wish, or a yes, but where they are all that is said. 1: they are.
+static int parse_alone(session *s, span w, pons__control control)
+{
+    capture c;
+    const bool bare = control == CONTROL_YES || (control == CONTROL_NONE && is_blank(s, w));
+    const pons__pattern *p = bare ? match_strictly(s, w, &c) : NULL;
+    const int rc = p ? goals_add(s, p, &c, w) : 0;
+    return p && rc == PONS_OK ? 1 : rc;
+}
+
+// What is no wish: a question that can be answered, or what is wrong with it. all: it is the whole sentence.
+static int ask_back(session *s, span wish, bool all)
+{
+    capture c = {0};
+    const pons__pattern *p = match_loosely(s, wish, &c);
+    const bool unknown = p && c.unknown_n, moves = unknown && p->means.intent < INTENT_WHERE;
+    const pons__intent topic = all && (!unknown || moves) ? topic_of(s, wish) : INTENT_NONE;
+    if (topic != INTENT_NONE) {
+        s->guessed = true;
+        return goal_add(s, topic, json_object(), wish);
+    }
+    if (moves && s->asks && !s->polite) {
+        return a_question(s);
+    }
+    return unknown ? unknown_name(s, &c) : not_understood(s, wish);
 }
 
 // Understands the wish [w->lo, w->hi); w->hi moves when a hurry is cut out.
 static int parse_wish(session *s, span *w)
 {
+    take_back(s, w);
+    const bool all = w->lo == 0 && skip_punctuation(s, w->hi, s->f.n) == s->f.n;
     pons__control control = wish_control(s, *w);
+    const int alone = all ? parse_alone(s, *w, control) : 0;
+    if (alone != 0) {
+        return alone < 0 ? alone : PONS_OK;
+    }
     if (control != CONTROL_NONE) {
         keep_control(s, control);
         return PONS_OK;
@@ -1111,19 +1640,35 @@ static int parse_wish(session *s, span *w)
     while (wish.hi > wish.lo && strchr(in_quotes ? " ,;:\"" : " ,;:", s->f.s[wish.hi - 1])) {
         wish.hi--;
     }
-    int rc = parse_strictly(s, wish, JUXTAPOSED_MAX);
+    int rc = say ? 0 : parse_negated(s, wish);
+    rc = rc != 0 ? rc : parse_strictly(s, wish, JUXTAPOSED_MAX);
     if (rc != 0) {
         return rc < 0 ? rc : PONS_OK;
     }
-    capture c = {0};
-    return match_loosely(s, wish, &c) && c.unknown_n ? unknown_name(s, &c)
-                                                     : not_understood(s, wish);
+    return ask_back(s, wish, all);
+}
+
+// Whether a goal is more than an answer.
+static bool any_moves(const session *s)
+{
+    pons_each(goal, s->goals) {
+        const pons__intent is = pons__intent_of(pons_get_str(goal, "intent", ""));
+        if (is < INTENT_WHERE && is != INTENT_SAY) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static int parse_sentence(session *s)
 {
-    if (skip_punctuation(s, 0, s->f.n) == s->f.n) {
-        return pons_error_set(s->err, PONS_EINVAL, "rules", "the goal is empty");
+    const bool empty = skip_punctuation(s, 0, s->f.n) == s->f.n;
+    if (empty && s->asks) { // "?"
+        return goal_add(s, INTENT_HELP, json_object(), (span){0, s->f.n});
+    }
+    if (empty) {
+        return pons_error_set(s->err, PONS_EINVAL, "rules",
+                              SAID(s, "the goal is empty", "目标是空的"));
     }
     if (outright(s)) {
         s->control = CONTROL_YES;
@@ -1143,22 +1688,43 @@ static int parse_sentence(session *s)
     if (s->control == CONTROL_YES) {
         s->control = CONTROL_NONE;
     }
+    if (s->took_back && json_array_size(s->goals) == 0) {
+        keep_control(s, CONTROL_NO);
+    }
+    if (s->asks && !s->polite && any_moves(s)) {
+        json_array_clear(s->goals);
+        return a_question(s);
+    }
     return json_array_size(s->goals) || s->control != CONTROL_NONE
                ? PONS_OK
                : not_understood(s, (span){0, s->f.n});
 }
 
+// Which tasks a `cancel` is about; NULL: all.
+static pons_value *cancel_of(const session *s)
+{
+    const bool some = json_array_size(s->undone) > 0;
+    if (s->control != CONTROL_CANCEL || (!some && !s->nth)) {
+        return NULL;
+    }
+    pons_value *ret = some ? pons_object("goals", json_incref(s->undone), NULL) : json_object();
+    if (s->nth) {
+        json_object_set_new(ret, s->numbered ? "number" : "nth", json_integer(s->nth));
+    }
+    return ret;
+}
+
 // ---- public functions ---------------------------------------------------------------------------
 
-int pons__policy_parse(void *self, const char *text, const pons_value *world, pons_value **ret,
-                       pons_error *err)
+int pons__parse(pons__rules *rules, const char *text, const pons_value *world, pons_value **ret,
+                size_t *ret_unknown, pons_error *err)
 {
     session s;
-    pons__rules *rules = self;
     int rc = session_init(&s, rules->base, text, world, err);
     if (rc != PONS_OK) {
         return rc;
     }
+    s.unknown = ret_unknown;
     rc = pons__phrases_for(rules, world, &s.phrases, err);
     if (rc != PONS_OK) {
         session_fini(&s);
@@ -1193,7 +1759,8 @@ int pons__policy_parse(void *self, const char *text, const pons_value *world, po
             s.control == CONTROL_NONE ? json_null() : json_string(pons__control_word(s.control));
         pons_value *v =
             pons_object("goals", json_incref(s.goals), "control", control, "urgent",
-                        json_boolean(urgent), "somewhere", somewhere ? json_true() : NULL, NULL);
+                        json_boolean(urgent), "somewhere", somewhere ? json_true() : NULL, "cancel",
+                        cancel_of(&s), "guessed", s.guessed ? json_true() : NULL, NULL);
         rc = v ? PONS_OK : no_memory(err);
         if (v) {
             *ret = v;
@@ -1201,4 +1768,10 @@ int pons__policy_parse(void *self, const char *text, const pons_value *world, po
     }
     session_fini(&s);
     return rc;
+}
+
+int pons__policy_parse(void *self, const char *text, const pons_value *world, pons_value **ret,
+                       pons_error *err)
+{
+    return pons__parse(self, text, world, ret, NULL, err);
 }

@@ -99,6 +99,8 @@ static void join_hyphens(pons__fold *f)
         if (f->s[i] == '-' && isalpha((unsigned char)f->s[i - 1]) &&
             isalpha((unsigned char)f->s[i + 1])) {
             f->s[i] = ' ';
+        } else if (f->s[i] == '-' && f->s[i - 1] == ' ' && f->s[i + 1] == ' ') {
+            f->s[i] = ','; // a dash
         }
     }
 }
@@ -371,8 +373,11 @@ size_t pons__char_len(const char *s, size_t pos)
 size_t pons__literal_at(const char *s, size_t pos, size_t end, const char *literal)
 {
     pos = pons__skip_spaces(s, pos, end);
+    if (pos >= end || s[pos] != literal[0]) { // most are none
+        return 0;
+    }
     size_t n = strlen(literal);
-    if (n == 0 || n > end - pos || memcmp(s + pos, literal, n) != 0) {
+    if (n > end - pos || memcmp(s + pos, literal, n) != 0) {
         return 0;
     }
     // "go" is not the beginning of "gone", but it may touch a Chinese character.

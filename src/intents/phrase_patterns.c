@@ -17,14 +17,15 @@
 #define PATTERN_LEN_MAX 512
 
 static const char *const intent_words[INTENT_COUNT] = {
-    "go_to", "bring",  "put", "pick",  "put_down",  "charge",  "wait",
-    "say",   "patrol", "do",  "where", "come_back", "battery", "look_for"};
+    "go_to",   "bring",    "put",  "pick",      "put_down", "charge", "wait",
+    "say",     "patrol",   "do",   "come_back", "repeat",   "cancel", "where",
+    "battery", "look_for", "help", "did",       "next",     "doing",  "why"};
 static const struct {
     const char *name;
     pons__slot slot;
 } slot_names[] = {{"zone", SLOT_ZONE},     {"zones", SLOT_ZONES},       {"object", SLOT_OBJECT},
                   {"place", SLOT_PLACE},   {"duration", SLOT_DURATION}, {"text", SLOT_TEXT},
-                  {"number", SLOT_NUMBER}, {"coords", SLOT_COORDS}};
+                  {"number", SLOT_NUMBER}, {"coords", SLOT_COORDS},     {"nth", SLOT_NTH}};
 
 const char *pons__intent_word(pons__intent intent)
 {

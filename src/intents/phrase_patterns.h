@@ -15,10 +15,17 @@ typedef enum pons__intent {
     INTENT_SAY,
     INTENT_PATROL,
     INTENT_DO,        // a skill by its name, or in the words of its registry entry
-    INTENT_WHERE,     // where are you
     INTENT_COME_BACK, // to where the robot stood before its last task
+    INTENT_REPEAT,    // what the last task was
+    INTENT_CANCEL,    // one of the tasks, by its place
+    INTENT_WHERE,     // where are you: from here on, what is answered and moves nothing
     INTENT_BATTERY,   // how full it is
     INTENT_LOOK_FOR,  // whether a thing is there: said, in the zone where it has one
+    INTENT_HELP,      // what it can do here
+    INTENT_DID,       // what was done last
+    INTENT_NEXT,      // what is still to be done
+    INTENT_DOING,     // what goes on
+    INTENT_WHY,       // why it stands still
     INTENT_COUNT,
     INTENT_NONE = -1
 } pons__intent;
@@ -33,6 +40,7 @@ typedef enum pons__slot {
     SLOT_PLACE,
     SLOT_DURATION,
     SLOT_NUMBER, // 1.5, -2, one and a half is two words too many
+    SLOT_NTH,    // "the second task", "task 3", 第二个, "the last one"
     SLOT_COORDS, // "1.5 2.0", "(1.5, 2)": in the map, and perhaps a yaw
     SLOT_TEXT
 } pons__slot;

@@ -80,12 +80,11 @@ static int moves(pons__rules *rules, const char *wish)
     pons_error why = PONS_ERROR_INIT;
     pons_autovalue parsed = NULL;
     pons_autovalue nowhere = json_object();
-    const int rc = pons__policy_parse(rules, wish, nowhere, &parsed, &why);
+    size_t unknown = 0;
+    const int rc = pons__parse(rules, wish, nowhere, &parsed, &unknown, &why);
     const pons_value *goals = pons_get(parsed, "goals");
-    if (rc == PONS_EINVAL && strncmp(why.message, "unknown ", strlen("unknown ")) == 0) {
-        const char *name = strchr(why.message, '"');
-        const int n = name ? (int)strcspn(name + 1, "\"") : TEXT_MAX;
-        return n < TEXT_MAX ? TEXT_MAX - n : 1;
+    if (rc == PONS_EINVAL && unknown > 0) {
+        return unknown < TEXT_MAX ? TEXT_MAX - (int)unknown : 1;
     }
     if (rc < 0 || json_is_string(pons_get(parsed, "control")) || json_array_size(goals) == 0) {
         return 0;

@@ -624,7 +624,8 @@ static bool later(const char **at, said_time *t)
         return true;
     }
     from = *at;
-    if (span(&from, &t->span_s) && eat_one(&from, after) >= 0) {
+    const bool past = eat(&from, "过"); // 过十分钟
+    if (span(&from, &t->span_s) && (eat_one(&from, after) >= 0 || past)) {
         *at = from;
         return true;
     }

@@ -391,7 +391,9 @@ static void an_edited_goal_replaces_the_goal(void **state)
             bench_run(&b, SOON);
             bench_brain(&b);
         }
-        bench_await(&b, "task.done", "status", "succeeded", LONG);
+        const pons_value *done = bench_await(&b, "task.done", "status", "succeeded", LONG);
+        const char *says = pons_get_str(done, "text", ""); // what was done, and not what was asked
+        assert_true(strstr(says, "卧室") && !strstr(says, "厨房"));
         assert_int_equal(motions(&b), 1);
         assert_true(b.x > 6.0 && b.y < 4.0); // in the bedroom
         assert_int_equal(bench_count(&b, "approval.requested", NULL, NULL), 1);

@@ -175,6 +175,23 @@ static void refused(void **state)
     bench_close(&b);
 }
 
+// A patrol of all zones leaves it out, and one that names it goes there, too.
+static void patrolled(void **state)
+{
+    (void)state;
+    bench b;
+    ready(&b);
+    b.base_ms = 500;
+    bench_say(&b, "remember this place as the corner");
+    bench_await(&b, "place.kept", NULL, NULL, SOON);
+    bench_say(&b, "patrol");
+    bench_await(&b, "task.done", "status", "succeeded", 60.0);
+    bench_say(&b, "patrol everywhere");
+    bench_await(&b, "task.done", "status", "succeeded", 60.0);
+    goes_there(&b, "patrol the corner");
+    bench_close(&b);
+}
+
 // One of another world is no place here, and what is no way to go there is said.
 static void of_another_world(void **state)
 {
@@ -190,7 +207,7 @@ static void of_another_world(void **state)
     bench_await(&b, "task.done", "status", "failed", SOON);
     bench_say(&b, "记住这里叫窗边");
     bench_await(&b, "place.kept", NULL, NULL, SOON);
-    bench_say(&b, "在窗边和厨房之间巡逻");
+    bench_say(&b, "把苹果拿到窗边");
     bench_await(&b, "task.done", "status", "failed", SOON);
     goes_there(&b, "去窗边");
     bench_close(&b);
@@ -201,7 +218,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(named_and_gone_to), cmocka_unit_test(named_anew),
         cmocka_unit_test(spelled_otherwise), cmocka_unit_test(one_name_in_two_worlds),
-        cmocka_unit_test(refused),           cmocka_unit_test(of_another_world),
+        cmocka_unit_test(refused),           cmocka_unit_test(patrolled),
+        cmocka_unit_test(of_another_world),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@ static void named_gone_to_and_forgotten(void **state)
     bench b;
     proc p = {0};
     bench_open(&b);
-    bench_must_fail(&b, "run " FAST " 去窗边", 2, "unknown zone");
+    bench_must_fail(&b, "run " FAST " 去窗边", 2, "没有叫“窗边”的地方");
     bench_start(&b, &p, NULL, "run --json --thread t " FAST " 记住这里叫窗边");
     bench_await(&p, "place.kept", NULL, NULL);
     bench_must_exit(&p, 0);
@@ -25,7 +25,7 @@ static void named_gone_to_and_forgotten(void **state)
     assert_string_equal(pons_get_str(place, "name", ""), "窗边");
     bench_must_fail(&b, "places forget 窗边 nothing", 2, "there is no 'nothing'"); // all or none
     assert_int_equal(bench_run(&b, "places forget 窗边"), 0);
-    bench_must_fail(&b, "run " FAST " 去窗边", 2, "unknown zone");
+    bench_must_fail(&b, "run " FAST " 去窗边", 2, "没有叫“窗边”的地方");
     bench_close(&b);
 }
 

@@ -39,12 +39,27 @@ static void kept_and_forgotten(void **state)
     assert_int_equal(listed(&b, id, &on), 3);
     assert_true(on);
     proc p = {0}; // kept, as a brain may have a model; but not without a word
-    bench_start(&b, &p, NULL, "schedule add every day at 9 water the plants");
-    bench_must_exit(&p, 0);
-    char *reported = bench_stderr(&p);
-    assert_non_null(strstr(reported, "the rules do not understand \"water the plants\""));
-    free(reported);
-    bench_free(&p);
+    static const struct {
+        const char *said, *reported;
+        bool told;
+    } rows[] = {{"water the plants", "the rules do not understand \"water the plants\"", true},
+                {"patrol", "only a brain with a model", false},
+                {"patrol the kichen", "did you mean kitchen?", true}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char command[96];
+        snprintf(command, sizeof command, "schedule add every day at 9 %s", rows[i].said);
+        bench_start(&b, &p, NULL, command);
+        bench_must_exit(&p, 0);
+        char *reported = bench_stderr(&p);
+        assert_int_equal(strstr(reported, rows[i].reported) != NULL, rows[i].told);
+        free(reported);
+        bench_free(&p);
+        listed(&b, id, &on);
+        if (i > 0) {
+            snprintf(command, sizeof command, "schedule remove %s", id);
+            assert_int_equal(bench_run(&b, command), 0);
+        }
+    }
     assert_int_equal(bench_run(&b, "schedule add every day at 9 go slowly to the kitchen"), 0);
     listed(&b, id, &on);
     snprintf(words, sizeof words, "schedule remove %s", id);

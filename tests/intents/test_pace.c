@@ -335,7 +335,7 @@ static void what_to_say_instead(void **state)
         pons_error err = PONS_ERROR_INIT;
         pons_autovalue got = NULL;
         assert_int_equal(policy.ops->parse(policy.self, rows[i], NULL, &got, &err), PONS_EINVAL);
-        if (!strstr(err.message, "say \"faster\"")) {
+        if (!strstr(err.message, "say \"faster\"") && !strstr(err.message, "请说“快一点”")) {
             fail_msg("\"%s\": %s", rows[i], err.message);
         }
     }

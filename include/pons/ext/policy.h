@@ -11,8 +11,11 @@ typedef struct pons_policy_ops {
     // Understands what a person said. world: {zones[{id,names}], objects[{id,class,names}]}. *ret
     // is
     //   {goals:[{intent, zone?|object?|place?|text?|seconds?|zones[]?, text}], control: null |
-    //    "stop"|"pause"|"continue"|"reset"|"yes"|"no", urgent: bool, somewhere?: true}
-    // somewhere: not understood, but for a word that stops.
+    //    "stop"|"cancel"|"pause"|"continue"|"reset"|"yes"|"no", urgent: bool, somewhere?: true,
+    //    cancel?: {nth?|number?, goals?}, guessed?: true}
+    // somewhere: not understood, but for a word that stops. cancel: only those tasks, by their place (-1: the
+    // last), their number, or what is not wanted. guessed: a question, by its words. A zone with `named` is in
+    // no patrol of all zones.
     // intents: go_to, bring, put, charge, wait, say, patrol. PONS_EINVAL when the text is empty,
     // not understood, or names an unknown zone or object; the message quotes it and lists what is
     // known.

@@ -19,8 +19,8 @@ static void control_of(const pons_policy *policy, const char *text, bool only, c
     pons_autovalue parsed = NULL;
     pons_autovalue world = json_object();
     const bool read = policy->ops->parse(policy->self, text, world, &parsed, &none) >= 0;
-    const bool more =
-        json_array_size(pons_get(parsed, "goals")) > 0 || pons_get_bool(parsed, "somewhere", false);
+    const bool more = json_array_size(pons_get(parsed, "goals")) > 0 ||
+                      pons_get(parsed, "cancel") || pons_get_bool(parsed, "somewhere", false);
     snprintf(ret, 16, "%s", read && !(only && more) ? pons_get_str(parsed, "control", "") : "");
 }
 

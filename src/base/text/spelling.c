@@ -6,6 +6,7 @@
 #include "pons/spelling.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <strings.h>
 
 enum {
@@ -26,13 +27,28 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-static bool same(char a, char b) // of ASCII; the locale is nobody's here
+static bool same(uint32_t a, uint32_t b) // of ASCII; the locale is nobody's here
 {
     const bool letter = (a >= 'a' && a <= 'z') || (a >= 'A' && a <= 'Z');
     return a == b || (letter && (a ^ b) == ('a' ^ 'A'));
 }
 
-static int edits(const char *a, size_t n, const char *b, size_t m)
+// The characters of UTF-8, of at most LENGTH_MAX bytes: how many.
+static size_t letters_of(const char *text, size_t n, uint32_t ret[LENGTH_MAX])
+{
+    size_t made = 0;
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        if ((c & 0xC0u) == 0x80u && made > 0) {
+            ret[made - 1] = ret[made - 1] << 8 | c;
+        } else {
+            ret[made++] = c;
+        }
+    }
+    return made;
+}
+
+static int edits(const uint32_t *a, size_t n, const uint32_t *b, size_t m)
 {
     int rows[3][LENGTH_MAX + 1];
     int *before = rows[0], *above = rows[1], *row = rows[2];
@@ -63,8 +79,10 @@ void pons_meant_try(pons_meant *m, const char *known, size_t len)
         return;
     }
     const bool begun = m->n >= BEGUN_FROM && m->n < len && strncasecmp(m->word, known, m->n) == 0;
-    const int n = begun ? 0 : edits(m->word, m->n, known, len);
-    if (n < m->edits && len >= (n > 1 ? TWO_FROM : ONE_FROM)) {
+    uint32_t word[LENGTH_MAX], other[LENGTH_MAX];
+    const size_t letters = letters_of(known, len, other);
+    const int n = begun ? 0 : edits(word, letters_of(m->word, m->n, word), other, letters);
+    if (n < m->edits && letters >= (n > 1 ? TWO_FROM : ONE_FROM)) {
         m->best = known;
         m->edits = n;
     }

@@ -174,7 +174,7 @@ const pons__skill pons__skill_spin = {
     .phrases =
         "[{\"say\":[\"(turn|spin|rotate) (around|round)\",\"(turn|spin|rotate) half [a] "
         "(turn|circle)\","
-        "\"(掉头|调头|转身|转个身|向后转|转过身来|转过身去)\",\"[原地](转|旋转)半圈\"],"
+        "\"(掉头|调头|掉个头|转身|转个身|向后转|转过身来|转过身去)\",\"[原地](转|旋转)半圈\"],"
         "\"args\":{\"angle_rad\":3.14159}},"
         "{\"say\":[\"(turn|spin|rotate) [in] [a] full (turn|circle)\",\"(turn|spin|rotate) in a "
         "circle\","

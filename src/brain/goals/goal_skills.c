@@ -162,6 +162,21 @@ static pons_value *members_of(const pons_brain *b, const pons__goal *goal)
     return from;
 }
 
+bool pons__goal_says(const pons_brain *b, const pons__goal *goal, pons_buf *out)
+{
+    char says[320];
+    const bool zh = pons_language_chinese(goal->text);
+    if (strcmp(goal->intent, "where") == 0) {
+        pons_autovalue here = say_here(b, goal, zh);
+        return pons_buf_str(out, here ? json_string_value(here) : "") >= 0;
+    }
+    if (strcmp(goal->intent, "battery") == 0) {
+        return pons_buf_str(out, say_battery(b, zh, says, sizeof says)) >= 0;
+    }
+    return strcmp(goal->intent, "look_for") == 0 &&
+           pons_buf_str(out, say_found(b, goal, zh, says, sizeof says)) >= 0;
+}
+
 // The first of the goal's list that is still to be done; *ret_at: its place. NULL: none.
 static const pons_value *next_of(const pons_value *list, const pons_value *done, size_t *ret_at)
 {

@@ -61,3 +61,5 @@ pons__means *pons__means_for(const pons_brain *b, const char *intent, const char
 // The one call of one skill that meets the goal by what the goal alone says; NULL: it takes several, or
 // depends on the robot. The caller's.
 pons__means *pons__means_alone(const pons_brain *b, const pons__goal *goal);
+// What a goal asks (where, battery, look_for), said in the language of its text. false: it asks nothing of that.
+bool pons__goal_says(const pons_brain *b, const pons__goal *goal, pons_buf *out);

@@ -55,7 +55,9 @@ static pons_value *zone_of(const pons__named *p)
     pons_autovalue names = bare(p->name) == p->name ? json_pack("[s]", p->name)
                                                     : json_pack("[ss]", p->name, bare(p->name));
     pons_autovalue target = pons__pose_write(&(pons__pose){true, p->x, p->y, p->yaw});
-    return PONS__WRITE(zone, .id = id, .names = names, .target = target);
+    pons_value *zone = PONS__WRITE(zone, .id = id, .names = names, .target = target);
+    json_object_set_new(zone, "named", json_true()); // a patrol of all zones leaves it out
+    return zone;
 }
 
 // ---- going there --------------------------------------------------------------------------------
@@ -119,8 +121,32 @@ static bool uses_place(const pons__goal *goal)
     return uses;
 }
 
+// A patrol by way of a place is a way to each of its stops.
+static void patrol_by_stops(pons__list *goals)
+{
+    pons__list all = *goals;
+    *goals = (pons__list){0};
+    while (all.n > 0) {
+        pons__goal *goal = pons__list_take(&all, 0);
+        if (strcmp(goal->intent, "patrol") != 0 || !uses_place(goal)) {
+            pons__list_add(goals, goal);
+            continue;
+        }
+        pons_each(one, goal->zones) {
+            pons__goal *stop = pons__record_copy(&pons__goal_record, goal);
+            pons__set_text(&stop->intent, "go_to");
+            pons__set_text(&stop->zone, json_string_value(one));
+            pons__json(&stop->zones, NULL);
+            pons__list_add(goals, stop);
+        }
+        pons__record_free(&pons__goal_record, goal);
+    }
+    free(all.at);
+}
+
 int pons__places_resolve(const pons_value *world, pons__list *goals, pons_error *err)
 {
+    patrol_by_stops(goals);
     for (size_t i = 0; i < goals->n; i++) {
         const pons__goal *goal = goals->at[i];
         const bool uses = uses_place(goal);

@@ -11,12 +11,14 @@
 #include "brain/body_link/speed_request.h"
 #include "brain/goals/named_places.h"
 #include "brain/goals/scheduled_goals.h"
+#include "brain/kernel/state_answers.h"
 #include "brain/kernel/stop_state.h"
 #include "brain/plan/task_plan.h"
 #include "brain/records/event_fields.h"
 #include "brain/records/observation_fields.h"
 #include "brain/tasks/questions.h"
 #include "brain/tasks/tasks.h"
+#include "pons/buf.h"
 #include "pons/language.h"
 
 #include <string.h>
@@ -58,6 +60,41 @@ static int come_back(const pons__saying *s, pons__list *goals, pons_error *err)
     return PONS_OK;
 }
 
+// What a wish to do it again means; understood anew, as the world is now.
+static int repeat(pons__saying *s, pons__list *goals, const pons_value *world, const char *text,
+                  pons_error *err)
+{
+    size_t at = 0;
+    while (at < goals->n && strcmp(((pons__goal *)goals->at[at])->intent, "repeat") != 0) {
+        at++;
+    }
+    if (at == goals->n) {
+        return PONS_OK;
+    }
+    const pons_policy *p = &s->b->opts.policy;
+    for (size_t i = s->t->finished.n; i-- > 0;) {
+        const pons__finished *f = s->t->finished.at[i];
+        pons_autovalue parsed = NULL;
+        if (strcmp(f->source, "user") != 0 ||
+            p->ops->parse(p->self, f->text, world, &parsed, &(pons_error)PONS_ERROR_INIT) < 0) {
+            continue;
+        }
+        PONS__AUTO(understood) u = pons__record_read(&pons__understood_record, parsed);
+        if (u->goals.n == 0 || strcmp(((pons__goal *)u->goals.at[0])->intent, "repeat") == 0) {
+            continue;
+        }
+        pons__record_free(&pons__goal_record, pons__list_take(goals, at));
+        while (u->goals.n > 0) {
+            pons__list_add(goals, pons__list_take(&u->goals, 0));
+        }
+        return PONS_OK;
+    }
+    return pons_error_set(err, PONS_EINVAL, "brain",
+                          pons_language_chinese(text) ? "还没有做过可以再做一次的事"
+                                                      : "nothing was done yet that could be done "
+                                                        "again");
+}
+
 // What the policy makes of words. Where that fails *ret is as far as it was understood, with what is wrong.
 static int understand(pons__saying *s, const char *text, pons__understood **ret, pons_error *err)
 {
@@ -66,6 +103,11 @@ static int understand(pons__saying *s, const char *text, pons__understood **ret,
     pons_autovalue world = pons__places_world(b);
     int rc = b->opts.policy.ops->parse(b->opts.policy.self, text, world, &parsed, err);
     pons__understood *u = pons__record_read(&pons__understood_record, parsed);
+    if (u->guessed && b->opts.llm) {
+        pons__list_clear(&pons__goal_record, &u->goals);
+        rc = pons_error_set(err, PONS_EINVAL, "brain", "the rules only guess what is asked");
+    }
+    rc = rc < 0 ? rc : repeat(s, &u->goals, world, text, err);
     rc = rc < 0 ? rc : come_back(s, &u->goals, err);
     rc = rc < 0 ? rc : pons__places_resolve(world, &u->goals, err);
     *ret = u;
@@ -298,6 +340,62 @@ static void cancel_tasks(pons__saying *s, const char *only)
     }
 }
 
+// Whether a task is about what is not wanted any more: an intent, and the place or the thing that goes with it.
+static bool is_about(const pons__task *task, const pons__goal *not_wanted)
+{
+    for (size_t i = 0; i < task->goals.n; i++) {
+        const pons__goal *goal = task->goals.at[i];
+        const bool same = strcmp(goal->intent, not_wanted->intent) == 0 &&
+                          (!*not_wanted->zone || strcmp(goal->zone, not_wanted->zone) == 0) &&
+                          (!*not_wanted->object || strcmp(goal->object, not_wanted->object) == 0) &&
+                          (!*not_wanted->skill || strcmp(goal->skill, not_wanted->skill) == 0) &&
+                          (!not_wanted->pose || json_equal(goal->pose, not_wanted->pose));
+        if (same && !goal->done) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// "Cancel the second", "not the kitchen": those tasks, and no other.
+static void cancel_some(pons__saying *s, const char *text, const pons_value *which)
+{
+    const pons__tasks *t = s->t;
+    const int64_t nth = pons_get_int(which, "nth", 0), number = pons_get_int(which, "number", 0);
+    PONS__AUTO(understood) u = pons__record_read(&pons__understood_record, which); // its goals
+    int64_t place = 0, last = 0;
+    const char *why = pons_language_chinese(text) ? "人说不要了" : "the user said cancel";
+    char id[32], found[32] = "";
+    snprintf(id, sizeof id, "task-%lld", (long long)number);
+    for (size_t i = 0; i < t->queue.n; i++) {
+        last += strcmp(((pons__task *)t->queue.at[i])->source, "battery") != 0;
+    }
+    const bool named = number && pons__queue_find(s->t, id);
+    const int64_t by_place = nth < 0 ? last : nth;
+    const int64_t wanted = number ? number * !named : by_place;
+    bool any = false;
+    for (size_t i = 0; i < t->queue.n; i += *found == 0) {
+        const pons__task *task = t->queue.at[i];
+        const bool theirs = strcmp(task->source, "battery") != 0;
+        place += theirs;
+        bool hit = theirs && (named ? strcmp(task->id, id) == 0 : wanted > 0 && place == wanted);
+        for (size_t k = 0; theirs && k < u->goals.n; k++) {
+            hit = hit || is_about(task, u->goals.at[k]);
+        }
+        *found = '\0';
+        if (hit) {
+            snprintf(found, sizeof found, "%s", task->id);
+            pons__task_end(s, found, "cancelled", why, NULL);
+            any = true;
+        }
+    }
+    if (!any) {
+        ignored(s, "cancel",
+                pons_language_chinese(text) ? "没有这样的任务，什么也没有改变"
+                                            : "there is no such task: nothing has changed");
+    }
+}
+
 // A person gives one task another priority; without a number it goes before all that wait.
 static void raise_task(pons__saying *s, const char *id)
 {
@@ -389,10 +487,17 @@ static void handle_understood(pons__saying *s, const char *text, pons__understoo
     if (presumes && wanted) {
         ignored(s, word, "only a person may say so");
     } else if (*word && !presumes) {
-        handle_control(s, word);
+        if (u->cancel && strcmp(word, "cancel") == 0) {
+            cancel_some(s, text, u->cancel);
+        } else {
+            handle_control(s, word);
+        }
         if (!wanted) {
             return;
         }
+    }
+    if (wanted && pons__state_answered(s, text, &u->goals)) {
+        return;
     }
     pons__task_push(s, text, &u->goals, NULL, pons__schedule_of(s->said->by) ? "schedule" : "user",
                     u->urgent ? b->rules.priority_urgent : b->rules.priority_user);
@@ -432,6 +537,23 @@ static void handle_run(pons__saying *s)
 }
 
 // ---- results of the inner loop ------------------------------------------------------------------
+
+// An edit has made other goals of a task: it says from now on what these say.
+static void retell(pons__task *task, const pons__list *goals)
+{
+    bool other = false;
+    for (size_t i = 0; i < goals->n && task->goals.n == goals->n; i++) {
+        other = other || strcmp(((pons__goal *)goals->at[i])->text,
+                                ((pons__goal *)task->goals.at[i])->text) != 0;
+    }
+    pons_autobuf says = PONS_BUF_INIT;
+    for (size_t i = 0; other && i < goals->n; i++) {
+        pons_buf_printf(&says, i > 0 ? "; %s" : "%s", ((pons__goal *)goals->at[i])->text);
+    }
+    if (other && says.data) {
+        pons__set_text(&task->text, says.data);
+    }
+}
 
 // It keeps its place, what it has reached, how often it got nowhere, and what it has cost.
 static void keep_reached(const pons__saying *s, pons__task *task, pons__outcome *o)
@@ -496,12 +618,14 @@ static void handle_result(pons__saying *s, const pons_value *value)
     const bool switched = strcmp(o->status, "switched") == 0;
     if (task && (switched || strcmp(o->status, "preempted") == 0)) {
         if (pons__outcome_tells(value)) {
+            retell(task, &o->goals);
             keep_reached(s, task, o);
         }
         if (switched && strcmp(t->active_task_id, task->id) == 0) {
             switch_task(s, o);
         }
     } else if (task) {
+        retell(task, &o->goals);
         pons__task_end(s, o->task_id, o->status, o->reason, o->verified);
     } else {
         pons__questions_close(s->b, s->cx, &o->asks, "the task is over");

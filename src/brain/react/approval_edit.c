@@ -9,7 +9,9 @@
 #include "brain/goals/goal_skills.h"
 #include "brain/react/approval.h"
 #include "brain/records/event_fields.h"
+#include "pons/buf.h"
 #include "pons/goal_match.h"
+#include "pons/language.h"
 
 #include <math.h>
 #include <string.h>
@@ -114,11 +116,27 @@ static bool about(pons_brain *b, const pons__goal *goal, const char *skill, cons
     return zone ? zone == target : target && pose && pons__zone_contains(target, &at);
 }
 
+// What the goal says from now on: what is done, and not what was asked for first.
+static void say_edited(pons__goal *goal, const char *en, const char *zh, const char *what)
+{
+    const bool chinese = pons_language_chinese(goal->text);
+    if (chinese) {
+        pons__set_textf(&goal->text, "%s%s（人改过）", zh, what);
+    } else {
+        pons__set_textf(&goal->text, "%s%s (as a person edited it)", en, what);
+    }
+}
+
 static void replace_call(pons__goal *goal, const pons__op *op)
 {
+    char *args = NULL;
     goal->done = false;
     goal->left = 0.0; // all of the new one
-    pons__set_textf(&goal->text, "%s, as a person edited it", goal->text);
+    pons_value_line(op->args, &args);
+    pons_autobuf call = PONS_BUF_INIT;
+    pons_buf_printf(&call, "%s %s", op->skill, args ? args : "");
+    say_edited(goal, "", "", call.data ? call.data : op->skill);
+    free(args);
     pons__set_text(&goal->intent, "do");
     pons__set_text(&goal->skill, op->skill);
     pons__json(&goal->args, pons_value_ref(op->args));
@@ -133,7 +151,17 @@ static void replace_goal(pons_brain *b, pons__goal *goal, const char *skill, con
     const pons__zone *there = to ? pons__zone_find(b, to) : pons__zone_at(&b->port.zones, &at);
     const char *zone = there ? there->id : to;
     goal->done = goal->reached = false;
-    pons__set_textf(&goal->text, "%s, as a person edited it", goal->text);
+    const char *language = pons_language_chinese(goal->text) ? "zh" : "en";
+    const pons_value *called = json_array_get(pons_get(there ? there->names : NULL, language), 0);
+    char point[64];
+    snprintf(point, sizeof point, "%.2f %.2f", at.x, at.y);
+    const char *what = called ? json_string_value(called) : zone;
+    what = what ? what : point;
+    if (goal->zones) {
+        say_edited(goal, "patrol by way of the ", "巡逻，经过", what);
+    } else {
+        say_edited(goal, zone ? "go to the " : "go to ", "去", what);
+    }
     if (goal->zones) {
         pons_value *zones = json_array();
         const char *from = pons__about_zone(b, skill, old);

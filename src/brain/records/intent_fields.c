@@ -6,7 +6,9 @@
 // clang-format off
 static const pons__field understood_fields[] = {
     {"control", NAME, KEY, offsetof(pons__understood, control), .means = "as `word` of said"},
+    {"cancel",  JSON, KEY, offsetof(pons__understood, cancel), .means = "of `cancel`: which tasks, {nth?, number?, goals?}; absent: all"},
     {"goals",   LIST, KEY, offsetof(pons__understood, goals), .of = &pons__goal_record, .means = "in order"},
+    {"guessed", BOOL, KEY, offsetof(pons__understood, guessed), .means = "a question, by its words: a model may know better"},
     {"urgent",  BOOL, KEY, offsetof(pons__understood, urgent), .means = "before what waits"},
 };
 TABLE(understood, "what the policy makes of words");

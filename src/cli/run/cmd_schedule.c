@@ -191,12 +191,16 @@ static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error
     pons_autovalue parsed = NULL;
     pons_autovalue twice = NULL;
     const char *had = app_robot_world(body);
+    app_robot meant; // none was here: the one that the next brain will have
     const bool known = had && app_world(had, &world, &why) >= 0;
+    if (!known && app_robot_meant(&c->app, NULL, NULL, &meant, &why) >= 0) {
+        app_world(meant.world, &world, &why);
+    }
     if (p->ops->when(p->self, text, &twice, &(pons_error)PONS_ERROR_INIT) >= 0) {
         return app_bad(err, "schedule: '%s' says a time too", text);
     }
     why = (pons_error)PONS_ERROR_INIT;
-    pons_autovalue with = known ? cli_places_in(c, world) : NULL;
+    pons_autovalue with = world ? cli_places_in(c, world) : NULL;
     pons_autovalue pace = NULL; // "go slowly to the kitchen": it is told when its time has come
     const bool paced = p->ops->pace(p->self, text, &pace, &(pons_error)PONS_ERROR_INIT) >= 0;
     const char *word = pons_get_str(pace, "word", "");
@@ -218,11 +222,16 @@ static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error
     if (rc >= 0 || app_llm_spec(NULL)) {
         return PONS_OK; // what the rules do not understand is the model's
     }
-    const bool unknown = strncmp(why.message, "unknown", strlen("unknown")) == 0;
-    if (known && unknown && strncmp(why.message, "unknown skill", strlen("unknown skill")) != 0) {
+    static const char *const lost[] = {"did not understand", "没听懂"};
+    const bool understood = strncmp(why.message, lost[0], strlen(lost[0])) != 0 &&
+                            strncmp(why.message, lost[1], strlen(lost[1])) != 0;
+    if (known && understood &&
+        strncmp(why.message, "unknown skill", strlen("unknown skill")) != 0) {
         return pons_error_set(err, PONS_EINVAL, "schedule", "%s", why.message);
     }
-    if (!unknown) {
+    if (understood && world) {
+        cli_err("pons: %s\n", why.message); // another world may have it
+    } else if (!understood) {
         cli_err("pons: the rules do not understand \"%s\": only a brain with a model can do it\n",
                 text);
     }

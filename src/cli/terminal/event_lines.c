@@ -20,7 +20,7 @@ struct cli_display {
     bool json, live, dirty; // live: a terminal; dirty: the live line is on the screen
     bool token_open;
     bool prompting; // the live line is the prompt's own text
-    char mode[16], decision[64], zone[64];
+    char mode[16], decision[64], zone[64], said[64];
     double battery, distance, speed;
     int64_t robot_ms;
     bool robot; // there is one: its clock has been seen
@@ -262,8 +262,10 @@ static void print_event_text(cli_display *d, const pons_event *ev)
         line(d, "task", "%s", pons_get_str(pons_get(p, "task"), "text", ""));
     } else if (strcmp(ev->type, "task.done") == 0) {
         const bool unsure = json_is_false(pons_get(p, "verified"));
+        const char *reason = pons_get_str(p, "reason", "");
+        const bool said = *d->said && strncmp(reason, d->said, strlen(d->said)) == 0;
         line(d, "task", "%s: %s%s. %s", pons_get_str(p, "text", ""), pons_get_str(p, "status", ""),
-             unsure ? " (nothing could check it)" : "", pons_get_str(p, "reason", ""));
+             unsure ? " (nothing could check it)" : "", said ? "" : reason);
     } else if (strcmp(ev->type, "task.switched") == 0) {
         line(d, "task", "%s is left for %s: %s", pons_get_str(p, "from", ""),
              pons_get_str(p, "to", ""), pons_get_str(p, "reason", ""));
@@ -306,6 +308,7 @@ static void print_event_text(cli_display *d, const pons_event *ev)
     } else if (strcmp(ev->type, "control") == 0) {
         line(d, "note", "%s: %s", pons_get_str(p, "word", ""), pons_get_str(p, "ignored", ""));
     } else if (strcmp(ev->type, "speak") == 0) {
+        snprintf(d->said, sizeof d->said, "%s", pons_get_str(p, "text", ""));
         line(d, "says", "“%s”", pons_get_str(p, "text", ""));
     } else if (strcmp(ev->type, "stop") == 0) {
         line(d, "stop", "%s %s", pons_get_bool(p, "latched", false) ? "latched:" : "lifted",
