@@ -9,6 +9,7 @@ import { begin, hear } from '../../ui/turn.js';
 import { wrongs } from '../../ui/wrong.js';
 import en from '../../ui/i18n/en.js';
 import zh from '../../ui/i18n/zh.js';
+import { readFileSync } from 'node:fs';
 import { finish, must, test } from './plain.mjs';
 
 const hello = (boot, seq = 0) => ({ kind: 'hello', now: 1000, data: { boot_id: boot, seq, role: 'operator', stop_port: 2025, snapshot: { mode: 'IDLE' } } });
@@ -214,11 +215,16 @@ await test('a clock that jumps moves neither what is live nor what is left of a 
   must(s.wire === 'lost', 'a dead server is live');
 });
 await test("a server's sentence is said in the page's language: places in order, by number, by name, and sentences in them", () => {
-  catalogue({ 'unknown zone "%s"; known zones: %s': '有：%2$s；没有“%1$s”', 'kernel: %s (%s)': '内核：%s', 'a task is waiting': '有任务在等', '%s is under way, %.1f s, %.2f m to go.': '%s：%.1f 秒，还有 %.2f 米', 'by {who}': '{who} 做的', '100 %% of %d': '%d 的 100 %%', 'at %d%%': '在 %d %%' }, { navigate_to_pose: '行驶', living_room: '客厅' });
+  catalogue({ 'unknown zone "%s"; known zones: %s': '有：%2$s；没有“%1$s”', 'kernel: %s (%s)': '内核：%s', 'a task is waiting': '有任务在等', '%s is under way, %.1f s, %.2f m to go.': '%s：%.1f 秒，还有 %.2f 米', 'made by {who}': '{who} 做的', '100 %% of all %d': '%d 的 100 %%', 'kept at %d%%': '在 %d %%' }, { navigate_to_pose: '行驶', living_room: '客厅' });
   for (const [text, want] of [
     ['unknown zone "a.b*"; known zones: x, y', '有：x, y；没有“a.b*”'], ['kernel: a task is waiting (EXEC)', '内核：有任务在等'], ['navigate_to_pose is under way, 5.0 s, 3.66 m to go.', '行驶：5.0 秒，还有 3.66 米'],
-    ['by a person', 'a person 做的'], ['100 % of 7', '7 的 100 %'], ['at 7%', '在 7 %'], ['nobody knows this', 'nobody knows this'], ['it is in living_room', 'it is in 客厅'], ['', ''], [undefined, ''], [404, '404'], ['kernel: $1 $& (x)', '内核：$1 $&'],
+    ['made by a person', 'a person 做的'], ['100 % of all 7', '7 的 100 %'], ['kept at 7%', '在 7 %'], ['nobody knows this', 'nobody knows this'], ['it is in living_room', 'it is in 客厅'], ['', ''], [undefined, ''], [404, '404'], ['kernel: $1 $& (x)', '内核：$1 $&'],
   ]) must(sayServer(text) === want, `${text}: ${sayServer(text)}`);
+  const shared = JSON.parse(readFileSync(new URL('../base/catalogue_rows.json', import.meta.url), 'utf8'));
+  catalogue(shared.catalogue);
+  for (const [text, want] of shared.rows) must(sayServer(text) === (want ?? text), `${text}: ${sayServer(text)}`);
+  catalogue({ '%s aaaa %s aaaa %s aaaa %s aaaa %s aaaa %s aaaa %s bbbb': 'x' });
+  must(sayServer('aaaa '.repeat(300)).startsWith('aaaa'), 'a text that fits in many ways');
   catalogue(null);
   must(sayServer('a task is waiting') === 'a task is waiting', 'another language stays');
 });

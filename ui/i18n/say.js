@@ -8,30 +8,52 @@
 // in the same order, or with numbers (%2$s), or by the same names. What stands in a place may be a sentence too. What no
 // entry fits is shown as it came.
 const PLACE = /%(?:(\d+)\$)?[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|z|j|t)?([sdiufgexXc])|\{(\w+)\}|%%/g;
-const KEPT = 500, DEEP = 3;
+const KEPT = 500, DEEP = 6, PARTS = 200, LETTERS = 4, TEXT = 2000, TRIES = 20000;
 
-/** @typedef {{match: RegExp, names: (string|number)[], text: string}} Entry */
+/** @typedef {{literal: string, name: string|number, kind: string, open: boolean}} Piece the text before a place, and the place; open: it may hold a colon */
+/** @typedef {{pieces: Piece[], end: string, letters: number, text: string}} Entry */
 
 /** @type {Map<string, Entry[]>} by the first letters */ let entries = new Map();
 /** @type {Map<string, string>} */ let plain = new Map();
 /** @type {Map<string, string>} */ let known = new Map();
 /** @type {Record<string, string>} ids that stand in a sentence, as they are called */ let words = {};
 
-const escape = (/** @type {string} */ s) => s.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 const head = (/** @type {string} */ s) => s.slice(0, 3);
 
 /** @param {string} source @param {string} text @returns {Entry} */
 function entry(source, text) {
-  const names = /** @type {(string|number)[]} */ ([]);
-  let re = '', at = 0;
+  const pieces = /** @type {Piece[]} */ ([]);
+  let at = 0, literal = '';
   for (const m of source.matchAll(PLACE)) {
-    re += escape(source.slice(at, m.index));
+    literal += source.slice(at, m.index);
     at = m.index + m[0].length;
-    if (m[0] === '%%') { re += '%'; continue; }
-    names.push(m[3] ?? Number(m[1] ?? names.length + 1));
-    re += m[3] || m[2] === 's' ? '([\\s\\S]*?)' : m[2] === 'c' ? '([\\s\\S])' : '(-?[\\d.]+(?:e[-+]?\\d+)?|[\\da-fA-F]+)';
+    if (m[0] === '%%') { literal += '%'; continue; }
+    pieces.push({ literal, name: m[3] ?? Number(m[1] ?? pieces.length + 1), kind: m[3] ? 's' : m[2], open: /(:.|['"(`])$/.test(source.slice(0, m.index)) });
+    literal = '';
   }
-  return { match: new RegExp(`^${re}${escape(source.slice(at))}$`), names, text };
+  return { pieces, end: literal + source.slice(at), letters: letters(source), text };
+}
+
+const NUMBER = /^(?:[-+]?(?:[\d.]+(?:e[-+]?\d+)?|nan|inf)|[\da-fA-F]+)/;
+let tries = 0;
+
+/** What stands at the places of a format from the k-th on; null: it did not make this. @param {Entry} e @param {number} k @param {string} text @returns {string[]|null} */
+function places(e, k, text) {
+  const piece = e.pieces[k];
+  if (!piece) return text === e.end ? [] : null;
+  if (!text.startsWith(piece.literal)) return null;
+  const rest = text.slice(piece.literal.length), next = e.pieces[k + 1]?.literal ?? e.end;
+  if (piece.kind !== 's') {
+    const value = piece.kind === 'c' ? rest.slice(0, 1) : NUMBER.exec(rest)?.[0], behind = value ? places(e, k + 1, rest.slice(value.length)) : null;
+    return behind && [/** @type {string} */ (value), ...behind];
+  }
+  const colon = piece.open ? -1 : rest.indexOf(': '), last = k + 1 === e.pieces.length;
+  for (let end = last ? rest.length - next.length : rest.indexOf(next); end >= 0 && (colon < 0 || end <= colon) && tries++ < TRIES; end = rest.indexOf(next, end + 1)) {
+    const behind = places(e, k + 1, rest.slice(end));
+    if (behind) return [rest.slice(0, end), ...behind];
+    if (last || end >= rest.length) break;
+  }
+  return null;
 }
 
 /** @param {Record<string, string>|null} messages of the language; null: the server's own @param {Record<string, string>} [called] {navigate_to_pose: 'driving'} */
@@ -46,24 +68,54 @@ export function catalogue(messages, called = {}) {
     const one = entry(source, text), key = /[%{]/.test(head(source)) ? '' : head(source);
     entries.set(key, (entries.get(key) ?? []).concat(one));
   }
-  for (const list of entries.values()) list.sort((a, b) => b.match.source.length - a.match.source.length); // the most exact first
+  for (const list of entries.values()) list.sort((a, b) => b.letters - a.letters); // the most exact first
 }
 
 const called = (/** @type {string} */ text) => text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (id) => words[id] ?? id);
+const letters = (/** @type {string} */ s) => s.replace(PLACE, '').replace(/[^A-Za-z]/g, '').length;
+const NOTHING = { text: '', n: 0 };
+let parts = 0;
 
-/** @param {string} text @param {number} depth @returns {string} */
-function translate(text, depth) {
-  const whole = plain.get(text) ?? (depth ? words[text] : undefined);
-  if (whole !== undefined) return whole;
-  if (depth > DEEP || !entries.size) return called(text);
-  for (const e of [...(entries.get(head(text)) ?? []), ...(entries.get('') ?? [])]) {
-    const found = e.match.exec(text);
+/** A part in its place: translated, or as it was. @param {string} text @param {number} depth @returns {{text: string, n: number}} n: the letters that were understood */
+function part(text, depth) {
+  const read = depth > DEEP || parts++ > PARTS ? NOTHING : translate(text.trim(), depth);
+  return read.n ? { text: text.slice(0, text.length - text.trimStart().length) + read.text, n: read.n } : { text: called(text), n: 0 };
+}
+
+/** @param {string} text @param {number} depth */
+function byFormat(text, depth) {
+  tries = 0;
+  if (text.length > TEXT) return NOTHING;
+  for (const e of [...(entries.get(head(text)) ?? []), ...(entries.get('') ?? [])].sort((a, b) => b.letters - a.letters)) {
+    const found = e.letters >= LETTERS ? places(e, 0, text) : null;
     if (!found) continue;
-    const value = new Map(e.names.map((name, i) => [name, translate(found[i + 1], depth + 1)]));
+    const values = e.pieces.map((piece, i) => /** @type {[string|number, {text: string, n: number}]} */ ([piece.name, part(found[i], depth + 1)]));
+    const value = new Map(values);
     let n = 0;
-    return e.text.replace(PLACE, (place, number, _kind, name) => (place === '%%' ? '%' : value.get(name ?? Number(number ?? ++n)) ?? place));
+    return { n: e.letters + values.reduce((sum, [, v]) => sum + v.n, 0),
+      text: e.text.replace(PLACE, (place, number, _kind, name) => (place === '%%' ? '%' : value.get(name ?? Number(number ?? ++n))?.text ?? '')) };
   }
-  return called(text);
+  return NOTHING;
+}
+
+/** The two parts at the first of a separator: of the one that lets most be understood. @param {string} text @param {number} depth */
+function byParts(text, depth) {
+  let best = NOTHING;
+  for (const between of ['\n', '. ', '; ', ': ', ' [']) {
+    const at = text.indexOf(between);
+    if (at < 0) continue;
+    const first = part(text.slice(0, at), depth + 1), rest = part(text.slice(at + between.length), depth + 1);
+    if (first.n + rest.n > best.n) best = { text: first.text + between + rest.text, n: first.n + rest.n };
+  }
+  return best;
+}
+
+/** As src/base/text/catalogue.c does it. @param {string} text @param {number} depth @returns {{text: string, n: number}} */
+function translate(text, depth) {
+  const whole = plain.get(text);
+  if (whole !== undefined) return { text: whole, n: text.length };
+  const format = byFormat(text, depth), apart = byParts(text, depth);
+  return apart.n > format.n ? apart : format;
 }
 
 /** A sentence of the server's, in the page's language. @param {any} text @returns {string} */
@@ -72,7 +124,8 @@ export function sayServer(text) {
   let said = known.get(is);
   if (said === undefined) {
     if (known.size > KEPT) known.clear();
-    known.set(is, said = translate(is, 0));
+    parts = 0;
+    known.set(is, said = entries.size ? part(is, 0).text : called(is));
   }
   return said;
 }
