@@ -126,11 +126,11 @@ void pons__intents_destroy(pons__intents *r)
     if (!r) {
         return;
     }
-    pons__words *all[] = {&r->leading,    &r->trailing, &r->articles, &r->hard,
-                          &r->soft,       &r->joins,    &r->urgent,   &r->urgent_alone,
-                          &r->anywhere,   &r->units,    &r->moments,  &r->beside_yes,
-                          &r->polite,     &r->negation, &r->undone,   &r->corrections,
-                          &r->everywhere, &r->except,   &r->excepted};
+    pons__words *all[] = {&r->leading,  &r->trailing,   &r->articles, &r->hard,
+                          &r->soft,     &r->joins,      &r->urgent,   &r->urgent_alone,
+                          &r->anywhere, &r->units,      &r->moments,  &r->beside_yes,
+                          &r->polite,   &r->negation,   &r->undone,   &r->corrections,
+                          &r->noise,    &r->everywhere, &r->except,   &r->excepted};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         words_fini(all[i]);
     }
@@ -381,23 +381,16 @@ static int section_check(const pons_value *doc, const listed *rows, size_t n, si
 
 static int lists_load(pons__intents *r, const pons_value *doc, pons_error *err)
 {
-    const listed list[] = {{"fillers", "leading", &r->leading, false},
-                           {"fillers", "trailing", &r->trailing, false},
-                           {"fillers", "polite", &r->leading, true},
-                           {"fillers", "polite", &r->trailing, true},
-                           {"fillers", "polite", &r->polite, true},
-                           {"negation", "before", &r->negation, true},
-                           {"negation", "behind", &r->undone, true},
-                           {"everywhere", "words", &r->everywhere, true},
-                           {"everywhere", "except", &r->except, true},
-                           {"everywhere", "closing", &r->excepted, true},
-                           {"corrections", NULL, &r->corrections, true},
-                           {"separators", "hard", &r->hard, false},
-                           {"separators", "soft", &r->soft, false},
-                           {"urgent", "words", &r->urgent, false},
-                           {"urgent", "alone", &r->urgent_alone, false},
-                           {"articles", NULL, &r->articles, false},
-                           {"joins", NULL, &r->joins, false}};
+    const listed list[] = {
+        {"fillers", "leading", &r->leading, false},   {"fillers", "trailing", &r->trailing, false},
+        {"fillers", "polite", &r->leading, true},     {"fillers", "polite", &r->trailing, true},
+        {"fillers", "polite", &r->polite, true},      {"negation", "before", &r->negation, true},
+        {"negation", "behind", &r->undone, true},     {"everywhere", "words", &r->everywhere, true},
+        {"everywhere", "except", &r->except, true},   {"everywhere", "closing", &r->excepted, true},
+        {"corrections", NULL, &r->corrections, true}, {"noise", NULL, &r->noise, true},
+        {"separators", "hard", &r->hard, false},      {"separators", "soft", &r->soft, false},
+        {"urgent", "words", &r->urgent, false},       {"urgent", "alone", &r->urgent_alone, false},
+        {"articles", NULL, &r->articles, false},      {"joins", NULL, &r->joins, false}};
     const size_t n = sizeof list / sizeof *list;
     int rc = PONS_OK;
     for (size_t i = 0; rc == PONS_OK && i < n; i++) {
@@ -419,10 +412,10 @@ static int lists_load(pons__intents *r, const pons_value *doc, pons_error *err)
 
 static int load_document(pons__intents *r, const pons_value *doc, pons_error *err)
 {
-    static const char *const keys[] = {"version",    "limits",      "fillers", "articles",
-                                       "separators", "joins",       "urgent",  "control",
-                                       "units",      "moments",     "intents", "negation",
-                                       "everywhere", "corrections", "topics",  NULL};
+    static const char *const keys[] = {
+        "version",    "limits",      "fillers", "articles", "separators", "joins",
+        "urgent",     "control",     "units",   "moments",  "intents",    "negation",
+        "everywhere", "corrections", "topics",  "noise",    NULL};
     int rc;
     if ((rc = known_keys(doc, "", keys, err)) != PONS_OK) {
         return rc;

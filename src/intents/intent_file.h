@@ -24,6 +24,7 @@ const char *pons__control_word(pons__control control);
 typedef struct pons__intents {
     pons_value *doc; // referenced
     pons__words leading, trailing, articles, hard, soft, joins, urgent, urgent_alone, anywhere;
+    pons__words noise;                        // left out where a wish is not understood with it
     pons__words polite;                       // in `leading` and `trailing`, too
     pons__words negation, undone;             // before what is not wanted, and behind it
     pons__words corrections;                  // take back what was said before them

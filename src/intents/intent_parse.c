@@ -398,14 +398,14 @@ static pons_value *source_text(const session *s, span w)
     return json_stringn(s->text + o.lo, o.hi - o.lo);
 }
 
-// Cuts a hurry out of a wish; its end moves.
-static bool cut_urgent(session *s, span *w)
+// Cuts such words out of a wish, a hurry for one; its end moves.
+static bool cut_words(session *s, span *w, const pons__words *words)
 {
     bool found = false;
     for (size_t i = w->lo; i < w->hi;) {
         const name *n;
         size_t after = s->f.quoted[i] ? i + 1 : name_here(s, i, w->hi, &n);
-        if (!after && (after = pons__word_at(&s->r->urgent, s->f.s, i, w->hi, NULL))) {
+        if (!after && (after = pons__word_at(words, s->f.s, i, w->hi, NULL))) {
             pons__fold_cut(&s->f, i, after); // with the space before it, not the one after it
             w->hi -= after - i;
             found = true;
@@ -951,6 +951,8 @@ static void next_cut(const session *s, size_t pos, size_t *ret_end, size_t *ret_
             return;
         } else if ((after = separator_at(s, i, end, &hard)) &&
                    (hard || wish_begins(s, after, end, say, &control) != INTENT_NONE || control ||
+                    (i == no_name && zone_here(s, after, end, &n) &&
+                     !pons__word_at(&s->r->joins, t, i, after, NULL)) ||
                     (i == no_name && t[i] == ',' && zone_here(s, after, end, &n)))) {
             *ret_end = i;
             *ret_next = after;
@@ -1471,7 +1473,7 @@ static int parse_strictly(session *s, span w, size_t depth)
         const int rc = add_times(s, p, &c, bare, times);
         return rc == PONS_OK ? 1 : rc;
     }
-    if (depth == 0) {
+    if (depth == 0 || w.lo >= w.hi) {
         return 0;
     }
     // Two wishes side by side: the longest first one whose rest is understood too.
@@ -1614,6 +1616,27 @@ static int ask_back(session *s, span wish, bool all)
     return unknown ? unknown_name(s, &c) : not_understood(s, wish);
 }
 
+// The wish without words that change nothing. 1: it is understood so, and w->hi has moved; else nothing has changed.
+static int parse_without_noise(session *s, span wish, span *w)
+{
+    pons__fold whole;
+    const size_t end = wish.hi;
+    if (!has_word(s, &s->r->noise, wish) || pons__fold_copy(&s->f, &whole) != PONS_OK) {
+        return 0;
+    }
+    cut_words(s, &wish, &s->r->noise);
+    int rc = parse_negated(s, wish);
+    rc = rc != 0 ? rc : parse_strictly(s, wish, JUXTAPOSED_MAX);
+    if (rc == 1) {
+        w->hi -= end - wish.hi;
+        pons__fold_fini(&whole);
+    } else {
+        pons__fold_fini(&s->f);
+        s->f = whole;
+    }
+    return rc;
+}
+
 // Understands the wish [w->lo, w->hi); w->hi moves when a hurry is cut out.
 static int parse_wish(session *s, span *w)
 {
@@ -1629,7 +1652,7 @@ static int parse_wish(session *s, span *w)
         return PONS_OK;
     }
     bool say = wish_begins(s, w->lo, w->hi, false, NULL) == INTENT_SAY;
-    if (!say && cut_urgent(s, w)) {
+    if (!say && cut_words(s, w, &s->r->urgent)) {
         s->urgent = true;
     }
     if (is_blank(s, *w)) {
@@ -1642,6 +1665,7 @@ static int parse_wish(session *s, span *w)
     }
     int rc = say ? 0 : parse_negated(s, wish);
     rc = rc != 0 ? rc : parse_strictly(s, wish, JUXTAPOSED_MAX);
+    rc = rc != 0 || say ? rc : parse_without_noise(s, wish, w);
     if (rc != 0) {
         return rc < 0 ? rc : PONS_OK;
     }
