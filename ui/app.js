@@ -159,7 +159,10 @@ function draw() {
 }
 
 /** The language, with what there is to name by now. */
-const namesAnew = () => speak(language, words);
+function namesAnew() {
+  know(state.map, state.places); // a page that nobody looks at draws nothing
+  return speak(language, words);
+}
 
 function words() {
   document.documentElement.lang = language;
@@ -168,7 +171,7 @@ function words() {
   $('lang').textContent = t('language');
   $('lang').lang = language === 'zh' ? 'en' : 'zh';
   anew();
-  $('legend').replaceChildren(...t('legend').split('|').map((word, i) => el('span', { class: ['l-path', 'l-trail', 'l-scan', 'l-dock'][i] }, word)));
+  $('legend').replaceChildren(...t('legend').split('|').map((word, i) => el('span', { class: ['l-path', 'l-trail', 'l-scan', 'l-dock', 'l-object', 'l-place'][i] }, word)));
   pad.words();
   tabs.words();
   $('events').dataset.none = t('log_none');
@@ -183,6 +186,7 @@ function tell(text, tone = '') {
   if ($('said').textContent === said) return;
   $('said').textContent = said;
   $('said').className = tone;
+  if (said && $('talk').contains(document.activeElement)) $('said').scrollIntoView({ block: 'nearest' });
 }
 
 /** What became of the words that were said last. */

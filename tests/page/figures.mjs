@@ -53,7 +53,7 @@ async function page() {
   const sent = (f) => new Promise((go) => http.get(`${s.url}/ui/${f}`, { headers: { 'accept-encoding': 'gzip' } }, (r) => { let n = 0; r.on('data', (d) => { n += d.length; }); r.on('end', () => go(n)); }));
   let packed = 0;
   for (const f of files) packed += await sent(f);
-  show(`the page, ${files.length} files, gzipped`, packed / 1024, 'kB', 60);
+  show(`the page, ${files.length} files, gzipped`, packed / 1024, 'kB', 85);
 
   const context = await b.newContext({ viewport: { width: 1360, height: 900 } });
   context.setDefaultTimeout(120000);

@@ -164,12 +164,13 @@ await test('what comes after a stop: a goal is answered, Reset, then Continue st
 });
 
 await test('a goal that is not understood is answered below its field, and stands there to be mended', async () => {
-  const p = await page(s);
+  const p = await page(s, { size: 'phone' });
   await live(p);
   await p.fill('#goal', 'go to the kichen');
   await p.press('#goal', 'Enter');
   await p.locator('#said.bad', { hasText: 'kitchen' }).waitFor();
   must((await p.inputValue('#goal')) === 'go to the kichen', 'what was typed is gone');
+  await p.waitForFunction(() => { const r = document.getElementById('said').getBoundingClientRect(); return document.elementFromPoint(r.x + 5, r.bottom - 5)?.id === 'said'; }); // and not behind Stop
   await p.context().close();
 });
 
@@ -763,6 +764,11 @@ await test('a question survives a reload and a restart, and is answered once', a
   await k.getByText('The robot wants to drive to the kitchen.').waitFor();
   const card = await k.innerText('#asks');
   must(/Why it asks: .+yes/.test(card) && /About \d+\.\d m, \d+ s: living room → corridor → kitchen/.test(card) && !/[{}]|navigate_to_pose/.test(card), card);
+  const z = await page(q, { size: 'phone', scheme: 'dark', locale: 'zh-CN' });
+  await z.getByText('机器人想去厨房。').waitFor();
+  const faults = await z.evaluate(axeSource + ';axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html).join(" ")))');
+  must(faults.length === 0, faults.join('\n'));
+  await z.context().close();
   must(await k.locator('#map .room.asked').count() === 1 && (await k.getAttribute('#map .path.asked', 'points')).split(' ').length > 10, 'it is not on the map');
   await k.waitForFunction(() => document.activeElement?.closest('#asks'));
   must(await to('Approve') === 0, 'Approve is not next');

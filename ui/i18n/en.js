@@ -19,7 +19,7 @@ export default {
   drive_ask: 'Drive by hand? What it does is cancelled.', drive: 'Drive', drive_on: 'Hold a button or an arrow key: it drives while you hold.', drive_waits: 'Waits for its turn …', drive_end: 'Finish driving', drive_keys: 'Steering',
   ways: { up: 'ahead', down: 'back', left: 'turn left', right: 'turn right' },
   gates: { approach: 'slowed: something is near', slow: 'slowed: something is near', stop: 'stopped: something is in the way', stale_scan: 'no scan', held: 'held' },
-  legend: 'way ahead|where it was|what it sees|charger',
+  legend: 'way ahead|where it was|what it sees|charger|object|named place',
   area_shut: 'nobody goes there',
   area_slow: 'it drives slowly there',
   modes: { IDLE: 'idle', EXEC: 'working', CHARGE: 'charging', SAFE: 'safe' },

@@ -19,7 +19,7 @@ export default {
   drive_ask: '手动驾驶？正在做的事会被取消。', drive: '驾驶', drive_on: '按住按钮或方向键：按住时行驶。', drive_waits: '等待轮到它……', drive_end: '结束驾驶', drive_keys: '方向',
   ways: { up: '前进', down: '后退', left: '左转', right: '右转' },
   gates: { approach: '减速：附近有东西', slow: '减速：附近有东西', stop: '停下：路上有东西', stale_scan: '没有扫描', held: '暂停' },
-  legend: '前方路线|走过的路|看到的|充电桩',
+  legend: '前方路线|走过的路|看到的|充电桩|物品|起了名的地点',
   area_shut: '禁止进入',
   area_slow: '慢行区',
   modes: { IDLE: '空闲', EXEC: '执行', CHARGE: '充电', SAFE: '安全' },

@@ -68,10 +68,9 @@ export class View {
     const seconds = x.begun ? `${Math.round((end - x.begun) / 1000)} s` : '';
     const open = this.lane.querySelector(`details[data-id="${CSS.escape(x.id)}"]`)?.open ?? x.status === 'active';
     return el('details', { 'data-id': x.id, open, class: `task ${tone}` },
-      el('summary', {}, el('span', { class: 'what' }, el('b', {}, x.text), ` ${t('statuses')[x.status] ?? x.status} ${seconds}`),
+      el('summary', {}, el('span', { class: 'what' }, el('b', {}, x.text), ` ${t('statuses')[x.status] ?? x.status} ${seconds}`, x.why && tone === 'bad' ? el('small', { class: 'why' }, sayServer(x.why).slice(0, 160)) : null),
         el('span', { class: 'line', 'aria-hidden': 'true' }, el('span', { class: 'waits', style: `left:${at(x.queued)};right:calc(100% - ${at(x.begun ?? end)})` }),
           x.begun ? el('span', { class: 'works', style: `left:${at(x.begun)};right:calc(100% - ${at(end)})` }) : null)),
-      x.why && tone === 'bad' ? el('p', { class: 'why' }, sayServer(x.why)) : null,
       el('ol', { class: 'log' }, ...x.steps.map((r) => [r, line(r, t)]).filter(([, l]) => l).map(([r, l]) => el('li', { class: l[1] },
         el('time', {}, new Date(r.ts_ms).toLocaleTimeString([], { hour12: false })), el('span', { class: 'sign', 'aria-hidden': 'true' }, l[0]), el('span', {}, l[2].trim())))));
   }

@@ -176,10 +176,10 @@ static int tell_ready(void *user, pons_error *err)
 {
     app_server *s = user;
     char url[128], stop_url[128];
-    if (!s->serve || s->told) {
+    if (!s->serve || s->announced) {
         return PONS_OK;
     }
-    s->told = true;
+    s->announced = true;
     url_of(s, pons_serve_port(s->serve), url, sizeof url);
     url_of(s, pons_serve_stop_port(s->serve), stop_url, sizeof stop_url);
     pons_autovalue who = pons_object("pid", json_integer(getpid()), "url", json_string(url),

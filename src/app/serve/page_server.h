@@ -40,7 +40,7 @@ typedef struct app_server {
     pons_traces *traces;                     // where the environment wants them; or NULL
     app_graphs graphs;
     pthread_mutex_t mtx;
-    bool told;         // where it is
+    bool announced;    // where it is
     pons_serve *serve; // set by the main thread, under mtx
 } app_server;
 
