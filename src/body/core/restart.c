@@ -93,12 +93,17 @@ int pons_body_verify(const char *run_dir, pons_body_files *ret, pons_error *err)
     }
     pons__durable d = {0};
     pons__witness w;
+    const int state_rc = pons__durable_load(state, &d, err);
+    if (state_rc == PONS_EUNSUPPORTED) {
+        pons__ledger_close(l);
+        return state_rc;
+    }
     pons_body_files f = {.lines = pons__ledger_lines(l),
                          .plain_lines = pons__ledger_plain(l),
                          .goals = (int64_t)pons__ledger_goals(l),
                          .parts = pons__ledger_parts(l),
                          .torn_bytes = (int64_t)pons__ledger_torn(l),
-                         .state = pons__durable_load(state, &d, NULL)};
+                         .state = state_rc};
     f.epoch = d.epoch;
     f.boots_latched = pons__boot_latched(l, f.state, &d, &w);
     snprintf(f.origin, sizeof f.origin, "%s", pons__origin_word(w.origin));

@@ -88,6 +88,16 @@ static int damaged(pons_error *err, const char *why)
     return pons_error_set(err, PONS_ECORRUPT, MODULE, "the latch's state is damaged: %s", why);
 }
 
+int pons__format_check(const pons_value *line, const char *what, pons_error *err)
+{
+    const int64_t format = pons_get_int(line, "format", PONS__FORMAT);
+    return format <= PONS__FORMAT
+               ? PONS_OK
+               : pons_error_set(err, PONS_EUNSUPPORTED, MODULE,
+                                "%s has format %lld, this program knows up to %d", what,
+                                (long long)format, PONS__FORMAT);
+}
+
 int pons__durable_parse(const char *text, size_t n, pons__durable *ret, pons_error *err)
 {
     if (n == 0 || text[n - 1] != '\n' || pons__sum_check(text, n - 1) != PONS__SUM_GOOD) {
@@ -96,6 +106,9 @@ int pons__durable_parse(const char *text, size_t n, pons__durable *ret, pons_err
     pons_autovalue v = NULL;
     if (pons_value_parse(text, n - 1, &v, NULL) < 0) {
         return damaged(err, "it is no JSON");
+    }
+    if (pons__format_check(v, "the latch's state", err) < 0) {
+        return PONS_EUNSUPPORTED;
     }
     const int64_t epoch = pons_get_int(v, "epoch", -1);
     const pons_value *latched = pons_get(v, "latched");
