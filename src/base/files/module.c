@@ -63,14 +63,14 @@ static bool cut_short(const char *path)
     const bool elf = fd >= 0 && fstat(fd, &st) == 0 &&
                      read(fd, &head, sizeof head) == (ssize_t)sizeof head &&
                      memcmp(head.e_ident, ELFMAG, SELFMAG) == 0;
-    const bool told = elf && head.e_shnum > 1 &&
-                      pread(fd, &first, sizeof first, (off_t)(head.e_shoff + head.e_shentsize)) ==
-                          (ssize_t)sizeof first;
+    const bool has_table = elf && head.e_shnum > 1 &&
+                           pread(fd, &first, sizeof first,
+                                 (off_t)(head.e_shoff + head.e_shentsize)) == (ssize_t)sizeof first;
     if (fd >= 0) {
         close(fd);
     }
     return elf && head.e_shnum > 0 &&
-           (!told || first.sh_type == SHT_NULL ||
+           (!has_table || first.sh_type == SHT_NULL ||
             head.e_shoff + (uint64_t)head.e_shnum * head.e_shentsize > (uint64_t)st.st_size);
 }
 

@@ -327,19 +327,15 @@ static int mend_part(const char *path, uint32_t number, bool lines, pons__ledger
     int64_t bad = 0;
     int rc = l && name ? PONS_OK : pons__ledger_no_memory(err);
     const int ids = rc < 0 ? rc : pons__ids_load(path, number, &l->goals);
-    const int fd = rc == PONS_OK ? open(name, O_RDONLY | O_CLOEXEC) : -1;
-    if (fd >= 0) {
-        rc = pons__read_all(fd, PART_MOST, &text, &n, err);
-        close(fd);
-    }
+    rc = rc < 0 ? rc : pons__read_run_file(name, PART_MOST, &text, &n, err);
     if (rc == PONS_OK && lines) {
-        rc = fd < 0 ? pons__io_error("cannot open", name, err)
-                    : pons__ledger_salvage(text, n, &good, &bad, err);
-    } else if (rc == PONS_OK) {
+        rc = pons__ledger_salvage(text, n, &good, &bad, err);
+    } else if (rc == PONS_OK || (rc == PONS_ENOTFOUND && !lines)) {
+        rc = PONS_OK;
         bad = ids < 0;
     }
     if (rc == PONS_OK && bad > 0) {
-        rc = fd < 0 ? PONS_OK : keep(name, text, n, ret_copy, cap, err);
+        rc = text ? keep(name, text, n, ret_copy, cap, err) : PONS_OK;
         if (rc == PONS_OK && lines) {
             rc = pons__replace_file(name, (const char *)good.data, good.len, true, err);
             rc = rc < 0 ? rc : load_salvaged(l, number, &good, err);

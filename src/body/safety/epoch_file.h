@@ -65,5 +65,5 @@ int pons__replace_file(const char *path, const char *text, size_t n, bool sync, 
 int pons__sync_directory(const char *path); // of a file; 0, or -1 with errno
 int pons__write_all(int fd, const char *text, size_t n, int64_t at);     // 0, or -1 with errno
 int pons__io_error(const char *what, const char *path, pons_error *err); // by errno: PONS_EIO
-// The bytes of an open file of at most `most` bytes; the caller frees.
-int pons__read_all(int fd, size_t most, char **ret, size_t *ret_n, pons_error *err);
+// The bytes of a file; the caller frees. PONS_ENOTFOUND; PONS_ECORRUPT: it has more than `most`; PONS_EIO, PONS_ENOMEM.
+int pons__read_run_file(const char *path, size_t most, char **ret, size_t *ret_n, pons_error *err);

@@ -170,21 +170,19 @@ static void check_realtime(doctor *d, const pons_value *telemetry)
     const int policy = sched_getscheduler(0);
     struct sched_param before = {0};
     sched_getparam(0, &before);
-    const pons_value *has = pons_get(telemetry, "fifo");
-    bool ok = json_is_true(has);
-    if (!has && sched_setscheduler(0, SCHED_FIFO, &fifo) == 0) {
+    bool ok = json_is_true(pons_get(telemetry, "fifo"));
+    if (!telemetry && sched_setscheduler(0, SCHED_FIFO, &fifo) == 0) {
         sched_setscheduler(0, policy, &before);
         ok = true;
     }
-    const char *what = ok ? "SCHED_FIFO is permitted: the safety thread gets it"
-                       : has
-                           ? "the body's safety thread has no SCHED_FIFO: stops have an ordinary "
-                             "thread's jitter"
-                           : "SCHED_FIFO is not permitted: stops have an ordinary thread's jitter";
-    doctor_say(d, "realtime", ok ? "ok" : "absent", what,
-               ok ? NULL
-                  : "give the user an rtprio limit of 80 in /etc/security/limits.conf (a service: "
-                    "LimitRTPRIO=80)");
+    if (ok) {
+        doctor_say(d, "realtime", "ok", "SCHED_FIFO is permitted: the safety thread gets it", NULL);
+        return;
+    }
+    doctor_say(d, "realtime", "absent",
+               "SCHED_FIFO is not permitted: stops have an ordinary thread's jitter",
+               "give the user an rtprio limit of 80 in /etc/security/limits.conf (a service: "
+               "LimitRTPRIO=80)");
 }
 
 static void check_body(doctor *d)

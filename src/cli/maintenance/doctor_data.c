@@ -205,9 +205,9 @@ void doctor_body_files(doctor *d)
     }
     if (rc < 0) {
         const char *advice = rc == PONS_ECORRUPT ? REPAIR_ADVICE : NULL;
-        doctor_say(d, "ledger", advice ? "damaged" : "missing",
-                   pons_error_line(&err, line, sizeof line),
-                   rc == PONS_EUNSUPPORTED ? NEWER_ADVICE : advice);
+        advice = rc == PONS_EUNSUPPORTED ? NEWER_ADVICE : advice;
+        doctor_say(d, "ledger", rc == PONS_ECORRUPT ? "damaged" : "missing",
+                   pons_error_line(&err, line, sizeof line), advice);
         return;
     }
     if (f.lines == 0) {
