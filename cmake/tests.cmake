@@ -35,6 +35,8 @@ set(tests_help_intents llm)
 set(tests_help_serve llm)
 set(tests_help_store graph)
 set(tests_help_tools llm)
+# Modules find in the runner what they find in the program.
+set(tests_whole_cli pons_drivers pons_items pons_graph)
 # Each a program of its own, as it replaces functions of the C library: allocations or files that fail.
 set(tests_alone base/test_memory body/test_body_process body/test_ledger_parts bt/test_memory critic/test_memory
   graph/test_memory link/test_memory plan/test_memory record/test_recorder store/test_damage store/test_sqlite_memory)
@@ -129,7 +131,8 @@ function(test_program exe m)
       target_link_libraries(${exe} PRIVATE ${h}_helpers)
     endif()
   endforeach()
-  target_link_libraries(${exe} PRIVATE test_helpers -Wl,--whole-archive pons_base -Wl,--no-whole-archive)
+  # The whole ones first: an archive of which something was taken before is not taken whole by every linker.
+  target_link_libraries(${exe} PRIVATE test_helpers -Wl,--whole-archive pons_base ${tests_whole_${m}} -Wl,--no-whole-archive)
   foreach(d ${m} ${tests_link_${m}})
     if(TARGET pons_${d})
       target_link_libraries(${exe} PRIVATE pons_${d})
@@ -171,9 +174,8 @@ foreach(program scripted_model go_to_goal arm_policy)
   add_dependencies(cli_tests ${program})
 endforeach()
 add_dependencies(cli_tests pons)
-# What has nothing to show of a process is said to the program's own entry, and modules find in the runner what they
-# find in the program.
-target_link_libraries(cli_tests PRIVATE pons_cli -Wl,--whole-archive pons_drivers pons_items pons_graph -Wl,--no-whole-archive)
+# What has nothing to show of a process is said to the program's own entry.
+target_link_libraries(cli_tests PRIVATE pons_cli)
 
 # The modules that the tests load.
 set(tests_load_bt groot-zmq)

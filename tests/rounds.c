@@ -13,15 +13,25 @@ static const struct {
 #undef X
 };
 
-long rounds(rounds_of of)
+// The number that PONS_ROUNDS has for a name; 0: none.
+static long asked(const char *name)
 {
-    const size_t length = strlen(table[of].name);
+    const size_t length = strlen(name);
     for (const char *at = getenv("PONS_ROUNDS"); at && *at; at = strchr(at, ',')) {
         at += *at == ',';
-        if (strncmp(at, table[of].name, length) == 0 && at[length] == '=') {
+        if (strncmp(at, name, length) == 0 && at[length] == '=') {
             const long n = strtol(at + length + 1, NULL, 10);
             return n > 0 ? n : 1;
         }
+    }
+    return 0;
+}
+
+long rounds(rounds_of of)
+{
+    const long own = asked(table[of].name), each = asked("each");
+    if (own > 0 || each > 0) {
+        return own > 0 ? own : each;
     }
     return getenv("PONS_TEST_FULL") ? table[of].full : table[of].usual;
 }

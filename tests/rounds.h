@@ -1,5 +1,6 @@
 // rounds.h - how often the tests that try seeds, kills, faults or random inputs do so: the one table. `./dev test`
-// takes the first number, `./dev test --full` the second; PONS_ROUNDS=kills=100,faults=9 takes those instead.
+// takes the first number, `./dev test --full` the second; PONS_ROUNDS=kills=100,faults=9 takes those instead,
+// each=2 so many of everything that it does not name.
 #ifndef PONS_TESTS_ROUNDS_H
 #define PONS_TESTS_ROUNDS_H
 

@@ -114,7 +114,8 @@ typedef struct pons_body_files {
     char reason[96];
 } pons_body_files;
 // PONS_ECORRUPT when a line of the ledger is damaged: the error names file, line and the command that
-// repairs, and *ret is untouched. A damaged body.epoch is no failure but a latch: see state.
+// repairs, and *ret is untouched. PONS_EUNSUPPORTED: a newer version wrote the ledger or body.epoch. A
+// damaged body.epoch is no failure but a latch: see state.
 int pons_body_verify(const char *run_dir, pons_body_files *ret, pons_error *err);
 // Repairs a ledger that pons_body_verify() calls damaged, when no body runs there: keeps the old one
 // as body.ledger.damaged-N, writes the good lines anew, and the next body starts latched. *ret_lost:

@@ -18,7 +18,7 @@ PONS_C_BEGIN
 #define PONS_MODULE_ABI 1u
 
 typedef struct pons_module {
-    uint32_t abi; // PONS_MODULE_ABI
+    uint32_t abi; // PONS_MODULE_ABI; a module of pons itself has the version above it
     const char *
         kind; // "driver", "bridge", "topics", "skill", "llm", "store", "tool", "graph", "http", "server"
     const char *name; // "mujoco"
@@ -27,15 +27,21 @@ typedef struct pons_module {
     const void *ops;
 } pons_module;
 
+#ifdef PONS_VERSION_NUMBER // pons's own build: what it brings is of the program's version, 10203 for 1.2.3
+#define PONS__MODULE_OF (PONS_MODULE_ABI | PONS_VERSION_NUMBER << 8)
+#else
+#define PONS__MODULE_OF PONS_MODULE_ABI
+#endif
+
 // Exports a module, once, at file scope: PONS_MODULE_EXPORT("driver", "mujoco", &mujoco_ops);
 // (In C the type has taken the symbol's name; the assembler's label gives it back.)
 #define PONS_MODULE_EXPORT(kind_, name_, ops_)                                                     \
     extern const pons_module pons__module_exported __asm__("pons_module");                         \
     __attribute__((visibility("default"))) const pons_module pons__module_exported = {             \
-        .abi = PONS_MODULE_ABI, .kind = (kind_), .name = (name_), .ops = (ops_)}
+        .abi = PONS__MODULE_OF, .kind = (kind_), .name = (name_), .ops = (ops_)}
 
 // Loads (once) and returns the vtable, static storage. PONS_ENOTFOUND names where it was looked
-// for; PONS_EUNSUPPORTED when the ABI or the kind differs; PONS_EENV with dlopen's reason when a
+// for; PONS_EUNSUPPORTED when the ABI, the version or the kind differs; PONS_EENV with dlopen's reason when a
 // library that it needs is missing. Any thread.
 int pons_module_load(const char *kind, const char *name, const void **ret_ops, pons_error *err);
 // Whether a file KIND-NAME.so is there, in a workspace's lib/ aside; it is not loaded. Any thread.

@@ -1,5 +1,5 @@
 // test_service.c - `pons body` and `pons serve` as services: what the service manager hears (the test is the socket of
-// NOTIFY_SOCKET), and who may use the socket that stops.
+// NOTIFY_SOCKET), and reads, and who may use the socket that stops.
 #include "cli_bench.h"
 #include "unit.h"
 
@@ -77,6 +77,7 @@ static void a_service_tells_its_manager(void **state)
             hears(fd, "STOPPING=1");
         }
         bench_must_exit(&p, 0);
+        assert_null(strstr(p.text, "token=")); // it goes to the journal
         bench_free(&p);
     }
     unsetenv("NOTIFY_SOCKET");

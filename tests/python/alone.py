@@ -161,6 +161,22 @@ def plans():
     print("plans are made, checked, written and run")
 
 
+def paced(program, path):
+    """The process of a program whose steps say their number and read a byte: it is a few steps ahead at most of who kills it."""
+    p = subprocess.Popen([sys.executable, "-c", program, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    p.stdin.write("." * 8)
+    p.stdin.flush()
+    return p
+
+
+def went_on(p):
+    try:
+        p.stdin.write(".")
+        p.stdin.flush()
+    except BrokenPipeError:  # it has ended
+        pass
+
+
 # A node that takes long is killed at a random superstep, many times; the run goes on from what was committed.
 WORK = """
 import os, sys
@@ -171,6 +187,7 @@ class S(TypedDict):
     n: int
 def step(s):
     os.write(1, b"%d\\n" % s["n"])
+    os.read(0, 1)
     return {"n": s["n"] + 1}
 g = StateGraph(S).add_node("step", step).add_edge(START, "step")
 g.add_conditional_edges("step", lambda s: "step" if s["n"] < 3000 else "__end__", ["step", "__end__"])
@@ -185,7 +202,7 @@ def killed():
     with tempfile.TemporaryDirectory() as folder:
         seen, kills = -1, 0
         for stop in (*range(100, 3000, 290), None):
-            p = subprocess.Popen([sys.executable, "-c", WORK, f"{folder}/k.db"], stdout=subprocess.PIPE, text=True)
+            p = paced(WORK, f"{folder}/k.db")
             first = None
             for line in p.stdout:
                 if line.startswith("end"):
@@ -202,6 +219,7 @@ def killed():
                     kills += 1
                     seen += sum(1 for _ in p.stdout)
                     break
+                went_on(p)
             p.wait()
         assert stop == "ended" and kills >= 5, (stop, kills)
     print(f"killed {kills} times, and no step was left out")
@@ -215,6 +233,7 @@ from pons.func import entrypoint, task
 @task
 def work(n):
     os.write(1, b"%d\\n" % n)
+    os.read(0, 1)
     return n + 1
 @entrypoint(checkpointer=SqliteSaver(sys.argv[1]))
 def all_of_it(n):
@@ -230,7 +249,7 @@ def killed_in_tasks():
     with tempfile.TemporaryDirectory() as folder:
         seen, kills = -1, 0
         for stop in (*range(40, 400, 60), None):
-            p = subprocess.Popen([sys.executable, "-c", TASKS, f"{folder}/k.db"], stdout=subprocess.PIPE, text=True)
+            p = paced(TASKS, f"{folder}/k.db")
             for line in p.stdout:
                 if line.startswith("end"):
                     assert line == "end 400\n", line
@@ -244,6 +263,7 @@ def killed_in_tasks():
                     kills += 1
                     seen += sum(1 for _ in p.stdout)
                     break
+                went_on(p)
             p.wait()
         assert stop == "ended" and kills >= 4, (stop, kills)
     print(f"killed {kills} times in a task, and none that had its result was run again")

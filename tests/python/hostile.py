@@ -17,6 +17,7 @@ from pons.checkpoint.memory import InMemorySaver
 from pons.checkpoint.sqlite import SqliteSaver
 from pons.func import task
 from pons.graph import START, StateGraph
+from pons.graph._call import _Live
 from pons.store.memory import InMemoryStore
 
 
@@ -165,6 +166,23 @@ def pressed_between():
     assert left >= 0 and names >= {"run_node", "begin_node", "run_router", "take_event"}, (left, names)
 
 
+def pressed_at_the_end():
+    """Ctrl-C as the last event of a superstep has been taken and not looked at."""
+
+    class Late(_Live):
+        def get(self):
+            got = super().get()
+            if not isinstance(got, tuple):
+                raise KeyboardInterrupt
+            return got
+
+    before, pons.graph._call._Live = pons.graph._call._Live, Late
+    try:
+        refused(lambda: list(graph(lambda s: None).compile().stream({"v": 0}, stream_mode="custom")), KeyboardInterrupt)
+    finally:
+        pons.graph._call._Live = before
+
+
 def closed():
     """A store that is closed while a run uses it ends with the run; after that it refuses."""
 
@@ -299,6 +317,6 @@ def gone():
         assert ends[1].stdout == "['in', 'first', 'lives', 'sibling']\n", ends[1].stdout
 
 
-for part in (values, exceptions, pressed, pressed_between, closed, copied, names, collected, threads, forks, gone):
+for part in (values, exceptions, pressed, pressed_between, pressed_at_the_end, closed, copied, names, collected, threads, forks, gone):
     part()
     print(f"{part.__name__}: as it should be", flush=True)

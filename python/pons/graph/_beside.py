@@ -75,7 +75,7 @@ async def on_thread(stop, context, fn, /, *args, **kwargs):
 
 def beside(call, what):
     """what on a thread, and meanwhile the events of its run."""
-    end, failed, context = object(), [], contextvars.copy_context()
+    end, ended, failed, context = object(), threading.Event(), [], contextvars.copy_context()
 
     def work():
         try:
@@ -88,6 +88,7 @@ def beside(call, what):
         if last is not None:
             last()
         call.events.put(end)
+        ended.set()
 
     call.working = True
     pool.run(work)
@@ -96,8 +97,7 @@ def beside(call, what):
             yield e
     except BaseException:  # nobody listens any more, or Ctrl-C: the run ends when the node does
         call.stop.request()
-        while call.events.get() is not end:  # another Ctrl-C leaves the rest to its thread
-            pass
+        ended.wait()  # not for the last event: it may have been taken as Ctrl-C came; another one leaves the rest to its thread
         raise
     if failed:
         raise failed[0]

@@ -52,19 +52,49 @@ typedef struct search {
     char looked[LOOKED_BYTES]; // "a, b, c": the directories tried so far
 } search;
 
-// Whether the file ends before what it says of itself: the linker would map it and the process die of it.
+// Whether the file ends before what it says of itself, or has zeros there, as a power cut leaves them: the linker would map
+// it and the process die of it.
 static bool cut_short(const char *path)
 {
     ElfW(Ehdr) head;
+    ElfW(Shdr) first = {.sh_type = SHT_NULL}; // the table of sections is at the end
     struct stat st;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     const bool elf = fd >= 0 && fstat(fd, &st) == 0 &&
                      read(fd, &head, sizeof head) == (ssize_t)sizeof head &&
                      memcmp(head.e_ident, ELFMAG, SELFMAG) == 0;
+    const bool has_table = elf && head.e_shnum > 1 &&
+                           pread(fd, &first, sizeof first,
+                                 (off_t)(head.e_shoff + head.e_shentsize)) == (ssize_t)sizeof first;
     if (fd >= 0) {
         close(fd);
     }
-    return elf && head.e_shoff + (uint64_t)head.e_shnum * head.e_shentsize > (uint64_t)st.st_size;
+    return elf && head.e_shnum > 0 &&
+           (!has_table || first.sh_type == SHT_NULL ||
+            head.e_shoff + (uint64_t)head.e_shnum * head.e_shentsize > (uint64_t)st.st_size);
+}
+
+// Whether it is a module of this kind, and for this program.
+static int judge(const pons_module *m, const char *kind, const char *name, pons_error *err)
+{
+    const uint32_t abi = m->abi & 0xff, of = m->abi >> 8;
+    if (abi != PONS_MODULE_ABI) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, WHERE,
+                              "%s '%s' was built for ABI %u, this program has %u", kind, name, abi,
+                              PONS_MODULE_ABI);
+    }
+    if (of != 0 && of != PONS_VERSION_NUMBER) {
+        return pons_error_set(
+            err, PONS_EUNSUPPORTED, WHERE,
+            "%s '%s' is of pons %u.%u.%u, this is %s: install both of one version and start again",
+            kind, name, of / 10000, of / 100 % 100, of % 100, PONS_VERSION);
+    }
+    if (!m->kind || strcmp(m->kind, kind) != 0) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "'%s' is of kind %s, not %s", name,
+                              m->kind ? m->kind : "nothing", kind);
+    }
+    return m->ops ? PONS_OK
+                  : pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "'%s' has no functions", name);
 }
 
 static int open_module(const char *path, const char *kind, const char *name,
@@ -94,17 +124,7 @@ static int open_module(const char *path, const char *kind, const char *name,
         dlclose(handle);
         return pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "not a pons module: no pons_module");
     }
-    int r = PONS_OK;
-    if (m->abi != PONS_MODULE_ABI) {
-        r = pons_error_set(err, PONS_EUNSUPPORTED, WHERE,
-                           "%s '%s' was built for ABI %u, this program has %u", kind, name, m->abi,
-                           PONS_MODULE_ABI);
-    } else if (!m->kind || strcmp(m->kind, kind) != 0) {
-        r = pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "'%s' is of kind %s, not %s", name,
-                           m->kind ? m->kind : "nothing", kind);
-    } else if (!m->ops) {
-        r = pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "'%s' has no functions", name);
-    }
+    const int r = judge(m, kind, name, err);
     if (r < 0) {
         dlclose(handle);
         return r;

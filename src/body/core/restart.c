@@ -93,12 +93,17 @@ int pons_body_verify(const char *run_dir, pons_body_files *ret, pons_error *err)
     }
     pons__durable d = {0};
     pons__witness w;
+    const int state_rc = pons__durable_load(state, &d, err);
+    if (state_rc == PONS_EUNSUPPORTED) {
+        pons__ledger_close(l);
+        return state_rc;
+    }
     pons_body_files f = {.lines = pons__ledger_lines(l),
                          .plain_lines = pons__ledger_plain(l),
                          .goals = (int64_t)pons__ledger_goals(l),
                          .parts = pons__ledger_parts(l),
                          .torn_bytes = (int64_t)pons__ledger_torn(l),
-                         .state = pons__durable_load(state, &d, NULL)};
+                         .state = state_rc};
     f.epoch = d.epoch;
     f.boots_latched = pons__boot_latched(l, f.state, &d, &w);
     snprintf(f.origin, sizeof f.origin, "%s", pons__origin_word(w.origin));
@@ -135,25 +140,6 @@ static int keep_copy(const char *path, const char *text, size_t n, char *ret, si
                           COPIES_MAX);
 }
 
-static int read_ledger(const char *path, char **ret, size_t *ret_n, pons_error *err)
-{
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT) {
-        *ret = NULL;
-        *ret_n = 0;
-        return PONS_OK;
-    }
-    if (fd < 0) {
-        return pons__io_error("cannot open", path, err);
-    }
-    const int rc = pons__read_all(fd, LEDGER_MAX, ret, ret_n, err);
-    close(fd);
-    if (rc < 0) {
-        pons_error_source(err, "%s", path);
-    }
-    return rc;
-}
-
 // Each sealed part that is damaged, and then the one that is written, which says that there was damage.
 static int repair(const char *path, int64_t *ret_lost, char *ret_copy, size_t cap, pons_error *err)
 {
@@ -163,7 +149,8 @@ static int repair(const char *path, int64_t *ret_lost, char *ret_copy, size_t ca
     char *text = NULL;
     size_t n = 0;
     int64_t here = 0;
-    rc = rc < 0 ? rc : read_ledger(path, &text, &n, err);
+    rc = rc < 0 ? rc : pons__read_run_file(path, LEDGER_MAX, &text, &n, err);
+    rc = rc == PONS_ENOTFOUND ? PONS_OK : rc;
     rc = rc < 0 ? rc : pons__ledger_salvage(text, n, &good, &here, err);
     rc = rc < 0 || here == 0 ? rc : keep_copy(path, text, n, ret_copy, cap, err);
     free(text);

@@ -212,18 +212,11 @@ static uint64_t get64(const char *at)
 
 int pons__ids_load(const char *path, uint32_t number, pons__index *ix)
 {
-    char *name = pons__part_path(path, number, true);
-    const int fd = name ? open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-    const int why = errno;
-    free(name);
-    if (fd < 0) {
-        return !name ? PONS_ENOMEM : why == ENOENT ? PONS_ENOTFOUND : PONS_EIO;
-    }
-    char *text = NULL;
+    char *name = pons__part_path(path, number, true), *text = NULL;
     size_t n = 0;
     uint8_t sum[IDS_SUM];
-    int rc = pons__read_all(fd, IDS_MOST, &text, &n, NULL);
-    close(fd);
+    int rc = name ? pons__read_run_file(name, IDS_MOST, &text, &n, NULL) : PONS_ENOMEM;
+    free(name);
     if (rc == PONS_OK && (n < IDS_HEAD + IDS_SUM || memcmp(text, IDS_MAGIC, 8) != 0 ||
                           (n - IDS_HEAD - IDS_SUM) / IDS_EACH != get64(text + 8) ||
                           (n - IDS_HEAD - IDS_SUM) % IDS_EACH != 0)) {

@@ -62,6 +62,9 @@ static int know(pons__ledger *l, const pons_value *json, uint32_t part, off_t at
     if (json_object_size(json) == 0) {
         return pons_error_set(err, PONS_EINVAL, MODULE, "a line must be an object with members");
     }
+    if (pons__format_check(json, "the ledger", err) < 0) {
+        return PONS_EUNSUPPORTED;
+    }
     if (!pons_ledger_about_goal(json)) {
         pons_ledger_note note;
         pons_ledger_note_decode(json, &note, NULL); // its kind is what counts
@@ -96,7 +99,7 @@ static int load_line(pons__ledger *l, const char *text, size_t n, uint32_t part,
     rc = rc < 0 ? rc : know(l, line, part, at, err);
     pons_value_unref(line);
     if (rc < 0) {
-        return rc == PONS_ENOMEM ? rc : PONS_ECORRUPT;
+        return rc == PONS_ENOMEM || rc == PONS_EUNSUPPORTED ? rc : PONS_ECORRUPT;
     }
     l->summed = sum == PONS__SUM_GOOD;
     l->plain += sum == PONS__SUM_NONE;
@@ -141,6 +144,10 @@ static int load_lines(pons__ledger *l, int fd, uint32_t part, const char *path, 
     }
     l->size = r.at - (off_t)l->torn;
     pons__lines_fini(&r);
+    if (rc == PONS_EUNSUPPORTED) {
+        pons_error_source(err, "%s:%lld", path, (long long)number);
+        return rc;
+    }
     return rc == PONS_ECORRUPT ? damaged(path, number, err)
            : rc == PONS_EIO    ? pons__io_error("cannot read", path, err)
            : rc == PONS_ENOMEM ? pons__ledger_no_memory(err)
@@ -320,19 +327,15 @@ static int mend_part(const char *path, uint32_t number, bool lines, pons__ledger
     int64_t bad = 0;
     int rc = l && name ? PONS_OK : pons__ledger_no_memory(err);
     const int ids = rc < 0 ? rc : pons__ids_load(path, number, &l->goals);
-    const int fd = rc == PONS_OK ? open(name, O_RDONLY | O_CLOEXEC) : -1;
-    if (fd >= 0) {
-        rc = pons__read_all(fd, PART_MOST, &text, &n, err);
-        close(fd);
-    }
+    rc = rc < 0 ? rc : pons__read_run_file(name, PART_MOST, &text, &n, err);
     if (rc == PONS_OK && lines) {
-        rc = fd < 0 ? pons__io_error("cannot open", name, err)
-                    : pons__ledger_salvage(text, n, &good, &bad, err);
-    } else if (rc == PONS_OK) {
+        rc = pons__ledger_salvage(text, n, &good, &bad, err);
+    } else if (rc == PONS_OK || (rc == PONS_ENOTFOUND && !lines)) {
+        rc = PONS_OK;
         bad = ids < 0;
     }
     if (rc == PONS_OK && bad > 0) {
-        rc = fd < 0 ? PONS_OK : keep(name, text, n, ret_copy, cap, err);
+        rc = text ? keep(name, text, n, ret_copy, cap, err) : PONS_OK;
         if (rc == PONS_OK && lines) {
             rc = pons__replace_file(name, (const char *)good.data, good.len, true, err);
             rc = rc < 0 ? rc : load_salvaged(l, number, &good, err);
@@ -381,7 +384,7 @@ int pons__ledger_salvage(const char *text, size_t n, pons_buf *out, int64_t *ret
     for (size_t at = 0; at < n;) {
         const char *newline = memchr(text + at, '\n', n - at);
         const size_t end = newline ? (size_t)(newline - text) : n;
-        int rc = newline ? load_line(l, text + at, end - at, 1, 0, NULL) : PONS_ECORRUPT;
+        int rc = newline ? load_line(l, text + at, end - at, 1, 0, err) : PONS_ECORRUPT;
         if (rc == PONS_OK) {
             pons_value *line = NULL;
             rc = pons_value_parse(text + at, end - at, &line, err);
@@ -396,7 +399,9 @@ int pons__ledger_salvage(const char *text, size_t n, pons_buf *out, int64_t *ret
         }
         if (rc < 0) {
             pons__ledger_close(l);
-            return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory to repair the ledger");
+            return rc == PONS_EUNSUPPORTED
+                       ? rc
+                       : pons_error_set(err, PONS_ENOMEM, MODULE, "no memory to repair the ledger");
         }
         at = end + 1;
     }

@@ -15,6 +15,7 @@
 #include "body/safety/epoch_file.h"
 
 #include "pons/fields.h"
+#include "pons/file.h"
 #include "pons/random.h"
 
 #include <errno.h>
@@ -22,7 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define MODULE    "body"
@@ -60,32 +60,29 @@ pons__origin pons__origin_of(const char *word)
 
 int pons__durable_load(const char *path, pons__durable *ret, pons_error *err)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        if (errno != ENOENT) {
-            return pons__io_error("cannot open", path, err);
-        }
-        pons_error_set(err, PONS_ENOTFOUND, MODULE, "there is no state of the latch");
-        pons_error_source(err, "%s", path);
-        return PONS_ENOTFOUND;
-    }
     char *text = NULL;
     size_t n = 0;
-    int rc = pons__read_all(fd, STATE_MAX, &text, &n, err);
-    close(fd);
-    if (rc == PONS_OK) {
-        rc = pons__durable_parse(text, n, ret, err);
-    }
-    free(text);
-    if (rc < 0) {
+    int rc = pons__read_run_file(path, STATE_MAX, &text, &n, err);
+    if (rc == PONS_OK && (rc = pons__durable_parse(text, n, ret, err)) < 0) {
         pons_error_source(err, "%s", path);
     }
+    free(text);
     return rc;
 }
 
 static int damaged(pons_error *err, const char *why)
 {
     return pons_error_set(err, PONS_ECORRUPT, MODULE, "the latch's state is damaged: %s", why);
+}
+
+int pons__format_check(const pons_value *line, const char *what, pons_error *err)
+{
+    const int64_t format = pons_get_int(line, "format", PONS__FORMAT);
+    return format <= PONS__FORMAT
+               ? PONS_OK
+               : pons_error_set(err, PONS_EUNSUPPORTED, MODULE,
+                                "%s has format %lld, this program knows up to %d", what,
+                                (long long)format, PONS__FORMAT);
 }
 
 int pons__durable_parse(const char *text, size_t n, pons__durable *ret, pons_error *err)
@@ -96,6 +93,9 @@ int pons__durable_parse(const char *text, size_t n, pons__durable *ret, pons_err
     pons_autovalue v = NULL;
     if (pons_value_parse(text, n - 1, &v, NULL) < 0) {
         return damaged(err, "it is no JSON");
+    }
+    if (pons__format_check(v, "the latch's state", err) < 0) {
+        return PONS_EUNSUPPORTED;
     }
     const int64_t epoch = pons_get_int(v, "epoch", -1);
     const pons_value *latched = pons_get(v, "latched");
@@ -226,39 +226,24 @@ int pons__write_all(int fd, const char *text, size_t n, int64_t at)
     return 0;
 }
 
-int pons__read_all(int fd, size_t most, char **ret, size_t *ret_n, pons_error *err)
+int pons__read_run_file(const char *path, size_t most, char **ret, size_t *ret_n, pons_error *err)
 {
-    struct stat st;
-    if (fstat(fd, &st) < 0) {
-        return pons_error_set(err, PONS_EIO, MODULE, "cannot read: %s", strerror(errno));
-    }
-    if (st.st_size < 0 || (uint64_t)st.st_size > most) {
-        return pons_error_set(err, PONS_ECORRUPT, MODULE, "a file of %lld bytes is none of ours",
-                              (long long)st.st_size);
-    }
-    const size_t size = (size_t)st.st_size;
-    char *text = malloc(size + 1);
-    if (!text) {
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory to read");
-    }
     size_t n = 0;
-    while (n < size) {
-        const ssize_t got = pread(fd, text + n, size - n, (off_t)n);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            free(text);
-            return pons_error_set(err, PONS_EIO, MODULE, "cannot read: %s", strerror(errno));
-        }
-        if (got == 0) {
-            break;
-        }
-        n += (size_t)got;
+    char *text = pons_file_text(path, most, &n);
+    if (text && n <= most) {
+        *ret = text;
+        *ret_n = n;
+        return PONS_OK;
     }
-    *ret = text;
-    *ret_n = n;
-    return PONS_OK;
+    const int why = text ? EFBIG : errno;
+    int rc = text ? PONS_ECORRUPT : PONS_EIO;
+    rc = why == ENOENT ? PONS_ENOTFOUND : rc;
+    rc = why == ENOMEM ? PONS_ENOMEM : rc;
+    free(text);
+    pons_error_set(err, rc, MODULE, "cannot read the file");
+    pons_error_source(err, "%s", path);
+    pons_error_cause(err, "%s", pons_file_why(why));
+    return rc;
 }
 
 int pons__io_error(const char *what, const char *path, pons_error *err)

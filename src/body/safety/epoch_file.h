@@ -9,7 +9,9 @@
 
 #define PONS__EPOCH_MAX      ((INT64_C(1) << 53) - 1) // exact in every reader of JSON
 #define PONS__PACE_LEAST_PCT 10 // of every speed limit is left, whatever a person takes
-#define PONS__EPOCH_GAP      (INT64_C(1) << 20) // more than were ever given without a goal
+// Of body.ledger and body.epoch, where a line's `format` says so; without one it is 1. What has a later one is refused.
+#define PONS__FORMAT    1
+#define PONS__EPOCH_GAP (INT64_C(1) << 20) // more than were ever given without a goal
 
 // Who latched. Only `boot`, the body's own doubt about a process that ended badly, may be lifted by
 // the policy auto_reset: sim. `unknown`: nobody can tell any more, so it might have been a person.
@@ -37,11 +39,14 @@ typedef struct pons__durable {
     int taken_pct;       // of the speed limits, by a person; 0: nothing
 } pons__durable;
 // PONS_ENOTFOUND when there is none; PONS_ECORRUPT when any byte of it is not as it was written;
-// PONS_EIO.
+// PONS_EUNSUPPORTED when a newer version wrote it; PONS_EIO.
 int pons__durable_load(const char *path, pons__durable *ret, pons_error *err);
 int pons__durable_parse(const char *text, size_t n, pons__durable *ret, pons_error *err);
 // On success it is on the disk, and so is its name.
 int pons__durable_save(const char *path, const pons__durable *d, pons_error *err);
+
+// PONS_EUNSUPPORTED: the line is of a later format than PONS__FORMAT; what: the file, for people.
+int pons__format_check(const pons_value *line, const char *what, pons_error *err);
 
 // A line of v with its checksum and newline; the caller frees. Its length, or -1: no memory. The
 // checksum is the last member, "sum": the first 16 hex digits of the SHA-256 of all bytes before
@@ -60,5 +65,5 @@ int pons__replace_file(const char *path, const char *text, size_t n, bool sync, 
 int pons__sync_directory(const char *path); // of a file; 0, or -1 with errno
 int pons__write_all(int fd, const char *text, size_t n, int64_t at);     // 0, or -1 with errno
 int pons__io_error(const char *what, const char *path, pons_error *err); // by errno: PONS_EIO
-// The bytes of an open file of at most `most` bytes; the caller frees.
-int pons__read_all(int fd, size_t most, char **ret, size_t *ret_n, pons_error *err);
+// The bytes of a file; the caller frees. PONS_ENOTFOUND; PONS_ECORRUPT: it has more than `most`; PONS_EIO, PONS_ENOMEM.
+int pons__read_run_file(const char *path, size_t most, char **ret, size_t *ret_n, pons_error *err);

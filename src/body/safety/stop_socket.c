@@ -191,7 +191,10 @@ int pons_stop_send(const char *run_dir, const char *reason, int timeout_ms, pons
     }
     const int fd = pons_datagram_connect(path, err);
     if (fd < 0) {
-        pons_error_context(err, "no body answers at the stop socket");
+        pons_error_context(err,
+                           access(path, W_OK) < 0 && errno == EACCES
+                               ? "you may not stop it: the stop socket is for its owner and group"
+                               : "no body answers at the stop socket");
         return fd;
     }
     char text[PACKET_MAX];

@@ -162,6 +162,29 @@ static void check_files(doctor *d)
                    : "`pons config check` says all that is wrong");
 }
 
+// The safety thread asks for SCHED_FIFO; without it, it still runs, with the jitter of any thread. A body that runs has
+// the limits of its service, not of whoever asks.
+static void check_realtime(doctor *d, const pons_value *telemetry)
+{
+    const struct sched_param fifo = {.sched_priority = 1};
+    const int policy = sched_getscheduler(0);
+    struct sched_param before = {0};
+    sched_getparam(0, &before);
+    bool ok = json_is_true(pons_get(telemetry, "fifo"));
+    if (!telemetry && sched_setscheduler(0, SCHED_FIFO, &fifo) == 0) {
+        sched_setscheduler(0, policy, &before);
+        ok = true;
+    }
+    if (ok) {
+        doctor_say(d, "realtime", "ok", "SCHED_FIFO is permitted: the safety thread gets it", NULL);
+        return;
+    }
+    doctor_say(d, "realtime", "absent",
+               "SCHED_FIFO is not permitted: stops have an ordinary thread's jitter",
+               "give the user an rtprio limit of 80 in /etc/security/limits.conf (a service: "
+               "LimitRTPRIO=80)");
+}
+
 static void check_body(doctor *d)
 {
     pons_autovalue hello = NULL;
@@ -170,31 +193,13 @@ static void check_body(doctor *d)
     if (app_observe(&d->c->app, 500, &hello, &telemetry) < 0) {
         doctor_say(d, "body", "absent", "none answers in this workspace; `pons run` starts one",
                    NULL);
-        return;
+    } else {
+        snprintf(detail, sizeof detail, "%s, pid %lld, %.2f x real time",
+                 pons_get_str(hello, "driver", ""), (long long)pons_get_int(hello, "pid", 0),
+                 pons_get_num(telemetry, "realtime", 0.0));
+        doctor_say(d, "body", "ok", detail, NULL);
     }
-    snprintf(detail, sizeof detail, "%s, pid %lld, %.2f x real time",
-             pons_get_str(hello, "driver", ""), (long long)pons_get_int(hello, "pid", 0),
-             pons_get_num(telemetry, "realtime", 0.0));
-    doctor_say(d, "body", "ok", detail, NULL);
-}
-
-// The safety thread asks for SCHED_FIFO; without it, it still runs, with the jitter of any thread.
-static void check_realtime(doctor *d)
-{
-    struct rlimit limit = {0};
-    const struct sched_param fifo = {.sched_priority = 1};
-    const int policy = sched_getscheduler(0);
-    struct sched_param before = {0};
-    sched_getparam(0, &before);
-    if (sched_setscheduler(0, SCHED_FIFO, &fifo) == 0) {
-        sched_setscheduler(0, policy, &before);
-        doctor_say(d, "realtime", "ok", "SCHED_FIFO is permitted: the safety thread gets it", NULL);
-        return;
-    }
-    getrlimit(RLIMIT_RTPRIO, &limit);
-    doctor_say(d, "realtime", "absent",
-               "SCHED_FIFO is not permitted: stops have an ordinary thread's jitter",
-               "give the user an rtprio limit of 80 in /etc/security/limits.conf");
+    check_realtime(d, telemetry);
 }
 
 int cmd_doctor(cli *c, pons_error *err)
@@ -229,6 +234,5 @@ int cmd_doctor(cli *c, pons_error *err)
     doctor_store(&d);
     doctor_body_files(&d);
     check_body(&d);
-    check_realtime(&d);
     return d.damaged ? APP_NO_SUCCESS : d.healthy ? PONS_OK : APP_LACKING;
 }

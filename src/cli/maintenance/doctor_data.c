@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #define REPAIR_ADVICE "`pons doctor --repair` keeps a copy and saves what it can"
+#define NEWER_ADVICE  "a newer pons wrote it: use that one"
 #define LINES_SHOWN   40
 
 // ---- the store ----------------------------------------------------------------------------------
@@ -126,7 +127,8 @@ static void look_at_store(doctor *d)
     int rc = pons_store_check(d->c->app.db, say_line, &l, &damage, &err);
     if (rc < 0) {
         doctor_say(d, "store", "missing", pons_error_line(&err, line, sizeof line),
-                   "check the workspace's rights and disk");
+                   rc == PONS_EUNSUPPORTED ? NEWER_ADVICE
+                                           : "check the workspace's rights and disk");
         return;
     }
     if (damage == 0) {
@@ -202,9 +204,10 @@ void doctor_body_files(doctor *d)
         }
     }
     if (rc < 0) {
-        const bool damage = rc == PONS_ECORRUPT;
-        doctor_say(d, "ledger", damage ? "damaged" : "missing",
-                   pons_error_line(&err, line, sizeof line), damage ? REPAIR_ADVICE : NULL);
+        const char *advice = rc == PONS_ECORRUPT ? REPAIR_ADVICE : NULL;
+        advice = rc == PONS_EUNSUPPORTED ? NEWER_ADVICE : advice;
+        doctor_say(d, "ledger", rc == PONS_ECORRUPT ? "damaged" : "missing",
+                   pons_error_line(&err, line, sizeof line), advice);
         return;
     }
     if (f.lines == 0) {

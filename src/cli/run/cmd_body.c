@@ -169,9 +169,9 @@ int cmd_body(cli *c, pons_error *err)
     o.on_round = on_round;
     // A service stays, whoever comes or not.
     o.alone_timeout_s = app_service_managed() ? INFINITY : o.alone_timeout_s;
-    if (!for_run && isatty(STDERR_FILENO)) {
-        cli_err("pons: body %s in %s at %s; Ctrl-C ends it\n", meant.driver, meant.world,
-                c->app.run_dir);
+    if (!for_run && (app_service_managed() || isatty(STDERR_FILENO))) {
+        cli_err("pons: body %s in %s at %s%s\n", meant.driver, meant.world, c->app.run_dir,
+                app_service_managed() ? "" : "; Ctrl-C ends it");
     }
     app_recording *recording = NULL;
     pons_error unwritten = PONS_ERROR_INIT;

@@ -1,4 +1,5 @@
 // server.c - the words of `pons serve` and `--serve`, and the line that says where the page is (app/serve/page_server.c).
+#include "app/service/service.h"
 #include "cli/served.h"
 
 #include <arpa/inet.h>
@@ -149,7 +150,11 @@ static int tell_ready(void *user, const char *url, const char *stop_url, pons_er
         cli_flush();
         return PONS_OK;
     }
-    cli_out("the page   %s/#token=%s\n", url, pons_serve_token(s->server.serve, "operator"));
+    if (app_service_managed()) { // the journal has more readers than the file of tokens
+        cli_out("the page   %s\n", url);
+    } else {
+        cli_out("the page   %s/#token=%s\n", url, pons_serve_token(s->server.serve, "operator"));
+    }
     if (!s->w->beside) {
         cli_out("Stop       %s/stop\n", stop_url);
         cli_out("tokens     %s (viewer, operator, admin)\n", tokens);
