@@ -261,7 +261,7 @@ endforeach()
 # The commands of Start and How-to are typed as they stand there, a page a test: docs/start/first-hour. One look of
 # AddressSanitizer is enough; they need bash and python3, of the group test of deps/debian.txt.
 if(NOT PONS_SANITIZE STREQUAL "thread")
-  file(GLOB pages CONFIGURE_DEPENDS docs/start/*.md docs/how-to/*.md)
+  file(GLOB pages CONFIGURE_DEPENDS README.md docs/start/*.md docs/how-to/*.md)
   list(FILTER pages EXCLUDE REGEX "zh-CN")
   set(timed_builds pons)
   foreach(page ${pages})

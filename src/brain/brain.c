@@ -239,10 +239,11 @@ void pons_brain_finish(pons_brain *b)
 const char *pons_brain_body_stays(pons_brain *b)
 {
     pons_autovalue status = pons_brain_status(b);
-    return pons_get_str(b->port.telemetry, "holding", NULL)     ? "it holds an object"
-           : json_array_size(pons_get(status, "approvals")) > 0 ? "a question is open"
-           : b->outcome == PONS_BRAIN_WAITING                   ? "a stop or a pause is in force"
-                                                                : NULL;
+    const bool asks = json_array_size(pons_get(status, "approvals")) > 0 || b->human_open;
+    return pons_get_str(b->port.telemetry, "holding", NULL) ? "it holds an object"
+           : asks                                           ? "a question is open"
+           : b->outcome == PONS_BRAIN_WAITING               ? "a stop or a pause is in force"
+                                                            : NULL;
 }
 
 void pons_brain_close(pons_brain *b)

@@ -50,6 +50,29 @@ static int unknown(const cli *c, const cli_option *options, const char *word, si
                                 c->self->name, gap, of, (int)length, word, c->self->name, gap, of);
 }
 
+int cli_number(const char *text, const char *option, double low, double high, double *ret,
+               pons_error *err)
+{
+    char *end = NULL;
+    errno = 0;
+    const double value = strtod(text, &end);
+    if (errno || end == text || *end || !isfinite(value) || value < low || value > high) {
+        return app_bad(err, "%s takes a number from %g to %g, not '%s'", option, low, high, text);
+    }
+    *ret = value;
+    return PONS_OK;
+}
+
+// Sets what the option is for. text: its value, or "yes".
+static int take_value(const cli_option *o, const char *text, pons_error *err)
+{
+    if (o->number) {
+        return cli_number(text, o->name, o->low, o->high, o->number, err);
+    }
+    *o->value = text;
+    return PONS_OK;
+}
+
 int cli_parse(cli *c, const cli_option *options, pons_error *err)
 {
     int kept = 0;
@@ -82,33 +105,22 @@ int cli_parse(cli *c, const cli_option *options, pons_error *err)
         if (!found->metavar && equals) {
             return app_bad(err, "%s: %s takes no value", c->self->name, found->name);
         }
-        if (!found->metavar) {
-            *found->value = "yes";
-        } else if (equals) {
-            *found->value = equals + 1;
-        } else if (found->metavar[0] == '[' && (i + 1 >= c->argc || !is_address(c->argv[i + 1]))) {
-            *found->value = "yes";
-        } else if (i + 1 < c->argc) {
-            *found->value = c->argv[++i];
-        } else {
+        const char *text = "yes";
+        if (equals) {
+            text = equals + 1;
+        } else if (found->metavar && i + 1 < c->argc &&
+                   (found->metavar[0] != '[' || is_address(c->argv[i + 1]))) {
+            text = c->argv[++i];
+        } else if (found->metavar && found->metavar[0] != '[') {
             return app_bad(err, "%s: %s needs a value: %s", c->self->name, found->name,
                            found->metavar);
         }
+        const int rc = take_value(found, text, err);
+        if (rc < 0) {
+            return rc;
+        }
     }
     c->argc = kept;
-    return PONS_OK;
-}
-
-int cli_number(const char *text, const char *option, double low, double high, double *ret,
-               pons_error *err)
-{
-    char *end = NULL;
-    errno = 0;
-    const double value = strtod(text, &end);
-    if (errno || end == text || *end || !isfinite(value) || value < low || value > high) {
-        return app_bad(err, "%s takes a number from %g to %g, not '%s'", option, low, high, text);
-    }
-    *ret = value;
     return PONS_OK;
 }
 

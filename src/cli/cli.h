@@ -41,7 +41,10 @@ typedef struct cli_option {
     const char *metavar; // NULL: a flag; "[ADDR:PORT]": an address when the next word is one
     const char *help;
     const char **value; // set to the argument, or to "yes" without one
+    double *number;     // CLI_NUMBER: to the number that it is, which is within these
+    double low, high;
 } cli_option;
+#define CLI_NUMBER(number, low, high) NULL, (number), (low), (high)
 
 #define CLI_ROBOT_OPTIONS(c)                                                                       \
     {"--world", "NAME",                                                                            \
@@ -53,12 +56,13 @@ typedef struct cli_option {
             &(c)->app.driver                                                                       \
     }
 
+typedef int cli_run_fn(cli *c, pons_error *err);
 typedef struct cli_command { // commands.c has the table
     const char *name;
     const char *args; // what follows the name; NULL: one of the words
     const char *help; // one line
     // NULL: of a command, one of its words runs; of a word, the command takes it among its arguments.
-    int (*run)(cli *c, pons_error *err);
+    cli_run_fn *run;
     const struct cli_command
         *words; // what its first argument may be, to a NULL name; NULL: anything
     bool any;   // words, or anything else
@@ -122,6 +126,15 @@ void cli_display_status(cli_display *d, char *buf, size_t cap);
 void cli_display_line(cli_display *d, const char *label, const char *fmt, ...)
     __attribute__((format(printf, 3, 4))); // one line for people, as events are shown
 
+// An event as a sentence: each %s of it is a member of the payload, by its path ("task.text"). A list of them ends with
+// a NULL type.
+typedef struct cli_event_row {
+    const char *type, *label, *text, *paths[4];
+} cli_event_row;
+// *ret: its sentence; NULL: the list has none.
+const cli_event_row *cli_event_sentence(const cli_event_row *rows, const char *type,
+                                        const pons_value *payload, pons_buf *ret);
+
 // output.c: the one door to standard output and standard error (pons/printable.h, docs/reference/security.md).
 // A format's own line breaks stay; what a %s brings is text from outside and stays on its line.
 void cli_out(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -148,6 +161,17 @@ void cli_bracketed_paste(bool on); // the terminal marks what is pasted
 struct cli_rows;
 void cli_out_rows(const struct cli_rows *rows, bool last_ends); // styled_text.h
 void cli_live_line(const char *text); // dim, in place of the line that the cursor is on
+bool cli_err_seen(void);              // standard error is a terminal
+// A line of what is under way: drawn again, or one more; NULL: it goes. Any thread.
+void cli_err_live(const char *text, bool redraw);
+
+// progress.c: what takes longer than a second says so from then on. what: borrowed until the end. of: how many, or 0.
+void cli_busy(const char *what, size_t of);
+void cli_busy_count(size_t done);
+void cli_busy_end(void); // idempotent
+// Its line after so long; nothing within the first second. When to look again [ms].
+int64_t cli_busy_line(const char *what, size_t done, size_t of, int64_t for_ms, bool moves,
+                      pons_buf *ret);
 
 // held_run.c: one superstep at a time, for `pons run --step` and `pons graph run --step`.
 typedef enum cli_step_word {
@@ -221,6 +245,9 @@ int cli_session_run(cli *c, const cli_session_options *o, pons_error *err);
 
 // cmd_word.c: what --priority and --deadline say; either may be NULL. *ret_ms: Unix time, 0: none.
 int cli_wish(const char *priority, const char *deadline, int64_t *ret_ms, pons_error *err);
+// cmd_status.c: why nothing moves, and what a person does about it; nothing: it may.
+void cli_why_still(const pons_value *status, pons_buf *ret);
+void cli_status_show(const pons_value *status); // {…, brain: whether one runs}
 // cmd_approve.c: an answer that is said ("yes"), to the question that is open, if one is.
 int cli_answer_open(cli *c, const char *thread, pons_value *answer, bool *ret_asked,
                     pons_error *err);
@@ -229,63 +256,15 @@ int cli_answer_open(cli *c, const char *thread, pons_value *answer, bool *ret_as
 // Ctrl-C.
 int cli_bt_watch(cli *c, const char *groot, pons_error *err);
 
+int cli_run_options(cli *c, pons_error *err); // of `run`: they are read, and what is left is words
+void cli_version(void);                       // pons --version
 // Commands.
-int cmd_onboard(cli *c, pons_error *err);
-int cmd_watchdog(cli *c, pons_error *err);
-int cmd_workspace(cli *c, pons_error *err);
-int cmd_fleet_run(cli *c, pons_error *err);
-int cmd_fleet_status(cli *c, pons_error *err);
-int cmd_fleet_assign(cli *c, pons_error *err);
-int cmd_fleet_cancel(cli *c, pons_error *err);
-int cmd_fleet_settle(cli *c, pons_error *err);
-int cmd_fleet_clear(cli *c, pons_error *err);
-int cmd_fleet_block(cli *c, pons_error *err);
-int cmd_fleet_unblock(cli *c, pons_error *err);
-int cmd_fleet_simulate(cli *c, pons_error *err);
-int cmd_fleet_map(cli *c, pons_error *err);
-int cmd_run(cli *c, pons_error *err);
-int cli_run_options(cli *c,
-                    const char **ret_thread, // the options of `run` are read: what is left is words
-                    pons_error *err);
-int cmd_resume(cli *c, pons_error *err);
-int cmd_threads(cli *c, pons_error *err);
-int cmd_status(cli *c, pons_error *err);
-int cmd_say(cli *c, pons_error *err);
-int cmd_stop(cli *c, pons_error *err);
-int cmd_reset(cli *c, pons_error *err);
-int cmd_pace(cli *c, pons_error *err);
-int cmd_pause(cli *c, pons_error *err);
-int cmd_continue(cli *c, pons_error *err);
-int cmd_cancel(cli *c, pons_error *err);
-int cmd_raise(cli *c, pons_error *err);
-int cmd_do(cli *c, pons_error *err);
-int cmd_approve(cli *c, pons_error *err);
-int cmd_places(cli *c, pons_error *err);
-int cmd_places_forget(cli *c, pons_error *err);
-int cmd_schedule_add(cli *c, pons_error *err);
-int cmd_schedule_list(cli *c, pons_error *err);
-int cmd_schedule_remove(cli *c, pons_error *err);
-int cmd_schedule_pause(cli *c, pons_error *err);
-int cmd_schedule_continue(cli *c, pons_error *err);
-int cmd_body(cli *c, pons_error *err);
-int cmd_scenario(cli *c, pons_error *err);
-int cmd_record(cli *c, pons_error *err);
-int cmd_replay(cli *c, pons_error *err);
-int cmd_map(cli *c, pons_error *err);
-int cmd_graph(cli *c, pons_error *err);
-int cmd_plan(cli *c, pons_error *err);
-int cmd_agent(cli *c, pons_error *err);
-int cmd_bt(cli *c, pons_error *err);
-int cmd_companion(cli *c, pons_error *err);
-int cmd_mcp_serve(cli *c, pons_error *err);
-int cmd_mcp_tools(cli *c, pons_error *err);
-int cmd_mcp_questions(cli *c, pons_error *err);
-int cmd_vda5050(cli *c, pons_error *err);
-int cmd_config(cli *c, pons_error *err);
-int cmd_logs(cli *c, pons_error *err);
-int cmd_doctor(cli *c, pons_error *err);
-void cli_version(void); // pons --version
-int cmd_backup(cli *c, pons_error *err);
-int cmd_items(cli *c, pons_error *err);
-int cmd_lessons(cli *c, pons_error *err);
-int cmd_serve(cli *c, pons_error *err);
+cli_run_fn cmd_onboard, cmd_watchdog, cmd_workspace, cmd_fleet_run, cmd_fleet_status,
+    cmd_fleet_assign, cmd_fleet_cancel, cmd_fleet_settle, cmd_fleet_clear, cmd_fleet_block,
+    cmd_fleet_unblock, cmd_fleet_simulate, cmd_fleet_map, cmd_run, cmd_resume, cmd_threads,
+    cmd_status, cmd_say, cmd_stop, cmd_reset, cmd_pace, cmd_pause, cmd_continue, cmd_cancel,
+    cmd_raise, cmd_do, cmd_approve, cmd_places, cmd_places_forget, cmd_schedule_add,
+    cmd_schedule_list, cmd_schedule_remove, cmd_schedule_pause, cmd_schedule_continue, cmd_body,
+    cmd_scenario, cmd_record, cmd_replay, cmd_map, cmd_graph, cmd_plan, cmd_agent, cmd_bt,
+    cmd_companion, cmd_mcp_serve, cmd_mcp_tools, cmd_mcp_questions, cmd_vda5050, cmd_config,
+    cmd_logs, cmd_doctor, cmd_backup, cmd_items, cmd_lessons, cmd_serve;

@@ -107,5 +107,6 @@ int cli_main(int argc, char **argv)
         err = no;
     }
     rc = rc < 0 ? rc : said(&c, &err);
+    cli_busy_end();
     return all_shown(&c, exit_code(rc, &err));
 }

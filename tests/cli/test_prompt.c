@@ -280,7 +280,7 @@ static void tab_completes(void **state)
     type(&p, "\025去厨\t\r");
     shows(&p, "accepted");
     type(&p, "sta\t\r");
-    shows(&p, "\"queue\"");
+    shows(&p, "It is at work on task-1: 去厨房.");
     type(&p, "qui\t\r");
     shows(&p, "pons resume t");
     ends(&p, 4);

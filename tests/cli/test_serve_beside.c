@@ -30,7 +30,7 @@ static void beside_the_prompt_of_a_run(void **state)
     // Whoever comes second learns who is there, before anything is made. The run lasts so long: it pauses.
     serve_must(&a, a.port, "POST", "/v1/pause", "{}", 202, "");
     snprintf(pid, sizeof pid, "process %ld", (long)p.pid);
-    bench_must_fail(&b, "run --serve 0 " FAST " '去卧室'", 3, pid);
+    bench_must_fail(&b, "run --serve 0 " FAST " '去卧室'", 3, "pons say --thread robot");
     bench_must_fail(&b, "serve --listen 127.0.0.1:0" KINEMATIC, 3, pid);
     bench_must_fail(&b, line, 3, pid);
     bench_must_fail(&b, "companion run --serve 0" KINEMATIC, 3, pid);

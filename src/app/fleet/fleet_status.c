@@ -16,6 +16,19 @@ static bool over(const pons_value *task)
            strcmp(state, "cancelled") == 0;
 }
 
+// A task that was asked for, and that no orchestrator has taken yet.
+static int add_unheard(void *user, const pons_inbox_row *row)
+{
+    pons_autovalue v = NULL;
+    if (strcmp(row->kind, "task") == 0 &&
+        pons_value_read(row->value.data, row->value.len, &v, NULL) >= 0) {
+        json_object_set_new(v, "state", json_string("kept"));
+        json_object_set_new(v, "reason", json_string("no orchestrator has taken it yet"));
+        json_array_insert(user, 0, v); // newest first
+    }
+    return 0;
+}
+
 int app_fleet_look(pons_store store, size_t ended_max, pons_value **ret, pons_error *err)
 {
     const pons_items items = {.store = store, .clock = pons_clock_real()};
@@ -40,6 +53,7 @@ int app_fleet_look(pons_store store, size_t ended_max, pons_value **ret, pons_er
             json_array_append(tasks, (json_t *)t);
         }
     }
+    store.ops->inbox_read(store.self, APP_FLEET_THREAD, "fleet", 0, add_unheard, tasks, &none);
     json_object_set_new(all, "running", json_boolean(runs));
     json_object_set_new(all, "pid", json_integer(runs ? (json_int_t)holder.pid : 0));
     json_object_set_new(all, "host", pons_string(runs ? holder.host : ""));

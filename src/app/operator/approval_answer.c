@@ -64,6 +64,16 @@ int app_answer(const char *action, const char *rest, pons_value **ret, pons_erro
     return PONS_OK;
 }
 
+const char *app_nonce(pons_value *letter)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    json_object_set_new(
+        letter, "nonce",
+        json_sprintf("%lld-%lld.%09ld", (long long)getpid(), (long long)now.tv_sec, now.tv_nsec));
+    return pons_get_str(letter, "nonce", "");
+}
+
 void app_answer_sign(pons_value *answer, const char *where)
 {
     const struct passwd *me = getpwuid(geteuid());
@@ -73,7 +83,5 @@ void app_answer_sign(pons_value *answer, const char *where)
                         me ? json_sprintf("%s (%s)", me->pw_name, where)
                            : json_sprintf("user %lld (%s)", (long long)geteuid(), where));
     json_object_set_new(answer, "at_ms", json_integer(now.tv_sec * 1000LL + now.tv_nsec / 1000000));
-    json_object_set_new(
-        answer, "nonce",
-        json_sprintf("%lld-%lld.%09ld", (long long)getpid(), (long long)now.tv_sec, now.tv_nsec));
+    app_nonce(answer);
 }

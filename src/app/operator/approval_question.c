@@ -50,10 +50,18 @@ int app_question_unknown(const char *thread, const char *id, const pons_value *o
                    thread, n > 1 ? "those that are open" : "the open one");
 }
 
+// A fork's effect goes out as it was, or not at all.
+static bool of_a_fork(const pons_value *question)
+{
+    const pons_value *op = json_array_get(pons_get(question, "ops"), 0);
+    const pons_value *rule = json_array_get(pons_get(op, "asks"), 0);
+    return strcmp(pons_get_str(rule, "rule", ""), "fork") == 0;
+}
+
 const char *app_question_takes(const pons_value *question)
 {
     const bool words = pons_get_bool(question, "words", false) || pons_get(question, "options");
-    const bool ops = json_array_size(pons_get(question, "ops")) > 0;
+    const bool ops = json_array_size(pons_get(question, "ops")) > 0 && !of_a_fork(question);
     return words ? "answer WORDS | reject REASON"
            : ops ? "approve | edit [N] JSON | reject REASON"
                  : "approve | reject REASON";
@@ -108,6 +116,9 @@ static int check_edit(const pons_value *question, const pons_value *answer, pons
     const int64_t at = pons_get_int(answer, "op", n == 1 ? 1 : 0);
     if (strcmp(pons_get_str(answer, "action", ""), "edit") != 0) {
         return PONS_OK;
+    }
+    if (of_a_fork(question)) {
+        return app_bad(err, "approve: what a fork asks takes approve or reject, and no edit");
     }
     if (n == 0) {
         return app_bad(err, "approve: the question has no operation to edit");

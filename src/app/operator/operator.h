@@ -59,3 +59,5 @@ int app_question_fits(const pons_value *question, const pons_value *answer, pons
 int app_answer(const char *action, const char *rest, pons_value **ret, pons_error *err);
 // Adds who answers, when, and a nonce, before the answer is posted.
 void app_answer_sign(pons_value *answer, const char *where);
+// By which whoever posts a letter finds what became of it: put into the letter, and borrowed from it.
+const char *app_nonce(pons_value *letter);

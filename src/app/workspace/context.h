@@ -127,6 +127,10 @@ int app_thread_name(const char *name, pons_error *err);
 void app_new_thread(char ret[PONS_NAME_MAX]); // "t-" and a random word
 // The newest thread of a brain; PONS_ENOTFOUND when there is none.
 int app_latest_thread(pons_store store, char ret[PONS_NAME_MAX], pons_error *err);
+// The store, and the thread that is meant: *thread, or where that is NULL the newest, in latest. The caller closes the
+// store, also after a failure.
+int app_thread_open(app_context *c, bool writes, const char **thread, char latest[PONS_NAME_MAX],
+                    pons_store *ret, pons_error *err);
 // The newest thread of a brain or of an agent: what `resume` and `approve` mean.
 int app_latest_of_any(pons_store store, char ret[PONS_NAME_MAX], pons_error *err);
 // The task that is called so in a brain's status, NULL: none; borrowed. *ret_over: it is
@@ -183,7 +187,8 @@ void app_bridge_end(pid_t pid); // 0: none
 
 // ---- wake_brain.c -------------------------------------------------------------------------------
 
-void app_wake_brain(const app_context *c); // a brain of this workspace looks into its inboxes
+// A brain of this workspace looks into its inboxes; false: none is there.
+bool app_wake_brain(const app_context *c);
 // Whose brain it is: a descriptor that is readable when it is to look; -1: another brain of this workspace has it.
 int app_wake_listen(const app_context *c);
 void app_wake_take(int fd); // what has come

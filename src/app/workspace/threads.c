@@ -53,6 +53,20 @@ int app_latest_thread(pons_store store, char ret[PONS_NAME_MAX], pons_error *err
     return latest(store, false, ret, err);
 }
 
+int app_thread_open(app_context *c, bool writes, const char **thread, char latest[PONS_NAME_MAX],
+                    pons_store *ret, pons_error *err)
+{
+    int rc = app_workspace(c, false, err);
+    if (rc >= 0) {
+        rc = writes ? app_store(c, ret, err) : app_store_read(c, ret, err);
+    }
+    if (rc >= 0 && !*thread) {
+        rc = app_latest_thread(*ret, latest, err);
+        *thread = latest;
+    }
+    return rc;
+}
+
 int app_latest_of_any(pons_store store, char ret[PONS_NAME_MAX], pons_error *err)
 {
     return latest(store, true, ret, err);

@@ -15,19 +15,21 @@ static int open_socket(const app_context *c, struct sockaddr_un *ret, bool *ret_
     return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
-void app_wake_brain(const app_context *c)
+bool app_wake_brain(const app_context *c)
 {
     struct sockaddr_un address;
     bool fits = false;
     const int fd = open_socket(c, &address, &fits);
     if (fd < 0) {
-        return;
+        return false;
     }
-    if (fits) {
-        const ssize_t sent = sendto(fd, "!", 1, 0, (struct sockaddr *)&address, sizeof address);
+    const bool there = fits && connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
+    if (there) {
+        const ssize_t sent = send(fd, "!", 1, 0);
         (void)sent; // nobody there: the message is in the inbox all the same
     }
     close(fd);
+    return there;
 }
 
 int app_wake_listen(const app_context *c)

@@ -241,6 +241,7 @@ static pons_value *to_hear_then(pons__saying *s, const char *text, const char *c
         pons__said with = *s->said;
         with.text = text;
         with.goals = with.plan = NULL;
+        with.nonce = NULL; // it is heard now, as far as its sender goes
         inbox_message.value = pons__record_write(&pons__said_record, &with);
     }
     pons_value *ret = pons__record_write(&pons__inbox_message_record, &inbox_message);
@@ -668,6 +669,9 @@ static void handle_inbox_message(pons__saying *s, const pons__inbox_message *l)
         break;
     case PONS_LETTER_OTHER:
         break;
+    }
+    if (said->nonce && l->kind != PONS_LETTER_ANSWER) {
+        PONS__EMIT(s->b, s->cx, said_taken, .nonce = said->nonce);
     }
     pons__record_free(&pons__said_record, said);
     s->said = around;

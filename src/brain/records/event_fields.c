@@ -48,6 +48,11 @@ static const pons__field control_reported_fields[] = {
 };
 EVENT(control_reported, "control", "a control word such as `continue` had no effect");
 
+static const pons__field said_taken_fields[] = {
+    {"nonce", TEXT, NEVER, offsetof(pons__said_taken, nonce), .means = "of the letter"},
+};
+EVENT(said_taken, "said.taken", "words whose sender waits were taken: what became of them stands before it");
+
 static const pons__field speed_request_set_fields[] = {
     {"percent", INT, NEVER, offsetof(pons__speed_request_set, percent), .means = "of every speed limit, from now on"},
     {"by", TEXT, NEVER, offsetof(pons__speed_request_set, by), .means = "who asked for it"},
@@ -289,6 +294,7 @@ const pons__record *const pons__event_records[] = {
     &pons__run_started_record,
     &pons__mode_reported_record,
     &pons__control_reported_record,
+    &pons__said_taken_record,
     &pons__speed_request_set_record,
     &pons__speed_request_refused_record,
     &pons__task_queued_record,

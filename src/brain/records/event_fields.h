@@ -39,6 +39,11 @@ typedef struct pons__control_reported {
 } pons__control_reported;
 PONS__RECORD_OF(control_reported);
 
+typedef struct pons__said_taken {
+    const char *nonce;
+} pons__said_taken;
+PONS__RECORD_OF(said_taken);
+
 typedef struct pons__task_queued {
     const struct pons__task *task;
 } pons__task_queued;

@@ -41,6 +41,7 @@ static const pons__field said_fields[] = {
     {"at_ms",       INT,  KEY, offsetof(pons__said, at_ms), .means = "wall: when it was said; words that answer a question count from then"},
     {"stop_sent",   BOOL, KEY, offsetof(pons__said, stop_sent), .means = "of stop: whoever posted it has stopped the body first"},
     {"by",          TEXT, KEY, offsetof(pons__said, by), .means = "who"},
+    {"nonce",       NAME, KEY, offsetof(pons__said, nonce), .means = "by which whoever sent it finds what became of it: the event `said.taken` has it"},
 };
 TABLE(said, "a letter: words, goals, control");
 

@@ -32,6 +32,7 @@ typedef struct pons__said { // of say, goal, wish, run, control
     bool stop_latched;     // in force
     bool stop_sent;        // of stop: whoever posted it has stopped the body first
     int64_t at_ms;         // wall: when it was said; 0: not told
+    const char *nonce;     // NULL: nobody waits to hear what became of it
 } pons__said;
 PONS__RECORD_OF(said);
 

@@ -188,20 +188,17 @@ static int signals_fd(void)
 
 int cmd_mcp_serve(cli *c, pons_error *err)
 {
-    const char *list = "robot", *wait_s = NULL;
+    const char *list = "robot";
     double seconds = 0.0;
     const cli_option options[] = {
         {"--tools", "LIST", "robot (default), core, modules, mcp; several with commas", &list},
         CLI_ROBOT_OPTIONS(c),
-        {"--approval-wait", "S", "a call waits so long for a person (default 45)", &wait_s},
+        {"--approval-wait", "S", "a call waits so long for a person (default 45)",
+         CLI_NUMBER(&seconds, 0.001, 86400)},
         {NULL, NULL, NULL, NULL}};
     const int parsed = cli_parse(c, options, err);
     if (parsed < 0) {
         return parsed;
-    }
-    int rc = wait_s ? cli_number(wait_s, "--approval-wait", 0.001, 86400, &seconds, err) : PONS_OK;
-    if (rc < 0) {
-        return rc;
     }
     if (!app_mcp_wants(list, "robot") && !app_mcp_wants(list, "core") &&
         !app_mcp_wants(list, "modules") && !app_mcp_wants(list, "mcp")) {
@@ -210,7 +207,7 @@ int cmd_mcp_serve(cli *c, pons_error *err)
     }
     app_mcp_parts s = {.c = &c->app, .clock = pons_clock_real()};
     const int stop = signals_fd(); // before any thread, so that no thread takes them
-    rc = app_workspace(&c->app, true, err);
+    int rc = app_workspace(&c->app, true, err);
     rc = rc < 0 ? rc : app_mcp_parts_open(&s, list, "pons mcp serve", err);
     if (rc >= 0) {
         s.instructions = s.robot ? INSTRUCTIONS : NULL;

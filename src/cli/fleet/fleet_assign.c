@@ -5,25 +5,23 @@
 
 int cmd_fleet_assign(cli *c, pons_error *err)
 {
-    const char *stops = NULL, *needs = "", *payload = "0", *priority = "normal", *deadline = NULL;
+    const char *stops = NULL, *needs = "", *priority = "normal";
+    double kg = 0.0, s = 0.0;
     const cli_option options[] = {
         {"--stops", "ZONE[:SKILL{…}],…",
          "where it is done, one after the other, and what: a skill with its arguments; else it "
          "waits there 2 s. Without: NAME says it in words",
          &stops},
         {"--needs", "A+B", "capabilities that its robot must have", &needs},
-        {"--payload", "KG", "that its robot must carry", &payload},
+        {"--payload", "KG", "that its robot must carry", CLI_NUMBER(&kg, 0, 1e6)},
         {"--priority", "WORD", "high, normal (the default) or low", &priority},
-        {"--deadline", "SECONDS", "from now", &deadline},
+        {"--deadline", "SECONDS", "from now", CLI_NUMBER(&s, 0.001, 1e8)},
         {NULL, NULL, NULL, NULL}};
-    double kg = 0.0, s = 0.0;
     int rc = cli_parse(c, options, err);
     if (rc >= 0 && c->argc != 1) {
         return app_bad(err, "fleet assign: use `pons fleet assign NAME --stops ZONE,…`, or `pons "
                             "fleet assign \"go to the desk and say hello\"`");
     }
-    rc = rc < 0 ? rc : cli_number(payload, "--payload", 0, 1e6, &kg, err);
-    rc = rc < 0 || !deadline ? rc : cli_number(deadline, "--deadline", 0.001, 1e8, &s, err);
     rc = rc < 0 ? rc : app_workspace(&c->app, false, err);
     if (rc < 0) {
         return rc;

@@ -23,17 +23,17 @@ static void show_change(void *user, pons_value *task)
 
 int cmd_fleet_run(cli *c, pons_error *err)
 {
-    const char *once = NULL, *standby = NULL, *speed = NULL;
+    const char *once = NULL, *standby = NULL;
+    app_fleet_run_options o = {.speed = 1.0, .ended = &cli_ended, .task = show_change, .user = c};
     const cli_option options[] = {
         {"--once", NULL, "end when no task is left and all robots stand in bays", &once},
         {"--standby", NULL,
          "where another orchestrator leads: wait, and take over; who has lost the lead waits again",
          &standby},
-        {"--speed", "X", "of bodies that have to be started: robot seconds in a second", &speed},
+        {"--speed", "X", "of bodies that have to be started: robot seconds in a second",
+         CLI_NUMBER(&o.speed, 0.01, 1000.0)},
         {NULL, NULL, NULL, NULL}};
-    app_fleet_run_options o = {.speed = 1.0, .ended = &cli_ended, .task = show_change, .user = c};
     int rc = cli_parse(c, options, err);
-    rc = rc < 0 || !speed ? rc : cli_number(speed, "--speed", 0.01, 1000.0, &o.speed, err);
     if (rc >= 0 && c->argc > 0) {
         return app_bad(err, "fleet run: what is '%s'?", c->argv[0]);
     }

@@ -134,28 +134,26 @@ static int print_map(const pons_fleet_map *map, const pons_value *world)
 
 int cmd_fleet_map(cli *c, pons_error *err)
 {
-    const char *robots = "10", *step = NULL, *radius = NULL;
+    double n = 10, step_m = 0, radius_m = 0;
     const cli_option options[] = {
-        {"--robots", "N", "that it has room for; default 10", &robots},
-        {"--step", "M", "metres between two zones of a floor; default: by the room", &step},
+        {"--robots", "N", "that it has room for; default 10", CLI_NUMBER(&n, 1, 5000)},
+        {"--step", "M", "metres between two zones of a floor; default: by the room",
+         CLI_NUMBER(&step_m, 0.1, 100)},
         {"--radius", "M", "of a robot; default: the world's robot, of a map alone the house's",
-         &radius},
+         CLI_NUMBER(&radius_m, 0.01, 100)},
         {NULL, NULL, NULL, NULL}};
     pons_fleet_map *map = NULL;
     pons_autovalue bare = NULL;
     map_subject s = {0};
-    double n = 0, step_m = 0, radius_m = 0;
     int rc = cli_parse(c, options, err);
     if (rc >= 0 && c->argc > 1) {
         return app_bad(err, "fleet map: what is '%s'?", c->argv[1]);
     }
-    if (rc >= 0 && (step || radius) && c->argc == 0) {
+    const char *of_floor = step_m > 0 ? "--step" : "--radius";
+    if (rc >= 0 && (step_m > 0 || radius_m > 0) && c->argc == 0) {
         return app_bad(err, "fleet map: %s is of a world's floor: `pons fleet map WORLD %s M`",
-                       step ? "--step" : "--radius", step ? "--step" : "--radius");
+                       of_floor, of_floor);
     }
-    rc = rc < 0 ? rc : cli_number(robots, "--robots", 1, 5000, &n, err);
-    rc = rc < 0 || !step ? rc : cli_number(step, "--step", 0.1, 100, &step_m, err);
-    rc = rc < 0 || !radius ? rc : cli_number(radius, "--radius", 0.01, 100, &radius_m, err);
     if (rc >= 0 && c->argc == 1) {
         const char *name = c->argv[0];
         rc = map_subject_load(name, &s, err);

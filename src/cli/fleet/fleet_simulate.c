@@ -103,39 +103,30 @@ static int play_seeds(cli *c, pons_fleet_play *play, const char *map, int64_t se
 
 int cmd_fleet_simulate(cli *c, pons_error *err)
 {
-    const char *robots = "100", *hours = "1", *seed = "1", *seeds = "1", *map = NULL, *svg = NULL;
-    const char *rate = NULL, *kills = NULL, *core_kills = NULL, *people = NULL, *baseline = NULL;
+    const char *map = NULL, *svg = NULL, *baseline = NULL;
+    double n = 100, h = 1, s = 1, many = 1, r = 0, k = 0, o = 0, p = 0;
     const cli_option options[] = {
-        {"--robots", "N", "how many; default 100", &robots},
-        {"--hours", "H", "of the virtual clock; default 1", &hours},
-        {"--seed", "S", "of all that is drawn; default 1", &seed},
-        {"--seeds", "N", "so many runs, from seed S on", &seeds},
+        {"--robots", "N", "how many; default 100", CLI_NUMBER(&n, 1, 5000)},
+        {"--hours", "H", "of the virtual clock; default 1", CLI_NUMBER(&h, 0.001, 10000)},
+        {"--seed", "S", "of all that is drawn; default 1", CLI_NUMBER(&s, 0, 9e15)},
+        {"--seeds", "N", "so many runs, from seed S on", CLI_NUMBER(&many, 1, SEEDS_MAX)},
         {"--map", "FILE", "a map of zones; else a hall for so many robots", &map},
         {"--rate", "X", "tasks that come for each robot in an hour; else there is always one more",
-         &rate},
+         CLI_NUMBER(&r, 0.001, 1000)},
         {"--kills", "X", "robots that die in an hour; they come back after 1 to 10 minutes",
-         &kills},
-        {"--orchestrator-kills", "X", "of the orchestrator, in an hour", &core_kills},
-        {"--people", "X", "who step onto a lane in an hour, for 20 s to 5 minutes", &people},
+         CLI_NUMBER(&k, 0.001, 100000)},
+        {"--orchestrator-kills", "X", "of the orchestrator, in an hour",
+         CLI_NUMBER(&o, 0.001, 600)},
+        {"--people", "X", "who step onto a lane in an hour, for 20 s to 5 minutes",
+         CLI_NUMBER(&p, 0.001, 1e6)},
         {"--baseline", NULL, "to compare: nearest robot first, one robot on a way at a time",
          &baseline},
         {"--svg", "FILE", "the flow as a picture", &svg},
         {NULL, NULL, NULL, NULL}};
-    double n = 0, h = 0, s = 0, many = 1, r = 0, k = 0, o = 0, p = 0;
     int rc = cli_parse(c, options, err);
     if (rc >= 0 && c->argc > 0) {
         return app_bad(err, "fleet simulate: what is '%s'?", c->argv[0]);
     }
-    rc = rc < 0 ? rc : cli_number(robots, "--robots", 1, 5000, &n, err);
-    rc = rc < 0 ? rc : cli_number(hours, "--hours", 0.001, 10000, &h, err);
-    rc = rc < 0 ? rc : cli_number(seed, "--seed", 0, 9e15, &s, err);
-    rc = rc < 0 ? rc : cli_number(seeds, "--seeds", 1, SEEDS_MAX, &many, err);
-    rc = rc < 0 || !rate ? rc : cli_number(rate, "--rate", 0.001, 1000, &r, err);
-    rc = rc < 0 || !kills ? rc : cli_number(kills, "--kills", 0.001, 100000, &k, err);
-    rc = rc < 0 || !people ? rc : cli_number(people, "--people", 0.001, 1e6, &p, err);
-    rc = rc < 0 || !core_kills
-             ? rc
-             : cli_number(core_kills, "--orchestrator-kills", 0.001, 600, &o, err);
     if (rc < 0) {
         return rc;
     }

@@ -20,8 +20,8 @@
 #define MS_PER_DAY      86400000.0
 
 typedef struct threads_options {
-    const char *keep_text, *events_text, *limit_text, *after_text, *stream, *at, *ns, *follow, *why;
-    int64_t keep, events_since_ms, limit, after;
+    const char *stream, *at, *ns, *follow, *why;
+    double keep, days, limit, after; // of prune: days of events; -1: none go
     uint32_t modes;
 } threads_options;
 
@@ -170,7 +170,7 @@ static void show_pruned(cli *c, pons_store store)
 
 static int show_history(cli *c, pons_store store, const threads_options *o, pons_error *err)
 {
-    const int64_t limit = o->limit > 0 ? o->limit : HISTORY_ROWS;
+    const int64_t limit = o->limit > 0 ? (int64_t)o->limit : HISTORY_ROWS;
     pons_autovalue names = NULL;
     int rc = namespaces(c, store, o, &names, err);
     for (size_t i = 0; i < json_array_size(names) && rc >= 0; i++) {
@@ -236,7 +236,8 @@ static int replay_row(void *user, const pons_event_row *row)
 static int show_events(cli *c, pons_store store, const threads_options *o, pons_error *err)
 {
     const char *thread = c->argv[1];
-    replay r = {.c = c, .o = o, .last = o->after, .left = o->limit > 0 ? o->limit : -1};
+    replay r = {
+        .c = c, .o = o, .last = (int64_t)o->after, .left = o->limit > 0 ? (int64_t)o->limit : -1};
     int64_t newest = 0;
     pons_error none = PONS_ERROR_INIT;
     int rc = store.ops->event_last(store.self, thread, &newest, &none);
@@ -345,10 +346,13 @@ static int prune_thread(cli *c, pons_store store, const threads_options *o, pons
     if (!store.ops->prune) {
         return pons_error_set(err, PONS_EUNSUPPORTED, "threads", "this store can't be pruned");
     }
+    cli_busy("pruning the thread", 0);
     const int64_t before = thread_bytes(store, thread);
-    const int rc = pons_state_prune_as(
-        store, thread, &(pons_prune){.keep_last = o->keep, .events_since_ms = o->events_since_ms},
-        &done, err);
+    const pons_clock clock = pons_clock_real();
+    const int64_t since = pons_wall_ms(&clock) - (int64_t)(o->days * MS_PER_DAY);
+    const pons_prune what = {.keep_last = (int64_t)o->keep,
+                             .events_since_ms = o->days >= 0.0 ? since : 0};
+    const int rc = pons_state_prune_as(store, thread, &what, &done, err);
     if (rc < 0) {
         return rc;
     }
@@ -396,45 +400,23 @@ static const struct {
     {"rm", 1, "one thread", remove_thread, true},
 };
 
-static int read_options(threads_options *o, pons_error *err)
-{
-    double keep = 1.0, days = 0.0, limit = -1.0, after = 0.0;
-    int rc = o->keep_text ? cli_number(o->keep_text, "--keep", 1.0, 1e9, &keep, err) : PONS_OK;
-    if (rc >= 0 && o->events_text) {
-        rc = cli_number(o->events_text, "--events", 0.0, 1e5, &days, err);
-    }
-    if (rc >= 0 && o->limit_text) {
-        rc = cli_number(o->limit_text, "--limit", 1.0, 1e9, &limit, err);
-    }
-    if (rc >= 0 && o->after_text) {
-        rc = cli_number(o->after_text, "--after", 0.0, 9007199254740991.0, &after, err);
-    }
-    if (rc >= 0 && o->stream) {
-        rc = cli_modes(o->stream, &o->modes, err);
-    }
-    const pons_clock clock = pons_clock_real();
-    o->keep = (int64_t)keep;
-    o->limit = (int64_t)limit;
-    o->after = (int64_t)after;
-    o->events_since_ms = o->events_text ? pons_wall_ms(&clock) - (int64_t)(days * MS_PER_DAY) : 0;
-    return rc;
-}
-
 int cmd_threads(cli *c, pons_error *err)
 {
-    threads_options o = {.keep = 1, .limit = -1};
+    threads_options o = {.keep = 1, .days = -1, .limit = -1};
     const cli_option options[] = {
         {"--ns", "NAME", "show, history, events: of this namespace only", &o.ns},
         {"--limit", "N", "history, events: at most so many; history's default is 50",
-         &o.limit_text},
+         CLI_NUMBER(&o.limit, 1.0, 1e9)},
         {"--after", "SEQ", "events: those with higher numbers than the last one you have",
-         &o.after_text},
+         CLI_NUMBER(&o.after, 0.0, 9007199254740991.0)},
         {"--stream", "MODE,…", "events: only what was streamed in these modes", &o.stream},
         {"--follow", NULL, "events: and what comes, until nobody runs the thread", &o.follow},
         {"--at", "CHECKPOINT", "fork: as it was there (see history); default: as it stands", &o.at},
         {"--why", NULL, "show: what was decided, and why, as prose", &o.why},
-        {"--keep", "N", "prune: checkpoints of each namespace that stay; default 1", &o.keep_text},
-        {"--events", "DAYS", "prune: events that are older go as well", &o.events_text},
+        {"--keep", "N", "prune: checkpoints of each namespace that stay; default 1",
+         CLI_NUMBER(&o.keep, 1.0, 1e9)},
+        {"--events", "DAYS", "prune: events that are older go as well",
+         CLI_NUMBER(&o.days, 0.0, 1e5)},
         {NULL, NULL, NULL, NULL}};
     const int parsed = cli_parse(c, options, err);
     if (parsed < 0) {
@@ -455,7 +437,7 @@ int cmd_threads(cli *c, pons_error *err)
         return app_bad(err, "threads %s takes %s", verb, verbs[v].takes);
     }
     pons_store store = {0};
-    int rc = read_options(&o, err);
+    int rc = o.stream ? cli_modes(o.stream, &o.modes, err) : PONS_OK;
     if (rc >= 0 && verbs[v].writes) {
         rc = app_workspace(&c->app, false, err);
         rc = rc < 0 ? rc : app_store(&c->app, &store, err);

@@ -1,6 +1,7 @@
 // thread_why.c - `pons threads show THREAD --why`: the log of a thread as prose, for who wants to know why the
 // robot did what it did.
 //
+//     2026-11-29
 //     18:02:11  It was asked to "go to the kitchen" (task-1, priority 50).
 //     18:02:11  The mode became EXEC, as a task is waiting.
 //     18:02:11  The rules go on: Goal 1 of 1: go to kitchen.
@@ -8,7 +9,8 @@
 //     18:02:31  navigate_to_pose ended as failed: no valid path.
 //
 // It is made of the durable events alone, so it says the same tomorrow, and of a thread whose brain is
-// gone. What says nothing about a reason (telemetry, observations, tokens) is left out.
+// gone. What says nothing about a reason (telemetry, observations, tokens) is left out. A fork has a copy of the whole log
+// that it was made from: what happened there after the checkpoint is not the fork's.
 #include "cli/graphs/thread_why.h"
 
 #include "app/notify/secret_filter.h"
@@ -34,6 +36,11 @@ static const char *text(const teller *t, const char *key)
 
 static void began(teller *t)
 {
+    const pons_value *forked = pons_get(t->p, "forked");
+    if (json_is_object(forked)) {
+        pons_buf_printf(t->out, "It was forked here, from %s.", pons_get_str(forked, "thread", ""));
+        return;
+    }
     if (json_array_size(pons_get(t->p, "goal")) == 0) {
         return;
     }
@@ -41,51 +48,11 @@ static void began(teller *t)
     pons_buf_printf(t->out, "A run began, with %zu goal%s.", n, n == 1 ? "" : "s");
 }
 
-static void queued(teller *t)
-{
-    const pons_value *task = pons_get(t->p, "task");
-    pons_buf_printf(t->out, "It was asked to \"%s\" (%s, priority %lld).",
-                    pons_get_str(task, "text", ""), pons_get_str(task, "id", ""),
-                    (long long)pons_get_int(task, "priority", 0));
-}
-
-static void active(teller *t)
-{
-    pons_buf_printf(t->out, "It took up %s.", pons_get_str(pons_get(t->p, "task"), "id", ""));
-}
-
 static void task_ended(teller *t)
 {
     const bool unsure = json_is_false(pons_get(t->p, "verified"));
     pons_buf_printf(t->out, "%s is %s%s: %s", text(t, "task_id"), text(t, "status"),
                     unsure ? ", though nothing could check it" : "", text(t, "reason"));
-}
-
-static void switched(teller *t)
-{
-    pons_buf_printf(t->out, "It left %s for %s: %s", text(t, "from"), text(t, "to"),
-                    text(t, "reason"));
-}
-
-static void merged(teller *t)
-{
-    pons_buf_printf(t->out, "%s was said again.", text(t, "task_id"));
-}
-
-static void overdue(teller *t)
-{
-    pons_buf_printf(t->out, "The deadline of %s passed.", text(t, "task_id"));
-}
-
-static void raised(teller *t)
-{
-    pons_buf_printf(t->out, "A person gave %s the priority %lld.", text(t, "task_id"),
-                    (long long)pons_get_int(t->p, "priority", 0));
-}
-
-static void mode(teller *t)
-{
-    pons_buf_printf(t->out, "The mode became %s: %s.", text(t, "mode"), text(t, "reason"));
 }
 
 static void decided(teller *t)
@@ -189,11 +156,6 @@ static void goal_replaced(teller *t)
     free(pose);
 }
 
-static void ignored(teller *t)
-{
-    pons_buf_printf(t->out, "A word did nothing: %s (%s).", text(t, "word"), text(t, "ignored"));
-}
-
 static void answered(teller *t)
 {
     const char *words = text(t, "answer"), *reason = text(t, "reason");
@@ -208,25 +170,29 @@ static void stopped(teller *t)
                     latched ? text(t, "reason") : "");
 }
 
-static void run_ended(teller *t)
-{
-    pons_buf_printf(t->out, "The run ended as %s, after %lld decisions and %.1f m.",
-                    text(t, "status"), (long long)pons_get_int(t->p, "iterations", 0),
-                    pons_get_num(t->p, "distance_m", 0.0));
-}
+static const cli_event_row sentences[] = {
+    {"task.active", NULL, "It took up %s.", {"task.id"}},
+    {"task.switched", NULL, "It left %s for %s: %s", {"from", "to", "reason"}},
+    {"task.merged", NULL, "%s was said again.", {"task_id"}},
+    {"task.overdue", NULL, "The deadline of %s passed.", {"task_id"}},
+    {"task.raised", NULL, "A person gave %s the priority %s.", {"task_id", "priority"}},
+    {"task.queued",
+     NULL,
+     "It was asked to \"%s\" (%s, priority %s).",
+     {"task.text", "task.id", "task.priority"}},
+    {"mode", NULL, "The mode became %s: %s.", {"mode", "reason"}},
+    {"run.done",
+     NULL,
+     "The run ended as %s, after %s decisions and %s m.",
+     {"status", "iterations", "distance_m"}},
+    {"control", NULL, "A word did nothing: %s (%s).", {"word", "ignored"}},
+    {NULL}};
 
 static const struct {
     const char *type;
     tell_fn *tell;
 } rows[] = {{"run.started", began},
-            {"task.queued", queued},
-            {"task.active", active},
             {"task.done", task_ended},
-            {"task.switched", switched},
-            {"task.merged", merged},
-            {"task.overdue", overdue},
-            {"task.raised", raised},
-            {"mode", mode},
             {"decision", decided},
             {"effect", effect},
             {"guard.refused", refused},
@@ -234,56 +200,99 @@ static const struct {
             {"approval.resolved", answered},
             {"approval.late", answered_late},
             {"goal.replaced", goal_replaced},
-            {"control", ignored},
-            {"stop", stopped},
-            {"run.done", run_ended}};
+            {"stop", stopped}};
 
 typedef struct pass {
     bool count; // instead of showing
     size_t n, skip;
+    int64_t fork_seq,
+        fork_ms; // what is older than that event and younger than that time is another thread's
+    char fork_at[32]; // the checkpoint
+    char day[16];     // that was shown last
 } pass;
+
+static void show_sentence(pass *left, int64_t ts_ms, const char *text)
+{
+    char day[16] = "", when[16] = "";
+    struct tm local;
+    const time_t s = (time_t)(ts_ms / 1000);
+    if (localtime_r(&s, &local)) {
+        strftime(day, sizeof day, "%Y-%m-%d", &local);
+        strftime(when, sizeof when, "%H:%M:%S", &local);
+    }
+    if (strcmp(day, left->day) != 0) {
+        snprintf(left->day, sizeof left->day, "%s", day);
+        cli_out("%s\n", day);
+    }
+    cli_out("%s  %s\n", when, text);
+}
 
 static int tell_event(void *user, const pons_event_row *row)
 {
     pass *left = user;
     pons_autovalue p = NULL;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (strcmp(rows[i].type, row->type) != 0 ||
-            pons_value_read(row->payload.data, row->payload.len, &p, NULL) < 0) {
-            continue;
-        }
-        pons_autobuf out = PONS_BUF_INIT;
-        teller t = {.p = p, .out = &out};
-        rows[i].tell(&t);
-        char when[16] = "";
-        struct tm local;
-        const time_t s = (time_t)(row->ts_ms / 1000);
-        if (localtime_r(&s, &local)) {
-            strftime(when, sizeof when, "%H:%M:%S", &local);
-        }
-        if (out.len > 0) {
-            char *clean = app_without_secrets(out.data);
-            if (left->skip > 0) {
-                left->skip--;
-            } else if (left->count) {
-                left->n++;
-            } else {
-                cli_out("%s  ", when);
-                cli_out_text(clean, SIZE_MAX);
-                cli_out("\n");
-            }
-            free(clean);
-        }
-        break;
+    pons_autobuf out = PONS_BUF_INIT;
+    size_t i = 0;
+    while (i < sizeof rows / sizeof rows[0] && strcmp(rows[i].type, row->type) != 0) {
+        i++;
+    }
+    if ((row->seq < left->fork_seq && row->ts_ms > left->fork_ms) ||
+        pons_value_read(row->payload.data, row->payload.len, &p, NULL) < 0) {
+        return 0;
+    }
+    if (i < sizeof rows / sizeof rows[0]) {
+        rows[i].tell(&(teller){.p = p, .out = &out});
+    } else {
+        cli_event_sentence(sentences, row->type, p, &out);
+    }
+    if (out.len > 0 && left->skip > 0) {
+        left->skip--;
+    } else if (out.len > 0 && left->count) {
+        left->n++;
+    } else if (out.len > 0) {
+        char *clean = app_without_secrets(out.data);
+        show_sentence(left, row->ts_ms, clean);
+        free(clean);
     }
     return 0;
 }
 
+static int see_fork(void *user, const pons_event_row *row)
+{
+    pass *left = user;
+    pons_autovalue p = NULL;
+    if (strcmp(row->type, "run.started") == 0 &&
+        pons_value_read(row->payload.data, row->payload.len, &p, NULL) >= 0 &&
+        json_is_object(pons_get(p, "forked"))) {
+        left->fork_seq = row->seq;
+        snprintf(left->fork_at, sizeof left->fork_at, "%s",
+                 pons_get_str(pons_get(p, "forked"), "checkpoint_id", ""));
+    }
+    return 0;
+}
+
+// When the checkpoint was made that a fork goes on from.
+static void date_fork(pons_store store, const char *thread, pass *left)
+{
+    static const char *const lines[] = {"kernel", "react"};
+    pons_error none = PONS_ERROR_INIT;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0] && left->fork_seq > 0; i++) {
+        pons_autovalue list = NULL;
+        pons_state_history(store, thread, lines[i], 0, false, &list, &none);
+        const pons_value *row = pons_find(list, "checkpoint_id", left->fork_at);
+        left->fork_ms = row ? pons_get_int(row, "ts_ms", 0) : left->fork_ms;
+    }
+    left->fork_seq = left->fork_ms > 0 ? left->fork_seq : 0; // it is pruned, and nobody can tell
+}
+
 int cli_why(pons_store store, const char *thread, size_t last, pons_error *err)
 {
-    pass all = {.count = true}, shown = {0};
-    const int rc =
-        last ? store.ops->events(store.self, thread, 0, 0, tell_event, &all, err) : PONS_OK;
+    pass all = {.count = true};
+    int rc = store.ops->events(store.self, thread, 0, 0, see_fork, &all, err);
+    date_fork(store, thread, &all);
+    pass shown = all;
+    shown.count = false;
+    rc = rc >= 0 && last ? store.ops->events(store.self, thread, 0, 0, tell_event, &all, err) : rc;
     shown.skip = all.n > last ? all.n - last : 0;
     return rc < 0 ? rc : store.ops->events(store.self, thread, 0, 0, tell_event, &shown, err);
 }

@@ -18,6 +18,7 @@ int cmd_backup(cli *c, pons_error *err)
     }
     const char *url = getenv("PONS_STORE");
     url = url && *url ? url : NULL;
+    cli_busy("copying the store", 0);
     int rc = url ? PONS_OK : pons_workspace_check(c->app.workspace, err);
     rc = rc < 0 ? rc : pons_store_backup(url ? url : c->app.db, c->argv[0], err);
     if (rc < 0) {

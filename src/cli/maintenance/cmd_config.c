@@ -141,10 +141,16 @@ static int fleet(cli *c, const char *path, pons_error *err)
     return rc;
 }
 
-static int vda5050(cli *c, const char *path, pons_error *err)
+// Of a module, which says more when it is opened.
+static int by_schema(cli *c, const char *path, pons_error *err)
 {
+    char file[64], schema[64];
     pons_autovalue v = NULL;
-    return app_yaml(&c->app, "config/vda5050.yaml", "schemas/vda5050.json", &v, err);
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const int n = (int)strcspn(name, ".");
+    snprintf(file, sizeof file, PONS_DIR_CONFIG "/%.32s", name);
+    snprintf(schema, sizeof schema, "schemas/%.*s.json", n < 32 ? n : 32, name);
+    return app_yaml(&c->app, file, schema, &v, err);
 }
 
 static int robot(cli *c, const char *path, pons_error *err)
@@ -181,7 +187,9 @@ static const file_row files[] = {
      {"config/vda5050.yaml"},
      true,
      "a master control's broker and actions",
-     vda5050},
+     by_schema},
+    {"ros2.yaml", {"config/ros2.yaml"}, true, "a ROS 2 robot's topics and actions", by_schema},
+    {"gazebo.yaml", {"config/gazebo.yaml"}, true, "a robot in Gazebo: its topics", by_schema},
     {"notify.yaml",
      {"config/notify.yaml"},
      true,

@@ -33,18 +33,19 @@ static bool check_rights(doctor *d)
     return false;
 }
 
-// The wall is tried, with the workspace when there is one.
+// The sandbox of the tool `terminal` is tried, with the workspace when there is one.
 static void check_wall(doctor *d)
 {
     char detail[1024];
     const char *place =
         access(d->c->app.workspace, F_OK) == 0 ? d->c->app.workspace : pons_exe_dir();
     if (pons_core_tools_wall(place, detail, sizeof detail) >= 0) {
-        doctor_say(d, "terminal's wall", "ok", detail, NULL);
+        doctor_say(d, "sandbox", "ok", detail, NULL);
     } else {
-        doctor_say(d, "terminal's wall", "absent", detail,
-                   "every command of an agent asks; permit user namespaces (sysctl "
-                   "user.max_user_namespaces) or install bubblewrap");
+        doctor_say(
+            d, "sandbox", "absent", detail,
+            "every command of an agent's tool `terminal` asks; permit user namespaces (sysctl "
+            "user.max_user_namespaces) or install bubblewrap");
     }
 }
 
@@ -213,6 +214,7 @@ int cmd_doctor(cli *c, pons_error *err)
         return parsed;
     }
     doctor d = {.c = c, .healthy = true, .repair = repair != NULL};
+    cli_busy("looking at what there is", 0);
     const bool private = check_rights(&d);
     d.repair = d.repair && private; // where another user puts links, nothing is renamed or written
     check_files(&d);

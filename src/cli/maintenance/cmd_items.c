@@ -7,8 +7,8 @@
 #include <string.h>
 
 typedef struct items_options {
-    const char *filter, *limit_text, *offset_text, *ttl_text, *prefix, *suffix, *depth_text;
-    int64_t limit, offset, depth, ttl_ms;
+    const char *filter, *prefix, *suffix;
+    double limit, offset, depth, ttl_s;
 } items_options;
 
 // ---- shown --------------------------------------------------------------------------------------
@@ -48,8 +48,11 @@ static int search(cli *c, const pons_items *it, const items_options *o, const ch
     pons_autovalue filter = NULL;
     pons_autovalue list = NULL;
     int rc = o->filter ? cli_value(o->filter, "--filter", &filter, err) : PONS_OK;
-    const pons_items_query q = {
-        .prefix = prefix, .query = text, .filter = filter, .limit = o->limit, .offset = o->offset};
+    const pons_items_query q = {.prefix = prefix,
+                                .query = text,
+                                .filter = filter,
+                                .limit = (int64_t)o->limit,
+                                .offset = (int64_t)o->offset};
     rc = rc < 0 ? rc : pons_items_search(it, &q, &list, err);
     pons_each(item, list) {
         print_item(c, item);
@@ -72,9 +75,9 @@ static int show_spaces(cli *c, const pons_items *it, const items_options *o, pon
     pons_autovalue list = NULL;
     const pons_items_spaces q = {.prefix = o->prefix,
                                  .suffix = o->suffix,
-                                 .max_depth = o->depth,
-                                 .limit = o->limit,
-                                 .offset = o->offset};
+                                 .max_depth = (int64_t)o->depth,
+                                 .limit = (int64_t)o->limit,
+                                 .offset = (int64_t)o->offset};
     const int rc = pons_items_namespaces(it, &q, &list, err);
     pons_each(labels, list) {
         if (c->json) {
@@ -105,7 +108,7 @@ static int show_item(cli *c, const pons_items *it, const items_options *o, pons_
 static int put_item(cli *c, const pons_items *it, const items_options *o, pons_error *err)
 {
     pons_autovalue value = NULL;
-    const pons_item_put put = {.ttl_ms = o->ttl_ms};
+    const pons_item_put put = {.ttl_ms = (int64_t)(o->ttl_s * 1000.0)};
     const int rc = cli_value(c->argv[3], "put", &value, err);
     return rc < 0 ? rc : pons_items_put(it, c->argv[1], c->argv[2], value, &put, err);
 }
@@ -144,38 +147,19 @@ static const struct {
     {"sweep", 0, 0, "nothing more", sweep_items, true},
 };
 
-static int read_options(items_options *o, pons_error *err)
-{
-    double limit = 0, offset = 0, depth = 0, ttl = 0;
-    int rc = o->limit_text ? cli_number(o->limit_text, "--limit", 1.0, 1e9, &limit, err) : PONS_OK;
-    if (rc >= 0 && o->offset_text) {
-        rc = cli_number(o->offset_text, "--offset", 0.0, 1e9, &offset, err);
-    }
-    if (rc >= 0 && o->depth_text) {
-        rc = cli_number(o->depth_text, "--depth", 1.0, 1e3, &depth, err);
-    }
-    if (rc >= 0 && o->ttl_text) {
-        rc = cli_number(o->ttl_text, "--ttl", 0.001, 1e10, &ttl, err);
-    }
-    o->limit = (int64_t)limit;
-    o->offset = (int64_t)offset;
-    o->depth = (int64_t)depth;
-    o->ttl_ms = (int64_t)(ttl * 1000.0);
-    return rc;
-}
-
 int cmd_items(cli *c, pons_error *err)
 {
     items_options o = {.limit = 0};
     const cli_option options[] = {
         {"--filter", "JSON", "list, search: {member: value}, or {member: {\"$gt\": 3}}", &o.filter},
         {"--limit", "N", "list, search, namespaces: at most so many; default 10, of namespaces 100",
-         &o.limit_text},
-        {"--offset", "N", "list, search, namespaces: without the first so many", &o.offset_text},
+         CLI_NUMBER(&o.limit, 1.0, 1e9)},
+        {"--offset", "N", "list, search, namespaces: without the first so many",
+         CLI_NUMBER(&o.offset, 0.0, 1e9)},
         {"--prefix", "NS", "namespaces: that begin so; * is any label", &o.prefix},
         {"--suffix", "NS", "namespaces: that end so", &o.suffix},
-        {"--depth", "N", "namespaces: cut to so many labels", &o.depth_text},
-        {"--ttl", "SECONDS", "put: it goes after that time", &o.ttl_text},
+        {"--depth", "N", "namespaces: cut to so many labels", CLI_NUMBER(&o.depth, 1.0, 1e3)},
+        {"--ttl", "SECONDS", "put: it goes after that time", CLI_NUMBER(&o.ttl_s, 0.001, 1e10)},
         {NULL, NULL, NULL, NULL}};
     const int parsed = cli_parse(c, options, err);
     if (parsed < 0) {
@@ -197,11 +181,11 @@ int cmd_items(cli *c, pons_error *err)
         return app_bad(err, "items %s takes %s", verb, verbs[v].takes);
     }
     pons_items it = {.clock = pons_clock_real()};
-    int rc = read_options(&o, err);
-    if (rc >= 0 && verbs[v].writes) {
+    int rc = PONS_OK;
+    if (verbs[v].writes) {
         rc = app_workspace(&c->app, verbs[v].run == put_item, err); // the first item makes it
         rc = rc < 0 ? rc : app_store(&c->app, &it.store, err);
-    } else if (rc >= 0) {
+    } else {
         rc = app_store_read(&c->app, &it.store, err);
     }
     rc = rc < 0 ? rc : verbs[v].run(c, &it, &o, err);

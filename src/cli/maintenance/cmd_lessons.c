@@ -52,10 +52,10 @@ static void show(const cli *c, const pons_value *found)
 
 int cmd_lessons(cli *c, pons_error *err)
 {
-    const char *most = NULL;
     double n = 5;
-    const cli_option options[] = {{"--limit", "N", "at most so many, to 20; default 5", &most},
-                                  {NULL, NULL, NULL, NULL}};
+    const cli_option options[] = {
+        {"--limit", "N", "at most so many, to 20; default 5", CLI_NUMBER(&n, 1, 20)},
+        {NULL, NULL, NULL, NULL}};
     const int parsed = cli_parse(c, options, err);
     if (parsed < 0) {
         return parsed;
@@ -71,8 +71,7 @@ int cmd_lessons(cli *c, pons_error *err)
     const pons_clock clock = pons_clock_real();
     pons_tools tools = {0};
     pons_tool_event e = {0};
-    int rc = most ? cli_number(most, "--limit", 1, 20, &n, err) : PONS_OK;
-    rc = rc < 0 ? rc : app_workspace(&c->app, false, err);
+    int rc = app_workspace(&c->app, false, err);
     rc = rc < 0 ? rc : app_core_tools(&c->app, &clock, NULL, &tools, err);
     pons_autovalue args =
         pons_object("query", pons_string(query.data), "results", json_integer((json_int_t)n), NULL);

@@ -148,16 +148,16 @@ static int no_log(const cli *c, struct dirent **found, int n, pons_error *err)
 
 int cmd_logs(cli *c, pons_error *err)
 {
-    const char *lines_text = NULL, *follow = NULL;
+    const char *follow = NULL;
     double lines = LINES_USUAL;
-    const cli_option options[] = {{"--lines", "N", "the last N of each; default 20", &lines_text},
-                                  {"--follow", NULL, "and what comes, until Ctrl-C", &follow},
-                                  {NULL, NULL, NULL, NULL}};
+    const cli_option options[] = {
+        {"--lines", "N", "the last N of each; default 20", CLI_NUMBER(&lines, 0, LINES_MAX)},
+        {"--follow", NULL, "and what comes, until Ctrl-C", &follow},
+        {NULL, NULL, NULL, NULL}};
     static log_file logs[LOGS_MAX];
     size_t n = 0;
     struct dirent **found = NULL;
     int rc = cli_parse(c, options, err);
-    rc = rc >= 0 && lines_text ? cli_number(lines_text, "--lines", 0, LINES_MAX, &lines, err) : rc;
     if (rc < 0) {
         return rc;
     }

@@ -373,6 +373,7 @@ int cmd_map(cli *c, pons_error *err)
     }
     zone.keep_out = keep_out != NULL;
     const char *verb = c->argc > 0 ? c->argv[0] : "";
+    cli_busy(way ? "planning on the map" : "reading the map", 0);
     if (strcmp(verb, "show") == 0 && c->argc == 2) {
         return show(c, c->argv[1], way, width, err);
     }

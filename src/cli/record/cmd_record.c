@@ -169,7 +169,7 @@ static int info(cli *c, const char *path, pons_error *err)
 
 int cmd_record(cli *c, pons_error *err)
 {
-    const char *thread = NULL, *every = NULL, *for_text = NULL, *ros2 = NULL;
+    const char *thread = NULL, *every = NULL, *ros2 = NULL;
     app_recording_options o = {.every_s = APP_RECORD_EVERY_S};
     double for_s = 0.0;
     const cli_option options[] = {
@@ -178,14 +178,15 @@ int cmd_record(cli *c, pons_error *err)
         {"--every", "S", "seconds between two rounds of pictures; default 2", &every},
         {"--ros2", NULL, "the topics of ROS 2 too; a robot of --driver ros2 has them in any case",
          &ros2},
-        {"--for", "S", "ends after so many seconds; default: with Ctrl-C", &for_text},
+        {"--for", "S", "ends after so many seconds; default: with Ctrl-C",
+         CLI_NUMBER(&for_s, 0.1, 1e9)},
         {NULL, NULL, NULL, NULL},
     };
     int rc = cli_parse(c, options, err);
     if (rc < 0) {
         return rc;
     }
-    if (c->argc == 2 && strcmp(c->argv[0], "info") == 0 && !thread && !every && !for_text &&
+    if (c->argc == 2 && strcmp(c->argv[0], "info") == 0 && !thread && !every && for_s == 0 &&
         !o.cameras && !ros2) {
         return info(c, c->argv[1], err);
     }
@@ -196,7 +197,6 @@ int cmd_record(cli *c, pons_error *err)
         return app_bad(err, "record: --every is of --camera");
     }
     rc = every ? cli_number(every, "--every", 0.1, 1e6, &o.every_s, err) : PONS_OK;
-    rc = rc >= 0 && for_text ? cli_number(for_text, "--for", 0.1, 1e9, &for_s, err) : rc;
     rc = rc >= 0 && thread ? app_thread_name(thread, err) : rc;
     o.path = c->argv[0];
     o.ros2 = ros2 != NULL;

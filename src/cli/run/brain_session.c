@@ -2,8 +2,9 @@
 //
 // The terminal is a guest of the session, the last one: its prompt begins when all else is open, and ends first.
 //
-// Ctrl-C leaves: nothing is lost, the robot holds, and `pons resume` goes on. A second one ends at
-// once.
+// Ctrl-C drops the line that is being typed; on an empty line it leaves: nothing is lost, the robot holds, and `pons
+// resume` goes on. One more ends at once. Where the terminal's own line editing is at work (TERM=dumb), what was typed
+// cannot be seen, and the first one says that a second one leaves.
 #include "cli/run/brain_session.h"
 
 #include "cli/terminal/prompt_completion.h"
@@ -20,27 +21,69 @@ typedef struct terminal {
     step_hold hold;
     bool prompting; // standard input is a person's terminal
     bool zh;        // what was said there last is Chinese
+    bool plain;     // it is, and its lines are read as they come
+    bool warned;    // a Ctrl-C has said that the next one leaves
+    bool queued;    // a task is new: whether anything moves is still to be said
     bool ended;
     app_session_end end;
 } terminal;
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, knocked, typing;
 
 static void on_signal(int number)
 {
     if (interrupted) {
         _exit(128 + number);
     }
+    if (number == SIGINT && typing && !knocked) {
+        knocked = 1;
+        return;
+    }
     interrupted = 1;
+}
+
+// A Ctrl-C of who may be typing.
+static void hear_knock(terminal *t)
+{
+    if (!knocked) {
+        return;
+    }
+    knocked = 0;
+    if (cli_prompt_typed()) {
+        cli_prompt_give_up();
+    } else if (t->plain && !t->warned) {
+        t->warned = true;
+        cli_display_note(t->lines.display, "once more Ctrl-C leaves; what was typed is dropped");
+    } else {
+        interrupted = 1;
+    }
 }
 
 // ---- what happens -------------------------------------------------------------------------------
 
 static void on_event(void *user, const pons_event *ev)
 {
-    const terminal *t = user;
+    terminal *t = user;
     if (!t->o->quiet) {
         cli_display_event(t->lines.display, ev);
+        const bool over = strcmp(ev->type, "task.done") == 0;
+        t->queued = !over && (t->queued || strcmp(ev->type, "task.queued") == 0);
+    }
+}
+
+// Who says a goal while nothing may move is told at once why, and what to do.
+static void tell_still(terminal *t)
+{
+    const pons_value *hello = NULL, *telemetry = NULL;
+    if (!t->queued || pons_brain_body(t->lines.brain, &hello, &telemetry) < 0 || !telemetry) {
+        return;
+    }
+    pons_autobuf why = PONS_BUF_INIT;
+    pons_autovalue status = pons_brain_status(t->lines.brain);
+    t->queued = false;
+    cli_why_still(status, &why);
+    if (why.len > 0 && json_array_size(pons_get(status, "queue")) > 0 && !t->lines.c->json) {
+        cli_display_note(t->lines.display, "nothing moves for it yet: %s", why.data);
     }
 }
 
@@ -66,6 +109,7 @@ static void show_robot(const terminal *t)
 
 static void take(terminal *t, char *line)
 {
+    t->warned = false;
     interrupted = prompt_line(&t->lines, line) ? interrupted : 1;
 }
 
@@ -88,6 +132,7 @@ static void read_input(void *user)
     terminal *t = user;
     const bool step = t->o->run.step;
     char line[STDIN_LINE_MAX];
+    hear_knock(t); // before what was typed after it
     if (t->prompting) {
         cli_prompt_read();
         return;
@@ -140,12 +185,16 @@ static int begin(void *user, pons_error *err)
     }
     cli_prompt_start(owner ? owner->name : "pons", on_prompt_line, t);
     t->prompting = cli_prompt_active();
+    t->plain = !t->prompting;
+    typing = 1;
     if (!t->prompting || owner) {
         return PONS_OK;
     }
     const int rc = app_robot_meant(&c->app, t->o->run.driver, t->o->run.world, &meant, err);
     if (rc >= 0) {
-        cli_prompt_words(cli_run_words(meant.world, t->o->run.skills));
+        pons_value *words = cli_run_words(meant.world, t->o->run.skills);
+        prompt_commands(words);
+        cli_prompt_words(words);
         cli_display_prompting(t->lines.display);
     }
     return rc;
@@ -157,6 +206,8 @@ static bool on_turn(void *user)
     bool quit = false;
     const bool moved = t->o->run.step && step_hold_turn(&t->hold, &t->lines, &t->in, &quit);
     interrupted = quit ? 1 : interrupted;
+    hear_knock(t);
+    tell_still(t);
     if (!moved) {
         show_robot(t);
     }
@@ -168,6 +219,9 @@ static void on_end(void *user, const app_session_end *end)
     terminal *t = user;
     t->ended = true;
     t->end = *end;
+    if (end->left_idle && (t->prompting || t->plain)) {
+        cli_display_note(t->lines.display, "left; nothing waits");
+    }
     if (end->outcome != PONS_BRAIN_RUNNING || t->o->serve) {
         return;
     }

@@ -17,6 +17,7 @@ typedef struct prompt_lines {
     cli_display *display;
 } prompt_lines;
 
+void prompt_commands(pons_value *words); // with a slash, for Tab: added to this list of texts
 // False: it says that the session is to be left.
 bool prompt_line(prompt_lines *p, char *text);
 

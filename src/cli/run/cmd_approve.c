@@ -373,11 +373,7 @@ int cli_answer_open(cli *c, const char *thread, pons_value *answer, bool *ret_as
     pons_error none = PONS_ERROR_INIT;
     pons_store store = {0};
     char latest[PONS_NAME_MAX];
-    int rc = app_store_read(&c->app, &store, &none);
-    if (rc >= 0 && !thread) {
-        rc = app_latest_thread(store, latest, &none);
-        thread = latest;
-    }
+    int rc = app_thread_open(&c->app, false, &thread, latest, &store, &none);
     pons_autovalue open = rc < 0 ? NULL : questions(store, thread, &none);
     *ret_asked = json_array_size(open) > 0;
     rc = *ret_asked ? same_person(c, err) : PONS_OK;

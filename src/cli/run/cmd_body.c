@@ -64,15 +64,16 @@ static int camera(cli *c, const cli_camera_options *o, const char *size, const c
 
 int cmd_body(cli *c, pons_error *err)
 {
-    const char *speed_text = NULL, *seed_text = NULL, *battery_text = NULL, *for_run = NULL,
-               *skill_names = NULL, *out = NULL, *depth = NULL, *device = NULL, *size = NULL,
-               *fps = NULL, *record = NULL, *ros2 = NULL;
+    double speed = 1.0, seed = 0.0, battery = -1.0;
+    const char *for_run = NULL, *skill_names = NULL, *out = NULL, *depth = NULL, *device = NULL,
+               *size = NULL, *fps = NULL, *record = NULL, *ros2 = NULL;
     const cli_option options[] = {
         CLI_ROBOT_OPTIONS(c),
         {"--skills", "NAME,…", "also these, of modules skill-NAME", &skill_names},
-        {"--speed", "X", "robot clock over host clock, 0.1 to 100; default 1", &speed_text},
-        {"--seed", "N", "of everything random", &seed_text},
-        {"--battery", "PCT", "charge at the start, 0 to 100", &battery_text},
+        {"--speed", "X", "robot clock over host clock, 0.1 to 100; default 1",
+         CLI_NUMBER(&speed, 0.1, 100.0)},
+        {"--seed", "N", "of everything random", CLI_NUMBER(&seed, 0.0, 9007199254740991.0)},
+        {"--battery", "PCT", "charge at the start, 0 to 100", CLI_NUMBER(&battery, 0.0, 100.0)},
         {"--ros2", NULL, "show it to ROS 2, which may drive it (docs/reference/ros2.md)", &ros2},
         {"--record", "FILE", "what it says into a new MCAP file (docs/reference/recording.md)",
          &record},
@@ -113,14 +114,6 @@ int cmd_body(cli *c, pons_error *err)
                        : fps       ? "--fps"
                                    : "--depth");
     }
-    double speed = 1.0, seed = 0.0, battery = -1.0;
-    int rc = speed_text ? cli_number(speed_text, "--speed", 0.1, 100.0, &speed, err) : PONS_OK;
-    if (rc >= 0 && seed_text) {
-        rc = cli_number(seed_text, "--seed", 0.0, 9007199254740991.0, &seed, err);
-    }
-    if (rc >= 0 && battery_text) {
-        rc = cli_number(battery_text, "--battery", 0.0, 100.0, &battery, err);
-    }
     pons_autovalue world = NULL;
     pons_autovalue rules = NULL;
     pons_autovalue config = NULL;
@@ -129,7 +122,7 @@ int cmd_body(cli *c, pons_error *err)
     app_skills skills = {0};
     app_robot meant = {0};
     pid_t bridge = 0;
-    rc = rc < 0 ? rc : app_workspace(&c->app, true, err);
+    int rc = app_workspace(&c->app, true, err);
     rc = rc < 0 ? rc : app_config(&c->app, &rules, err);
     rc = rc < 0 ? rc : app_robot_meant(&c->app, NULL, NULL, &meant, err);
     rc = rc < 0 ? rc : app_robot_check(&c->app, &meant, err);

@@ -2,8 +2,8 @@
 //
 //     pons do spin angle_rad=1.57      pons do navigate_to_pose '{"zone": "kitchen"}'
 //
-// It becomes the words "do SKILL {…}" (src/intents/skill_call.c): said to the brain that runs, or the goal of a
-// new run, whose options it takes. So it is queued, judged, approved, sent and kept as everything else.
+// It becomes the words "do SKILL {…}" (src/intents/skill_call.c), a goal of `pons run`, whose options it takes: said to
+// the brain that runs, or of a new run. So it is queued, judged, approved, sent and kept as everything else.
 #include "cli/cli.h"
 #include "pons/buf.h"
 
@@ -43,24 +43,6 @@ static int read_args(int n, char **words, pons_value **ret, pons_error *err)
     return PONS_OK;
 }
 
-// Whether a brain has the thread that is meant: --thread's, else the newest.
-static bool brain_lives(cli *c, const char *thread)
-{
-    pons_error none = PONS_ERROR_INIT;
-    pons_store store = {0};
-    char latest[PONS_NAME_MAX];
-    pons_lease holder = {0};
-    int rc = app_workspace(&c->app, false, &none);
-    rc = rc < 0 ? rc : app_store_read(&c->app, &store, &none);
-    if (rc >= 0 && !thread) {
-        rc = app_latest_thread(store, latest, &none);
-        thread = latest;
-    }
-    const bool lives = rc >= 0 && store.ops->lease_peek(store.self, thread, &holder, &none) >= 0;
-    pons_store_close(&store);
-    return lives;
-}
-
 // What was typed but for the words that are left of it, and then the goal: (*ret_n), the caller frees.
 static const char **with_goal(char *const *typed, int n, char *const *left, int n_left, char *goal,
                               int *ret_n)
@@ -84,14 +66,13 @@ static const char **with_goal(char *const *typed, int n, char *const *left, int 
 // Options may stand before, between and behind the words, as everywhere.
 int cmd_do(cli *c, pons_error *err)
 {
-    const char *thread = NULL;
     const int typed_n = c->argc;
     char **typed = calloc((size_t)typed_n + 1, sizeof *typed);
     if (!typed) {
         return pons_error_set(err, PONS_ENOMEM, "pons", "out of memory");
     }
     memcpy(typed, c->argv, (size_t)typed_n * sizeof *typed);
-    int rc = cli_run_options(c, &thread, err);
+    int rc = cli_run_options(c, err);
     pons_autovalue args = NULL;
     char *json = NULL;
     if (rc == PONS_OK && c->argc == 0) {
@@ -108,9 +89,7 @@ int cmd_do(cli *c, pons_error *err)
         const char **all = with_goal(typed, typed_n, c->argv, c->argc, text.data, &n);
         c->argv = (char **)all;
         c->argc = n;
-        rc = !all                     ? pons_error_set(err, PONS_ENOMEM, "pons", "out of memory")
-             : brain_lives(c, thread) ? cmd_say(c, err)
-                                      : cmd_run(c, err);
+        rc = all ? cmd_run(c, err) : pons_error_set(err, PONS_ENOMEM, "pons", "out of memory");
         free((void *)all);
         c->argc = 0;
     }

@@ -11,8 +11,9 @@
 #define WAIT_DEFAULT_S 60.0
 
 typedef struct run_words { // the options of `pons run`, as they were typed; NULL: not given
-    const char *thread, *skills, *llm, *speed, *seed, *plan, *stream, *kernel, *step, *wait,
-        *priority, *deadline, *only_new, *record, *ros2, *errand;
+    const char *thread, *skills, *llm, *plan, *stream, *kernel, *step, *priority, *deadline,
+        *only_new, *record, *ros2, *errand;
+    double speed, seed, wait_s;
     cli_server_words server;
 } run_words;
 
@@ -25,8 +26,16 @@ typedef struct run_parts { // what is opened before a session is
 
 // ---- run ----------------------------------------------------------------------------------------
 
+// Who sits at a terminal lifts a stop when it is time; a script must learn that nobody does.
+static double wait_usual_s(void)
+{
+    return isatty(STDIN_FILENO) ? 0.0 : WAIT_DEFAULT_S;
+}
+
 static int read_words(cli *c, run_words *w, pons_error *err)
 {
+    w->speed = 1.0;
+    w->wait_s = wait_usual_s();
     const cli_option options[] = {
         {"--thread", "ID", "use (or make) this thread; default: a new one", &w->thread},
         {"--new", NULL, "end with 3 when the thread has been given goals before", &w->only_new},
@@ -39,8 +48,10 @@ static int read_words(cli *c, run_words *w, pons_error *err)
          "URL, rules, script:FILE, record:FILE:URL or replay:FILE; default: the environment's "
          "model, else rules",
          &w->llm},
-        {"--speed", "X", "robot clock over host clock, 0.1 to 100; default 1", &w->speed},
-        {"--seed", "N", "of everything random; default: from the system", &w->seed},
+        {"--speed", "X", "robot clock over host clock, 0.1 to 100; default 1",
+         CLI_NUMBER(&w->speed, 0.1, 100.0)},
+        {"--seed", "N", "of everything random; default: from the system",
+         CLI_NUMBER(&w->seed, 0.0, 9007199254740991.0)},
         {"--plan", "FILE", "pursue a plan instead of goals; - is standard input", &w->plan},
         {"--stream", "MODE,…",
          "also what the inner loop streams: values, updates, messages, custom, tasks, checkpoints, "
@@ -51,7 +62,7 @@ static int read_words(cli *c, run_words *w, pons_error *err)
         {"--wait", "S",
          "exit 4 when a stop or a pause has held all up for so long; 0: never; default 60 without "
          "a terminal",
-         &w->wait},
+         CLI_NUMBER(&w->wait_s, 0.0, 1e9)},
         {"--priority", "P", "of the goals: background, user, urgent, or a number", &w->priority},
         {"--deadline", "T",
          "the goals are over T from now, done or not: seconds, or with m or h behind it",
@@ -65,27 +76,14 @@ static int read_words(cli *c, run_words *w, pons_error *err)
     return cli_parse(c, options, err);
 }
 
-// Who sits at a terminal lifts a stop when it is time; a script must learn that nobody does.
-static int wait_option(const char *text, int64_t *ret_ms, pons_error *err)
-{
-    double s = isatty(STDIN_FILENO) ? 0.0 : WAIT_DEFAULT_S;
-    const int rc = text ? cli_number(text, "--wait", 0.0, 1e9, &s, err) : PONS_OK;
-    *ret_ms = (int64_t)(s * 1e3);
-    return rc;
-}
-
 // What is wrong by itself, before any file is looked at.
 static int check_words(const cli *c, const run_words *w, cli_session_options *o, pons_error *err)
 {
-    double seed = 0.0;
-    int rc = w->speed ? cli_number(w->speed, "--speed", 0.1, 100.0, &o->run.speed, err) : PONS_OK;
-    if (rc >= 0 && w->seed) {
-        rc = cli_number(w->seed, "--seed", 0.0, 9007199254740991.0, &seed, err);
-    }
-    o->run.seed = (uint64_t)seed;
-    rc = rc >= 0 && w->thread ? app_thread_name(w->thread, err) : rc;
+    int rc = w->thread ? app_thread_name(w->thread, err) : PONS_OK;
+    o->run.speed = w->speed;
+    o->run.seed = (uint64_t)w->seed;
+    o->run.wait_ms = (int64_t)(w->wait_s * 1e3);
     rc = rc >= 0 && w->stream ? cli_modes(w->stream, &o->run.stream, err) : rc;
-    rc = rc < 0 ? rc : wait_option(w->wait, &o->run.wait_ms, err);
     rc = rc < 0 ? rc : cli_wish(w->priority, w->deadline, &o->run.deadline_ms, err);
     o->run.priority = w->priority;
     o->run.only_new = w->only_new != NULL;
@@ -242,11 +240,74 @@ static void close_parts(run_parts *p)
     pons_plan_destroy(p->plan);
 }
 
+// ---- a brain that has the robot -----------------------------------------------------------------
+
+static int say_there(cli *c, const run_words *w, const char *thread, pons_error *err)
+{
+    const char *const options[] = {"--thread",   thread,      "--priority", w->priority,
+                                   "--deadline", w->deadline, "--",         ""};
+    char **goals = c->argv;
+    const int n = c->argc;
+    int rc = PONS_OK;
+    for (int i = 0; i < n && rc == PONS_OK; i++) {
+        char *line[9] = {NULL};
+        c->argc = 0;
+        for (size_t k = 0; k < 8; k += 2) {
+            if (options[k + 1]) {
+                line[c->argc++] = (char *)options[k];
+                line[c->argc++] = (char *)options[k + 1];
+            }
+        }
+        line[c->argc - 1] = goals[i];
+        c->argv = line;
+        rc = cmd_say(c, err);
+    }
+    c->argc = 0;
+    return rc;
+}
+
+static bool asked(const char *thread)
+{
+    char answer[16] = "";
+    cli_out("The brain of %s has this robot already. Say it there? [y/n] ", thread);
+    cli_flush();
+    return fgets(answer, sizeof answer, stdin) && *answer && strchr("yY", *answer);
+}
+
+// Two brains cannot have one body. `do` means whichever brain there is; who types `run` at a terminal is asked; a script
+// is told the command.
+static int run_beside(cli *c, const run_words *w, bool *ret_there, pons_error *err)
+{
+    const char *thread = w->thread;
+    char latest[PONS_NAME_MAX];
+    pons_store store = {0};
+    pons_lease holder = {0};
+    pons_error none = PONS_ERROR_INIT;
+    if (!app_fleet_here(&c->app) && app_wake_brain(&c->app) &&
+        app_thread_open(&c->app, false, &thread, latest, &store, &none) >= 0) {
+        *ret_there = store.ops->lease_peek(store.self, thread, &holder, &none) >= 0;
+    }
+    pons_store_close(&store);
+    if (!*ret_there) {
+        return PONS_OK;
+    }
+    const bool does = c->self && strcmp(c->self->name, "do") == 0;
+    const bool person = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !c->json;
+    if (c->argc > 0 && (does || (person && asked(thread)))) {
+        return say_there(c, w, thread, err);
+    }
+    return pons_error_set(err, PONS_EBUSY, "run",
+                          "the brain of %s (pid %lld) has this robot already; say it there: `pons "
+                          "say --thread %s \"%s\"`",
+                          thread, (long long)holder.pid, thread,
+                          c->argc > 0 ? c->argv[0] : "go to the kitchen");
+}
+
 int cmd_run(cli *c, pons_error *err)
 {
     run_words w = {0};
     run_parts p = {0};
-    cli_session_options o = {.run.speed = 1.0};
+    cli_session_options o = {0};
     cli_server *server = NULL;
     char id[PONS_NAME_MAX];
     int rc = read_words(c, &w, err);
@@ -254,8 +315,10 @@ int cmd_run(cli *c, pons_error *err)
     w.server.beside = rc >= 0 && page_beside(c, &w);
     rc = rc < 0 ? rc : cli_server_create(c, &w.server, &server, err);
     rc = rc < 0 ? rc : open_parts(c, &w, &p, err);
-    rc = rc < 0 ? rc : cli_server_claim(server, err);
-    if (rc >= 0) {
+    bool there = false; // a brain that has the robot
+    rc = rc < 0 || w.errand || p.plan ? rc : run_beside(c, &w, &there, err);
+    rc = rc < 0 || there ? rc : cli_server_claim(server, err);
+    if (rc >= 0 && !there) {
         if (w.thread) {
             snprintf(id, sizeof id, "%s", w.thread);
         } else {
@@ -279,9 +342,10 @@ int cmd_run(cli *c, pons_error *err)
         o.record = w.record;
         o.run.ros2 = w.ros2 != NULL;
         if (o.prompt && isatty(STDIN_FILENO) && !c->json) {
-            cli_out("thread %s. Say a goal (\"go to the kitchen\", \"去厨房\"), or stop, pause, "
-                    "continue, approve, status, quit.\n",
-                    id);
+            cli_out(
+                "thread %s. Say a goal (\"go to the kitchen\", \"去厨房\"); /help shows what it "
+                "can do, Ctrl-D leaves.\n",
+                id);
         }
         rc = cli_session_run(c, &o, err);
     }
@@ -290,12 +354,10 @@ int cmd_run(cli *c, pons_error *err)
     return rc;
 }
 
-int cli_run_options(cli *c, const char **ret_thread, pons_error *err)
+int cli_run_options(cli *c, pons_error *err)
 {
     run_words w = {0};
-    const int rc = read_words(c, &w, err);
-    *ret_thread = w.thread;
-    return rc;
+    return read_words(c, &w, err);
 }
 
 // ---- resume -------------------------------------------------------------------------------------
@@ -432,7 +494,8 @@ static int go_on(cli *c, left *l, cli_session_options *o, pons_error *err)
 
 int cmd_resume(cli *c, pons_error *err)
 {
-    const char *stream = NULL, *kernel = NULL, *step = NULL, *wait_text = NULL, *errand = NULL;
+    const char *stream = NULL, *kernel = NULL, *step = NULL, *errand = NULL;
+    double wait_s = wait_usual_s();
     cli_session_options o = {0};
     const cli_option options[] = {
         {"--llm", "SPEC",
@@ -441,7 +504,7 @@ int cmd_resume(cli *c, pons_error *err)
         {"--stream", "MODE,…", "as for run", &stream},
         {"--stream-kernel", NULL, "as for run", &kernel},
         {"--step", NULL, "hold the inner loop before each superstep: Enter goes on", &step},
-        {"--wait", "S", "as for run", &wait_text},
+        {"--wait", "S", "as for run", CLI_NUMBER(&wait_s, 0.0, 1e9)},
         {"--record", "FILE", "as for run", &o.record},
         {"--errand", NULL, "as for run", &errand},
         {NULL, NULL, NULL, NULL},
@@ -451,10 +514,10 @@ int cmd_resume(cli *c, pons_error *err)
         rc = app_bad(err, "resume takes one thread");
     }
     rc = rc >= 0 && stream ? cli_modes(stream, &o.run.stream, err) : rc;
-    rc = rc < 0 ? rc : wait_option(wait_text, &o.run.wait_ms, err);
     if (rc < 0) {
         return rc;
     }
+    o.run.wait_ms = (int64_t)(wait_s * 1e3);
     o.run.stream_kernel = kernel != NULL;
     o.run.step = step != NULL;
     o.run.watched = errand != NULL;

@@ -182,8 +182,10 @@ static int fuzz_all(player *p, long long from, long long to, pons_error *err)
 {
     const double began_s = now_s();
     int rc = PONS_OK;
+    cli_busy("stories", (size_t)(to - from + 1));
     for (long long seed = from; seed <= to && rc >= 0; seed++) {
         rc = fuzz_one(p, (uint64_t)seed, err);
+        cli_busy_count((size_t)(seed - from + 1));
     }
     const double took_s = now_s() - began_s;
     if (rc >= 0 && !p->c->json) {
@@ -328,89 +330,113 @@ static int play_file(player *p, const char *path, bool sweep, int64_t seed_from,
     return rc;
 }
 
-int cmd_scenario(cli *c, pons_error *err)
+typedef struct scenario_words { // the options, as they were typed; NULL: not given
+    const char *driver, *sweep, *seeds, *trace, *seed, *as, *out, *record;
+    bool fuzz;
+    long long from, to;
+} scenario_words;
+
+static int check_seeds(scenario_words *w, pons_error *err)
 {
-    const char *driver = NULL, *sweep = NULL, *seeds = NULL, *trace = NULL, *seed = NULL;
-    const char *as = NULL, *out = ".", *record = NULL;
-    const cli_option options[] = {
-        {"--driver", "NAME", "instead of the one that the file names", &driver},
-        {"--sweep", NULL, "kill the brain at every commit, before and after it", &sweep},
-        {"--as", "rules|model", "files without a model: who decides (default: both in turn)", &as},
-        {"--seeds", "A..B", "fuzz: a story for each seed; with names, random kills in these",
-         &seeds},
-        {"--seed", "N", "fuzz: the story of one seed, with its events", &seed},
-        {"--out", "DIR", "fuzz: where a story that failed is written (default: here)", &out},
-        {"--record", "FILE",
-         "one run of one file into a new MCAP file; with --as where it is needed", &record},
-        {"--trace", NULL, "show the events of each run", &trace},
-        {NULL, NULL, NULL, NULL},
-    };
-    const int parsed = cli_parse(c, options, err);
-    if (parsed < 0) {
-        return parsed;
+    char rest = '\0', range[64];
+    const char *seeds = w->seeds ? w->seeds : "";
+    if (w->seed && !w->seeds) {
+        snprintf(range, sizeof range, "%s..%s", w->seed, w->seed);
+        seeds = range;
     }
-    if (record && (c->argc != 2 || sweep || seeds || seed || strcmp(c->argv[1], "all") == 0)) {
+    if (sscanf(seeds, "%lld..%lld%c", &w->from, &w->to, &rest) != 2 || w->from < 1 ||
+        w->to < w->from) {
+        return app_bad(err, "scenario fuzz: --seeds takes A..B with 1 <= A <= B, not '%s'", seeds);
+    }
+    // Not after an hour, at the first that fails.
+    if (mkdir(w->out, 0777) < 0 && errno != EEXIST) {
+        return app_bad(err, "scenario fuzz: --out: cannot make %s: %s", w->out, strerror(errno));
+    }
+    return PONS_OK;
+}
+
+static int check_words(const cli *c, scenario_words *w, pons_error *err)
+{
+    const bool all = c->argc > 1 && strcmp(c->argv[1], "all") == 0;
+    if (w->record && (c->argc != 2 || w->sweep || w->seeds || w->seed || all)) {
         return app_bad(err, "scenario: --record takes one run of one file");
     }
-    const bool fuzz = c->argc > 0 && strcmp(c->argv[0], "fuzz") == 0;
-    if (c->argc == 0 || (!fuzz && strcmp(c->argv[0], "run") != 0) || (!fuzz && c->argc < 2)) {
+    w->fuzz = c->argc > 0 && strcmp(c->argv[0], "fuzz") == 0;
+    if (!w->fuzz && (c->argc < 2 || strcmp(c->argv[0], "run") != 0)) {
         return app_bad(err,
                        "scenario: use `pons scenario run NAME|FILE…|all` or `pons scenario fuzz "
                        "--seeds A..B`");
     }
-    if (as && strcmp(as, "rules") != 0 && strcmp(as, "model") != 0) {
-        return app_bad(err, "scenario: --as takes rules or model, not '%s'", as);
+    if (w->as && strcmp(w->as, "rules") != 0 && strcmp(w->as, "model") != 0) {
+        return app_bad(err, "scenario: --as takes rules or model, not '%s'", w->as);
     }
-    long long from = 0, to = -1;
-    char rest = '\0', range[64];
-    if (fuzz && seed && !seeds) {
-        snprintf(range, sizeof range, "%s..%s", seed, seed);
-        seeds = range;
+    return w->fuzz ? check_seeds(w, err) : PONS_OK;
+}
+
+static int play_files(player *p, const scenario_words *w, char paths[][PATH_MAX], size_t n,
+                      pons_error *err)
+{
+    const pons_recorder_options recorded = {
+        .path = w->record, .clock = pons_clock_real(), .at_once = true, .tell = tell_recording};
+    int rc = w->record ? pons_recorder_open(&recorded, &p->recorder, err) : PONS_OK;
+    cli_busy("scenarios", n);
+    for (size_t i = 0; rc >= 0 && i < n; i++) {
+        rc = play_file(p, paths[i], w->sweep != NULL, w->from, w->to, err);
+        cli_busy_count(i + 1);
     }
-    if (fuzz && (!seeds || sscanf(seeds, "%lld..%lld%c", &from, &to, &rest) != 2 || from < 1 ||
-                 to < from)) {
-        return app_bad(err, "scenario fuzz: --seeds takes A..B with 1 <= A <= B, not '%s'",
-                       seeds ? seeds : "");
+    pons_recorder_about about = {.received = 1};
+    const bool recording = p->recorder != NULL;
+    const int closed = pons_recorder_close(p->recorder, &about, rc < 0 ? NULL : err);
+    if (recording && about.received == 0) {
+        unlink(w->record); // nothing was run: no file that looks as if
     }
-    // Not after an hour, at the first that fails.
-    if (fuzz && mkdir(out, 0777) < 0 && errno != EEXIST) {
-        return app_bad(err, "scenario fuzz: --out: cannot make %s: %s", out, strerror(errno));
+    return rc < 0 ? rc : closed;
+}
+
+int cmd_scenario(cli *c, pons_error *err)
+{
+    scenario_words w = {.out = ".", .to = -1};
+    const cli_option options[] = {
+        {"--driver", "NAME", "instead of the one that the file names", &w.driver},
+        {"--sweep", NULL, "kill the brain at every commit, before and after it", &w.sweep},
+        {"--as", "rules|model", "files without a model: who decides (default: both in turn)",
+         &w.as},
+        {"--seeds", "A..B", "fuzz: a story for each seed; with names, random kills in these",
+         &w.seeds},
+        {"--seed", "N", "fuzz: the story of one seed, with its events", &w.seed},
+        {"--out", "DIR", "fuzz: where a story that failed is written (default: here)", &w.out},
+        {"--record", "FILE",
+         "one run of one file into a new MCAP file; with --as where it is needed", &w.record},
+        {"--trace", NULL, "show the events of each run", &w.trace},
+        {NULL, NULL, NULL, NULL},
+    };
+    int rc = cli_parse(c, options, err);
+    rc = rc < 0 ? rc : check_words(c, &w, err);
+    if (rc < 0) {
+        return rc;
     }
     static char paths[SCENARIOS_MAX][PATH_MAX];
     size_t n = 0;
     player p = {.c = c,
-                .driver = driver,
-                .trace = trace || seed,
-                .as_model = (!as && !record) || (as && strcmp(as, "model") == 0),
-                .as_rules = !as || strcmp(as, "rules") == 0,
-                .out = out};
+                .driver = w.driver,
+                .trace = w.trace || w.seed,
+                .as_model = w.as ? strcmp(w.as, "model") == 0 : !w.record,
+                .as_rules = !w.as || strcmp(w.as, "rules") == 0,
+                .out = w.out};
     // In memory where there is such a place: the ledger is synced at every line.
     snprintf(p.dir, sizeof p.dir, "%s/pons-scenario-XXXXXX",
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     if (!mkdtemp(p.dir)) {
         return pons_error_set(err, PONS_EENV, "scenario", "cannot make a directory like %s", p.dir);
     }
-    const bool stories = fuzz && c->argc == 1;
-    int rc = stories ? PONS_OK : collect(c, paths, &n, err);
+    const bool stories = w.fuzz && c->argc == 1;
+    rc = stories ? PONS_OK : collect(c, paths, &n, err);
     rc = rc < 0 ? rc : app_config(&c->app, &p.config, err);
     rc = rc < 0 ? rc : app_policy(&c->app, &p.policy, err);
     p.display = cli_display_create(c, false);
-    if (rc >= 0 && stories) {
-        rc = fuzz_all(&p, from, to, err);
+    if (rc >= 0) {
+        rc = stories ? fuzz_all(&p, w.from, w.to, err) : play_files(&p, &w, paths, n, err);
     }
-    const pons_recorder_options recorded = {
-        .path = record, .clock = pons_clock_real(), .at_once = true, .tell = tell_recording};
-    rc = rc >= 0 && record ? pons_recorder_open(&recorded, &p.recorder, err) : rc;
-    for (size_t i = 0; rc >= 0 && i < n; i++) {
-        rc = play_file(&p, paths[i], sweep != NULL, from, to, err);
-    }
-    pons_recorder_about about = {.received = 1};
-    const bool recording = p.recorder != NULL;
-    const int closed = pons_recorder_close(p.recorder, &about, rc < 0 ? NULL : err);
-    if (recording && about.received == 0) {
-        unlink(record); // nothing was run: no file that looks as if
-    }
-    rc = rc < 0 ? rc : closed;
     cli_display_destroy(p.display);
     pons_rules_close(&p.policy);
     pons_value_unref(p.config);

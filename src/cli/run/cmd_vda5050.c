@@ -9,7 +9,7 @@
 #define THREAD "vda5050"
 
 typedef struct words { // the options as they were typed; NULL: not given
-    const char *broker, *serial, *map, *thread, *skills, *speed, *seed;
+    const char *broker, *serial, *map, *thread, *skills;
 } words;
 
 // What the file leaves open, and what the command line says instead of it.
@@ -58,15 +58,15 @@ int cmd_vda5050(cli *c, pons_error *err)
         CLI_ROBOT_OPTIONS(c),
         {"--skills", "NAME,…", "the body that this starts has these too, of modules skill-NAME",
          &w.skills},
-        {"--speed", "X", "robot clock over host clock, 0.1 to 100; default 1", &w.speed},
-        {"--seed", "N", "of everything random; default: from the system", &w.seed},
+        {"--speed", "X", "robot clock over host clock, 0.1 to 100; default 1",
+         CLI_NUMBER(&o.run.speed, 0.1, 100.0)},
+        {"--seed", "N", "of everything random; default: from the system",
+         CLI_NUMBER(&seed, 0.0, 9007199254740991.0)},
         {NULL, NULL, NULL, NULL}};
     int rc = cli_parse(c, options, err);
     if (rc >= 0 && c->argc > 0) {
         rc = app_bad(err, "vda5050: what is '%s'?", c->argv[0]);
     }
-    rc = rc < 0 || !w.speed ? rc : cli_number(w.speed, "--speed", 0.1, 100.0, &o.run.speed, err);
-    rc = rc < 0 || !w.seed ? rc : cli_number(w.seed, "--seed", 0.0, 9007199254740991.0, &seed, err);
     rc = rc < 0 ? rc : app_thread_name(w.thread, err);
     const pons_robot_ops *robot = NULL;
     rc = rc < 0 ? rc : app_robot_meant(&c->app, NULL, NULL, &meant, err);

@@ -56,7 +56,7 @@ static void show_pruned(void *user, int64_t sessions, int64_t failed)
 
 int cmd_watchdog(cli *c, pons_error *err)
 {
-    const char *once = NULL, *speed = NULL, *seed = NULL;
+    const char *once = NULL;
     double seed_number = 1.0;
     app_watchdog_options o = {.speed = 1.0, .ended = &cli_ended, .pruned = show_pruned, .user = c};
     const cli_option options[] = {
@@ -64,8 +64,10 @@ int cmd_watchdog(cli *c, pons_error *err)
         {"--robot", "ID", "hal: this robot's actions, and those of none; runtime: this target's",
          &o.only},
         CLI_ROBOT_OPTIONS(c),
-        {"--speed", "X", "of a body that has to be started: robot seconds in a second", &speed},
-        {"--seed", "N", "of a body that has to be started; default 1", &seed},
+        {"--speed", "X", "of a body that has to be started: robot seconds in a second",
+         CLI_NUMBER(&o.speed, 0.01, 1000.0)},
+        {"--seed", "N", "of a body that has to be started; default 1",
+         CLI_NUMBER(&seed_number, 0, 1e15)},
         {NULL, NULL, NULL, NULL}};
     const int parsed = cli_parse(c, options, err);
     if (parsed < 0) {
@@ -75,9 +77,7 @@ int cmd_watchdog(cli *c, pons_error *err)
     if (c->argc != 1 || (!sessions && strcmp(c->argv[0], "hal") != 0)) {
         return app_bad(err, "watchdog: use `pons watchdog hal` or `pons watchdog runtime`");
     }
-    int rc = speed ? cli_number(speed, "--speed", 0.01, 1000.0, &o.speed, err) : PONS_OK;
-    rc = rc >= 0 && seed ? cli_number(seed, "--seed", 0, 1e15, &seed_number, err) : rc;
-    rc = rc < 0 ? rc : app_workspace(&c->app, false, err);
+    const int rc = app_workspace(&c->app, false, err);
     if (rc < 0) {
         return rc;
     }

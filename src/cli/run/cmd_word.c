@@ -19,6 +19,8 @@
 #define STOP_TIMEOUT_MS    1000
 #define OBSERVE_TIMEOUT_MS 500
 #define PRIORITY_MAX       1000
+#define TAKEN_TIMEOUT_MS   3000 // of a brain that is there
+#define LOOK_EVERY_MS      10
 
 static int check_typed(const cli *c, pons_error *err)
 {
@@ -75,19 +77,165 @@ static void word_alone(cli *c, const char *text, char ret[16])
     pons_rules_close(&policy);
 }
 
+// ---- what became of it --------------------------------------------------------------------------
+
+// The letter carries a nonce. The kernel takes letters one after the other, each in a superstep's own commit, and the
+// event `said.taken` with that nonce is the last of what it tells of this one. Where a task is only a question, its
+// answer follows.
+typedef struct became {
+    cli *c;
+    const char *thread, *nonce;
+    bool taken, refused, shown, over;
+    int64_t last;
+    pons_value *task; // NULL: it became none
+    cli_display *display;
+} became;
+
+static const cli_event_row outcomes[] = {
+    {"task.merged", "", "%s is the same, and was there already", {"task_id"}},
+    {"task.raised", "", "%s has priority %s now", {"task_id", "priority"}},
+    {"control", "refused", "%s did nothing: %s", {"word", "ignored"}},
+    {"place.refused", "refused", "refused: %s", {"reason"}},
+    {"schedule.refused", "refused", "refused: %s", {"reason"}},
+    {"tempo.refused", "refused", "refused: %s", {"reason"}},
+    {"place.kept", "", "%s is a place now (`pons places`)", {"place.name"}},
+    {"place.forgotten", "", "%s is forgotten", {"name"}},
+    {"schedule.added", "", "kept for its time as %s (`pons schedule list`)", {"schedule.id"}},
+    {"speak", "", "%s", {"text"}},
+    {"approval.resolved", "", "the question is answered", {NULL}},
+    {"failed", "refused", "refused: %s", {"reason"}}, // its own task.done, and that of another
+    {"cancelled", "", "%s is cancelled: %s", {"task_id", "text"}},
+    {NULL}};
+
+static void show_outcome(became *b, const char *type, const pons_value *p)
+{
+    const char *status = pons_get_str(p, "status", "");
+    const bool mine =
+        b->task && strcmp(pons_get_str(b->task, "id", ""), pons_get_str(p, "task_id", "")) == 0;
+    const bool ended = strcmp(type, "task.done") == 0;
+    pons_autobuf text = PONS_BUF_INIT;
+    b->over = b->over || (ended && mine) || strcmp(type, "speak") == 0;
+    if (ended && mine && strcmp(status, "succeeded") != 0) {
+        status = "failed";
+    }
+    const cli_event_row *row = cli_event_sentence(outcomes, ended ? status : type, p, &text);
+    if (!row) {
+        return;
+    }
+    b->refused = b->refused || *row->label;
+    b->shown = true;
+    if (!b->c->json) {
+        cli_out("%s\n", text.data);
+    }
+}
+
+// A question has its answer in a moment: who asks waits for it.
+static bool asks(const pons_value *task)
+{
+    const pons_value *goals = pons_get(task, "goals");
+    bool all = json_array_size(goals) > 0;
+    pons_each(goal, goals) {
+        const char *intent = pons_get_str(goal, "intent", "");
+        all = all && (strcmp(intent, "where") == 0 || strcmp(intent, "battery") == 0 ||
+                      strcmp(intent, "look_for") == 0);
+    }
+    return all;
+}
+
+static bool complete(const became *b)
+{
+    return b->taken && (b->over || !asks(b->task));
+}
+
+static int see_outcome(void *user, const pons_event_row *row)
+{
+    became *b = user;
+    pons_autovalue p = NULL;
+    const char *type = row->type;
+    const bool later = strcmp(type, "speak") == 0 || strcmp(type, "task.done") == 0;
+    b->last = row->seq;
+    if ((b->taken ? !later : strcmp(row->ns, "kernel") != 0) ||
+        pons_value_read(row->payload.data, row->payload.len, &p, NULL) < 0) {
+        return 0;
+    }
+    if (b->c->json) {
+        cli_display_event(b->display, &(pons_event){.seq = row->seq,
+                                                    .thread = b->thread,
+                                                    .ns = row->ns,
+                                                    .ts_ms = row->ts_ms,
+                                                    .type = type,
+                                                    .payload = p});
+    }
+    if (strcmp(type, "task.queued") == 0) {
+        pons_value_unref(b->task);
+        b->task = pons_value_ref(pons_get(p, "task"));
+    }
+    b->taken = b->taken || (strcmp(type, "said.taken") == 0 &&
+                            strcmp(pons_get_str(p, "nonce", ""), b->nonce) == 0);
+    show_outcome(b, type, p);
+    return complete(b);
+}
+
+static void show_end(became *b, pons_store store, const pons_value *looked)
+{
+    pons_error none = PONS_ERROR_INIT;
+    pons_autovalue status = NULL;
+    pons_autobuf why = PONS_BUF_INIT;
+    if (!b->taken) {
+        cli_err("pons: kept for %s; its brain has not taken it yet\n", b->thread);
+    } else if (b->c->json || b->over || (b->shown && !b->task)) {
+        return;
+    } else if (!b->task) {
+        cli_out("done\n");
+    } else {
+        cli_out("accepted as %s: %s\n", pons_get_str(b->task, "id", ""),
+                pons_get_str(b->task, "text", ""));
+        if (pons_status_read(store, b->thread, looked, NULL, &status, &none) >= 0) {
+            cli_why_still(status, &why);
+        }
+        if (why.len > 0) {
+            cli_out("nothing moves for it yet: %s\n", why.data);
+        }
+    }
+}
+
+// after: the number of the newest event before it was posted. looked: telemetry, or NULL. APP_NO_SUCCESS: it came to
+// nothing.
+static int await_outcome(cli *c, pons_store store, const char *thread, int64_t after,
+                         const char *nonce, const pons_value *looked, pons_error *err)
+{
+    const pons_clock clock = pons_clock_real();
+    became b = {.c = c,
+                .thread = thread,
+                .nonce = nonce,
+                .last = after,
+                .display = cli_display_create(c, false)};
+    const int64_t until = pons_now_ms(&clock) + TAKEN_TIMEOUT_MS;
+    int rc = PONS_OK;
+    while (rc >= 0 && !complete(&b) && pons_now_ms(&clock) < until) {
+        rc = store.ops->events(store.self, thread, b.last, 0, see_outcome, &b, err);
+        if (rc >= 0 && !complete(&b)) {
+            poll(NULL, 0, LOOK_EVERY_MS);
+        }
+    }
+    if (rc >= 0) {
+        show_end(&b, store, looked);
+    }
+    cli_display_destroy(b.display);
+    pons_value_unref(b.task);
+    return rc >= 0 && b.refused ? APP_NO_SUCCESS : rc;
+}
+
+// ---- words --------------------------------------------------------------------------------------
+
 // goes_on: it sets the robot free, which is for a person to say who can see that no stop is in force. looked: what the
 // body says of that; NULL: none answers.
-static int post_word(cli *c, const char *thread, const char *kind, const pons_value *value,
-                     bool goes_on, const pons_value *looked, pons_error *err)
+static int post_word(cli *c, const char *thread, const char *kind, pons_value *value, bool goes_on,
+                     const pons_value *looked, pons_error *err)
 {
     pons_store store = {0};
     char latest[PONS_NAME_MAX];
-    int rc = app_workspace(&c->app, false, err);
-    rc = rc < 0 ? rc : app_store(&c->app, &store, err);
-    if (rc >= 0 && !thread) {
-        rc = app_latest_thread(store, latest, err);
-        thread = latest;
-    }
+    int rc = app_thread_open(&c->app, true, &thread, latest, &store, err);
     int64_t last = 0;
     pons_lease holder = {0};
     pons_error none = PONS_ERROR_INIT;
@@ -97,20 +245,21 @@ static int post_word(cli *c, const char *thread, const char *kind, const pons_va
         rc = pons_error_set(err, PONS_ENOTFOUND, "threads", "there is no thread %s", thread);
     }
     rc = rc >= 0 && goes_on ? app_may_continue(store, thread, looked, err) : rc;
+    const char *nonce = held ? app_nonce(value) : "";
     rc = rc < 0 ? rc : pons_inbox_post(store, thread, "kernel", kind, value, err);
-    pons_store_close(&store);
-    if (rc < 0) {
-        return rc;
+    if (rc >= 0) {
+        app_wake_brain(&c->app);
     }
-    app_wake_brain(&c->app);
-    if (!held && !c->json) {
+    if (rc >= 0 && held) {
+        rc = await_outcome(c, store, thread, last, nonce, looked, err);
+    } else if (rc >= 0 && !c->json) {
         cli_err("pons: kept for %s; no brain runs it now (`pons resume %s`)\n", thread, thread);
     }
-    return PONS_OK;
+    pons_store_close(&store);
+    return rc;
 }
 
-static int post(cli *c, const char *thread, const char *kind, const pons_value *value,
-                pons_error *err)
+static int post(cli *c, const char *thread, const char *kind, pons_value *value, pons_error *err)
 {
     return post_word(c, thread, kind, value, false, NULL, err);
 }
@@ -171,9 +320,8 @@ int cmd_say(cli *c, pons_error *err)
         if (!looked && strcmp(word, "reset") == 0) {
             return app_lacks(err, "say: %s", APP_UNSEEN_RESET);
         }
-        if (!looked && strcmp(word, "continue") == 0) {
-            return post_word(c, thread, "say", value, true, NULL, err);
-        }
+        return post_word(c, thread, "say", value, !looked && strcmp(word, "continue") == 0, looked,
+                         err);
     }
     return post(c, thread, "say", value, err);
 }
@@ -224,12 +372,7 @@ static int task_known(cli *c, const char *thread, const char *task, pons_error *
     pons_store store = {0};
     char latest[PONS_NAME_MAX];
     pons_autovalue status = NULL;
-    int rc = app_workspace(&c->app, false, err);
-    rc = rc < 0 ? rc : app_store(&c->app, &store, err);
-    if (rc >= 0 && !thread) {
-        rc = app_latest_thread(store, latest, err);
-        thread = latest;
-    }
+    int rc = app_thread_open(&c->app, true, &thread, latest, &store, err);
     rc = rc < 0 ? rc : pons_status_read(store, thread, NULL, NULL, &status, err);
     pons_store_close(&store);
     if (rc < 0) {

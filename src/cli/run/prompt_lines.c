@@ -1,4 +1,5 @@
 // prompt_lines.c - what a person types at the prompt of a brain: goals, answers, words of the prompt's own.
+#include "app/notify/secret_filter.h"
 #include "app/session/keyed_task.h"
 #include "cli/run/brain_session.h"
 
@@ -111,6 +112,63 @@ static bool says_yes_or_no(const prompt_lines *p, const char *text)
            (strcmp(word, "yes") == 0 || strcmp(word, "no") == 0);
 }
 
+// ---- help ---------------------------------------------------------------------------------------
+
+static const struct {
+    const char *name, *does;
+} commands[] = {
+    {"help", "this"},
+    {"status", "how it stands, and what waits"},
+    {"stop", "latches a protective stop, at once"},
+    {"reset", "lifts the latch"},
+    {"pause", "the task waits, and keeps its place"},
+    {"continue", "goes on after a pause, or after stop and reset"},
+    {"cancel", "ends all tasks; one: /cancel task-2"},
+    {"approve", "says yes to the open question; also reject WHY, edit JSON, answer WORDS"},
+    {"quit", "leaves; what waits is kept for `pons resume`"}};
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+void prompt_commands(pons_value *words)
+{
+    for (size_t i = 0; i < COMMANDS; i++) {
+        json_array_append_new(words, json_sprintf("/%s", commands[i].name));
+    }
+}
+
+static void show_help(const prompt_lines *p)
+{
+    cli_display_line(
+        p->display, "help",
+        "say what it shall do, in English or Chinese: go to the kitchen; bring the cup "
+        "to the study; where are you? \"What can you do?\" tells what it can do here");
+    for (size_t i = 0; i < COMMANDS; i++) {
+        cli_display_line(p->display, i ? "" : "also", "/%-9s %s", commands[i].name,
+                         commands[i].does);
+    }
+}
+
+// A word of the prompt's own has a slash before it, or `pons`, or nothing; behind a slash there is no other. NULL: it
+// was one that is done with.
+static char *own_word(const prompt_lines *p, char *text)
+{
+    if (strncmp(text, "pons ", strlen("pons ")) == 0) { // as it is typed elsewhere
+        return text + strlen("pons ");
+    }
+    const size_t n = strcspn(text + 1, " ");
+    for (size_t i = 0; *text == '/' && i < COMMANDS; i++) {
+        if (strlen(commands[i].name) == n && strncmp(text + 1, commands[i].name, n) == 0 && i > 0) {
+            return text + 1;
+        }
+    }
+    if (strcmp(text, "/help") == 0) {
+        show_help(p);
+    } else if (*text == '/') {
+        cli_display_note(p->display, "there is no %.*s; /help shows what there is", (int)n + 1,
+                         text);
+    }
+    return *text == '/' ? NULL : text;
+}
+
 bool prompt_line(prompt_lines *p, char *text)
 {
     pons_error err = PONS_ERROR_INIT;
@@ -120,6 +178,10 @@ bool prompt_line(prompt_lines *p, char *text)
         text[--length] = '\0';
     }
     if (!*text) {
+        return true;
+    }
+    text = p->owner ? text : own_word(p, text);
+    if (!text) {
         return true;
     }
     if (strcmp(text, "quit") == 0 || strcmp(text, "exit") == 0) {
@@ -150,7 +212,12 @@ bool prompt_line(prompt_lines *p, char *text)
     }
     if (strcmp(text, "status") == 0) {
         pons_autovalue status = pons_brain_status(p->brain);
-        cli_print_json(status);
+        if (p->c->json) {
+            cli_print_json(status);
+        } else {
+            pons_autovalue clean = app_value_without_secrets(status);
+            cli_status_show(clean);
+        }
         return true;
     }
     if (says_yes_or_no(p, text)) { // to which?

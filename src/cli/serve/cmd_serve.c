@@ -7,7 +7,8 @@
 
 typedef struct words { // as they were typed; NULL: not given
     cli_server_words server;
-    const char *thread, *skills, *llm, *speed, *seed;
+    const char *thread, *skills, *llm;
+    double speed, seed;
     bool alone; // no body is started here
     const char *no_body;
 } words;
@@ -37,8 +38,10 @@ static int read_words(cli *c, words *w, pons_error *err)
         {"--skills", "NAME,…", "modules skill-NAME that the body has too", &w->skills},
         {"--llm", "SPEC", "as of `pons run`", &w->llm},
         {"--no-body", NULL, "start no body: somebody else does, a service for one", &w->no_body},
-        {"--speed", "X", "robot clock over host clock, 0.1 to 100; default 1", &w->speed},
-        {"--seed", "N", "of everything random; default: from the system", &w->seed},
+        {"--speed", "X", "robot clock over host clock, 0.1 to 100; default 1",
+         CLI_NUMBER(&w->speed, 0.1, 100.0)},
+        {"--seed", "N", "of everything random; default: from the system",
+         CLI_NUMBER(&w->seed, 0.0, 9007199254740991.0)},
         {NULL, NULL, NULL, NULL},
     };
     return cli_parse(c, options, err);
@@ -46,21 +49,18 @@ static int read_words(cli *c, words *w, pons_error *err)
 
 static int check(const cli *c, const words *w, cli_session_options *o, pons_error *err)
 {
-    double seed = 0.0;
     if (c->argc > 0) {
         return app_bad(err, "serve takes no words but options; goals are said to it");
     }
-    int rc = app_thread_name(w->thread, err);
-    rc = rc >= 0 && w->speed ? cli_number(w->speed, "--speed", 0.1, 100.0, &o->run.speed, err) : rc;
-    rc = rc >= 0 && w->seed ? cli_number(w->seed, "--seed", 0.0, 9007199254740991.0, &seed, err)
-                            : rc;
-    o->run.seed = (uint64_t)seed;
+    const int rc = app_thread_name(w->thread, err);
+    o->run.speed = w->speed;
+    o->run.seed = (uint64_t)w->seed;
     return rc;
 }
 
 int cmd_serve(cli *c, pons_error *err)
 {
-    words w = {.server.tools = "robot", .thread = THREAD};
+    words w = {.server.tools = "robot", .thread = THREAD, .speed = 1.0};
     cli_session_options o = {.run.speed = 1.0, .serve = true};
     pons_policy policy = {0};
     cli_server *server = NULL;

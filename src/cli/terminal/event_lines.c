@@ -5,6 +5,7 @@
 // which is not stored.
 #include "cli/cli.h"
 #include "cli/terminal/answer.h"
+#include "cli/terminal/styled_text.h"
 #include "pons/out_of_memory.h"
 #include "pons/schedule.h"
 
@@ -25,6 +26,66 @@ struct cli_display {
     int64_t robot_ms;
     bool robot; // there is one: its clock has been seen
 };
+
+// ---- sentences ----------------------------------------------------------------------------------
+
+// A time of a goal, in the zone that stands beside it.
+static void moment(const pons_value *p, int64_t ms, pons_buf *ret)
+{
+    pons_zone *zone = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    char at[48] = "";
+    pons_zone_open(pons_get_str(p, "zone", NULL), &zone, &none);
+    pons_schedule_show(ms, zone, at, sizeof at);
+    pons_zone_close(zone);
+    pons_buf_str(ret, at);
+}
+
+// A member of the payload as text: a name, a whole number, one with two decimals, or a time.
+static void member(const pons_value *p, const char *path, pons_buf *ret)
+{
+    const char *dot = strchr(path, '.');
+    char first[32];
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(path, "."), path);
+    const pons_value *v = pons_get(p, first);
+    if (dot) {
+        member(v, dot + 1, ret);
+    } else if (strstr(path, "_ms")) {
+        moment(p, pons_get_int(p, first, 0), ret);
+    } else if (json_is_real(v)) {
+        pons_buf_printf(ret, "%.2f", json_real_value(v));
+    } else if (json_is_integer(v)) {
+        pons_buf_printf(ret, "%lld", (long long)json_integer_value(v));
+    } else {
+        pons_buf_str(ret, json_is_string(v) ? json_string_value(v) : "");
+    }
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" // the rows' own, each %s with its path
+const cli_event_row *cli_event_sentence(const cli_event_row *list, const char *type,
+                                        const pons_value *payload, pons_buf *ret)
+{
+    pons_buf parts[4] = {0};
+    for (; list->type && strcmp(list->type, type) != 0; list++) {
+    }
+    for (size_t i = 0; list->type && i < 4; i++) {
+        pons_buf_byte(&parts[i], '\0'); // a text, also of nothing
+        pons_buf_clear(&parts[i]);
+        if (list->paths[i]) {
+            member(payload, list->paths[i], &parts[i]);
+        }
+    }
+    if (list->type) {
+        pons_buf_printf(ret, list->text, parts[0].data, parts[1].data, parts[2].data,
+                        parts[3].data);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        pons_buf_fini(&parts[i]);
+    }
+    return list->type ? list : NULL;
+}
+#pragma GCC diagnostic pop
 
 // ---- for programs -------------------------------------------------------------------------------
 
@@ -122,50 +183,6 @@ static void text_approval(cli_display *d, const pons_event *ev)
     }
 }
 
-static void text_plan(cli_display *d, const char *type, const pons_value *p)
-{
-    if (strcmp(type, "plan.created") == 0) {
-        const pons_value *plan = pons_get(p, "plan");
-        line(d, "plan", "%s: %zu steps (%s)", pons_get_str(plan, "goal", ""),
-             json_array_size(pons_get(plan, "steps")), pons_get_str(plan, "source", ""));
-    } else if (strcmp(type, "plan.step") == 0) {
-        line(d, "plan", "%lld. %s: %s", (long long)pons_get_int(p, "step_id", 0),
-             pons_get_str(p, "action", ""), pons_get_str(p, "status", ""));
-    } else if (strcmp(type, "plan.status") == 0) {
-        line(d, "plan", "%s", pons_get_str(p, "status", ""));
-    }
-}
-
-// A goal of a time: what came of it, or why not.
-static void text_schedule(cli_display *d, const char *what, const pons_value *p)
-{
-    const pons_value *s = pons_get(p, "schedule");
-    pons_zone *zone = NULL;
-    pons_error none = PONS_ERROR_INIT;
-    char at[48] = "";
-    const bool added = strcmp(what, "added") == 0;
-    const int64_t when = added ? pons_get_int(s, "next_ms", 0) : pons_get_int(p, "due_ms", 0);
-    pons_zone_open(pons_get_str(s, "zone", NULL), &zone, &none);
-    pons_schedule_show(when, zone, at, sizeof at);
-    pons_zone_close(zone);
-    if (added) {
-        line(d, "time", "%s: kept as %s, first %s (pons schedule list)",
-             pons_get_str(s, "text", ""), pons_get_str(s, "id", ""), at);
-    } else if (strcmp(what, "refused") == 0) {
-        line(d, "note", "%s: not kept: %s", pons_get_str(p, "text", ""),
-             pons_get_str(p, "reason", ""));
-    } else if (strcmp(what, "due") == 0) {
-        line(d, "time", "%s: its time has come (%s, %s)", pons_get_str(p, "text", ""),
-             pons_get_str(p, "schedule_id", ""), at);
-    } else if (strcmp(what, "missed") == 0) {
-        line(d, "note", "%s: missed at %s: %s", pons_get_str(p, "text", ""), at,
-             pons_get_str(p, "reason", ""));
-    } else if (strcmp(what, "skipped") == 0) {
-        line(d, "note", "%s: not again, as %s of it is not over", pons_get_str(p, "text", ""),
-             pons_get_str(p, "task_id", ""));
-    }
-}
-
 // "updates react/12 {…}": what was streamed, with the number that a client goes on from.
 static void text_stream(cli_display *d, const pons_event *ev)
 {
@@ -222,12 +239,68 @@ static void draw_live(cli_display *d)
     d->dirty = true;
 }
 
-static void print_event_text(cli_display *d, const pons_event *ev)
+// What needs no more than its members.
+static const cli_event_row rows[] = {
+    {"task.active", "task", "%s", {"task.text"}},
+    {"task.switched", "task", "%s is left for %s: %s", {"from", "to", "reason"}},
+    {"task.merged", "task", "%s: said again", {"task_id"}},
+    {"task.overdue", "task", "%s: its deadline has passed", {"task_id"}},
+    {"task.raised", "task", "%s: has priority %s now", {"task_id", "priority"}},
+    {"mode", "mode", "%s (%s)", {"mode", "reason"}},
+    {"control", "note", "%s: %s", {"word", "ignored"}},
+    {"speak", "says", "“%s”", {"text"}},
+    {"plan.step", "plan", "%s. %s: %s", {"step_id", "action", "status"}},
+    {"plan.status", "plan", "%s", {"status"}},
+    {"tempo.set", "pace", "%s %% of its speed", {"percent"}},
+    {"tempo.refused", "note", "pace: %s", {"reason"}},
+    {"config.doubt", "note", "%s: %s", {"path", "message"}},
+    {"place.kept", "place", "%s: %s, %s m (pons places)", {"place.name", "place.x", "place.y"}},
+    {"place.forgotten", "place", "%s: forgotten", {"name"}},
+    {"place.refused", "note", "%s: %s", {"name", "reason"}},
+    {"schedule.added",
+     "time",
+     "%s: kept as %s, first %s (pons schedule list)",
+     {"schedule.text", "schedule.id", "schedule.next_ms"}},
+    {"schedule.refused", "note", "%s: not kept: %s", {"text", "reason"}},
+    {"schedule.due", "time", "%s: its time has come (%s, %s)", {"text", "schedule_id", "due_ms"}},
+    {"schedule.missed", "note", "%s: missed at %s: %s", {"text", "due_ms", "reason"}},
+    {"schedule.skipped", "note", "%s: not again, as %s of it is not over", {"text", "task_id"}},
+    {NULL}};
+
+static void text_decision(cli_display *d, const pons_value *p)
+{
+    const pons_value *decision = pons_get(p, "decision");
+    const char *fallback = pons_get_str(p, "fallback", NULL);
+    snprintf(d->decision, sizeof d->decision, "%s", pons_get_str(decision, "type", ""));
+    if (fallback) {
+        line(d, "note", "%s", fallback);
+    }
+    const bool asks = strcmp(d->decision, "ASK_HUMAN") == 0; // the question says it
+    line(d, "decide", asks ? "%s%s" : "%-11s %s", d->decision,
+         asks ? "" : pons_get_str(decision, "reason", ""));
+}
+
+static void text_goal(cli_display *d, const pons_value *to)
+{
+    const pons_value *pose = pons_get(to, "pose");
+    const char *zone = pons_get_str(to, "zone", ""), *skill = pons_get_str(to, "skill", "");
+    char *args = NULL;
+    if (*skill && pons_value_line(pons_get(to, "args"), &args) >= 0) {
+        line(d, "goal", "is now %s %s", skill, args);
+    } else if (*zone || !pose) {
+        line(d, "goal", "is now %s %s", pons_get_str(to, "intent", ""), zone);
+    } else {
+        line(d, "goal", "is now %s %.2f %.2f", pons_get_str(to, "intent", ""),
+             pons_get_num(pose, "x", 0.0), pons_get_num(pose, "y", 0.0));
+    }
+    free(args);
+}
+
+// What only moves what is drawn again and again. True: it was that.
+static bool note_live(cli_display *d, const pons_event *ev)
 {
     const pons_value *p = ev->payload;
-    if (is_stream(ev)) {
-        text_stream(d, ev);
-    } else if (strcmp(ev->type, "telemetry") == 0) {
+    if (strcmp(ev->type, "telemetry") == 0) {
         d->battery = pons_get_num(p, "battery_pct", -1.0);
         d->speed = pons_get_num(pons_get(p, "twist"), "v", 0.0);
         d->distance = pons_get_num(p, "distance_remaining_m", -1.0);
@@ -246,93 +319,76 @@ static void print_event_text(cli_display *d, const pons_event *ev)
         d->token_open = true;
         cli_out_text(pons_get_str(p, "content", ""), SIZE_MAX);
         cli_flush();
-    } else if (strcmp(ev->type, "run.started") == 0) {
-        if (json_array_size(pons_get(p, "goal")) == 0) { // a prompt begins
-            return;
-        }
-        const pons_value *o = pons_get(p, "options");
-        line(d, "run", "%s: %zu goal(s), %s in %s%s", ev->thread,
-             json_array_size(pons_get(p, "goal")), pons_get_str(o, "driver", "?"),
-             pons_get_str(o, "world", "?"),
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void text_run(cli_display *d, const pons_event *ev)
+{
+    const pons_value *o = pons_get(ev->payload, "options"), *goals = pons_get(ev->payload, "goal");
+    if (json_array_size(goals) > 0) { // else a prompt begins
+        line(d, "run", "%s: %zu goal(s), %s in %s%s", ev->thread, json_array_size(goals),
+             pons_get_str(o, "driver", "?"), pons_get_str(o, "world", "?"),
              pons_get_bool(o, "no_charger", false) ? ", which has no charger" : "");
-    } else if (strcmp(ev->type, "mode") == 0) {
-        snprintf(d->mode, sizeof d->mode, "%s", pons_get_str(p, "mode", ""));
-        line(d, "mode", "%s (%s)", d->mode, pons_get_str(p, "reason", ""));
-    } else if (strcmp(ev->type, "task.active") == 0) {
-        line(d, "task", "%s", pons_get_str(pons_get(p, "task"), "text", ""));
+    }
+}
+
+static void text_rest(cli_display *d, const pons_event *ev)
+{
+    const pons_value *p = ev->payload;
+    if (strcmp(ev->type, "run.started") == 0) {
+        text_run(d, ev);
     } else if (strcmp(ev->type, "task.done") == 0) {
         const bool unsure = json_is_false(pons_get(p, "verified"));
         const char *reason = pons_get_str(p, "reason", "");
-        const bool said = *d->said && strncmp(reason, d->said, strlen(d->said)) == 0;
-        line(d, "task", "%s: %s%s. %s", pons_get_str(p, "text", ""), pons_get_str(p, "status", ""),
-             unsure ? " (nothing could check it)" : "", said ? "" : reason);
-    } else if (strcmp(ev->type, "task.switched") == 0) {
-        line(d, "task", "%s is left for %s: %s", pons_get_str(p, "from", ""),
-             pons_get_str(p, "to", ""), pons_get_str(p, "reason", ""));
-    } else if (strcmp(ev->type, "task.merged") == 0) {
-        line(d, "task", "%s: said again", pons_get_str(p, "task_id", ""));
-    } else if (strcmp(ev->type, "task.overdue") == 0) {
-        line(d, "task", "%s: its deadline has passed", pons_get_str(p, "task_id", ""));
-    } else if (strcmp(ev->type, "task.raised") == 0) {
-        line(d, "task", "%s: has priority %lld now", pons_get_str(p, "task_id", ""),
-             (long long)pons_get_int(p, "priority", 0));
-    } else if (strcmp(ev->type, "decision") == 0) {
-        const pons_value *decision = pons_get(p, "decision");
-        const char *fallback = pons_get_str(p, "fallback", NULL);
-        snprintf(d->decision, sizeof d->decision, "%s", pons_get_str(decision, "type", ""));
-        if (fallback) {
-            line(d, "note", "%s", fallback);
+        if (*d->said && strncmp(reason, d->said, strlen(d->said)) == 0) {
+            reason = "";
         }
-        const bool asks = strcmp(d->decision, "ASK_HUMAN") == 0; // the question says it
-        line(d, "decide", asks ? "%s%s" : "%-11s %s", d->decision,
-             asks ? "" : pons_get_str(decision, "reason", ""));
+        line(d, "task", "%s: %s%s. %s", pons_get_str(p, "text", ""), pons_get_str(p, "status", ""),
+             unsure ? " (nothing could check it)" : "", reason);
+    } else if (strcmp(ev->type, "decision") == 0) {
+        text_decision(d, p);
     } else if (strcmp(ev->type, "effect") == 0) {
         text_effect(d, p);
     } else if (strcmp(ev->type, "guard.refused") == 0 || strncmp(ev->type, "approval.", 9) == 0) {
         text_approval(d, ev);
     } else if (strcmp(ev->type, "goal.replaced") == 0) {
-        const pons_value *to = pons_get(p, "to"), *pose = pons_get(to, "pose");
-        const char *zone = pons_get_str(to, "zone", ""), *skill = pons_get_str(to, "skill", "");
-        if (*skill) {
-            char *args = NULL;
-            if (pons_value_line(pons_get(to, "args"), &args) >= 0) {
-                line(d, "goal", "is now %s %s", skill, args);
-            }
-            free(args);
-        } else if (*zone || !pose) {
-            line(d, "goal", "is now %s %s", pons_get_str(to, "intent", ""), zone);
-        } else {
-            line(d, "goal", "is now %s %.2f %.2f", pons_get_str(to, "intent", ""),
-                 pons_get_num(pose, "x", 0.0), pons_get_num(pose, "y", 0.0));
-        }
-    } else if (strcmp(ev->type, "control") == 0) {
-        line(d, "note", "%s: %s", pons_get_str(p, "word", ""), pons_get_str(p, "ignored", ""));
-    } else if (strcmp(ev->type, "speak") == 0) {
-        snprintf(d->said, sizeof d->said, "%s", pons_get_str(p, "text", ""));
-        line(d, "says", "“%s”", pons_get_str(p, "text", ""));
+        text_goal(d, pons_get(p, "to"));
     } else if (strcmp(ev->type, "stop") == 0) {
         line(d, "stop", "%s %s", pons_get_bool(p, "latched", false) ? "latched:" : "lifted",
              pons_get_str(p, "reason", ""));
-    } else if (strncmp(ev->type, "plan.", 5) == 0) {
-        text_plan(d, ev->type, p);
-    } else if (strcmp(ev->type, "tempo.set") == 0) {
-        line(d, "pace", "%lld %% of its speed", (long long)pons_get_int(p, "percent", 0));
-    } else if (strcmp(ev->type, "tempo.refused") == 0) {
-        line(d, "note", "pace: %s", pons_get_str(p, "reason", ""));
-    } else if (strcmp(ev->type, "config.doubt") == 0) {
-        line(d, "note", "%s: %s", pons_get_str(p, "path", ""), pons_get_str(p, "message", ""));
-    } else if (strcmp(ev->type, "place.kept") == 0) {
-        const pons_value *place = pons_get(p, "place");
-        line(d, "place", "%s: %.2f, %.2f m (pons places)", pons_get_str(place, "name", ""),
-             pons_get_num(place, "x", 0.0), pons_get_num(place, "y", 0.0));
-    } else if (strcmp(ev->type, "place.forgotten") == 0) {
-        line(d, "place", "%s: forgotten", pons_get_str(p, "name", ""));
-    } else if (strcmp(ev->type, "place.refused") == 0) {
-        line(d, "note", "%s: %s", pons_get_str(p, "name", ""), pons_get_str(p, "reason", ""));
-    } else if (strncmp(ev->type, "schedule.", 9) == 0) {
-        text_schedule(d, ev->type + 9, p);
+    } else if (strcmp(ev->type, "plan.created") == 0) {
+        const pons_value *plan = pons_get(p, "plan");
+        line(d, "plan", "%s: %zu steps (%s)", pons_get_str(plan, "goal", ""),
+             json_array_size(pons_get(plan, "steps")), pons_get_str(plan, "source", ""));
     } else if (strcmp(ev->type, "run.done") == 0) {
         text_done(d, p);
+    }
+}
+
+static void print_event_text(cli_display *d, const pons_event *ev)
+{
+    pons_autobuf text = PONS_BUF_INIT;
+    if (is_stream(ev)) {
+        text_stream(d, ev);
+        return;
+    }
+    if (note_live(d, ev)) {
+        return;
+    }
+    if (strcmp(ev->type, "mode") == 0) {
+        snprintf(d->mode, sizeof d->mode, "%s", pons_get_str(ev->payload, "mode", ""));
+    }
+    if (strcmp(ev->type, "speak") == 0) { // a task may end with the same words
+        snprintf(d->said, sizeof d->said, "%s", pons_get_str(ev->payload, "text", ""));
+    }
+    const cli_event_row *row = cli_event_sentence(rows, ev->type, ev->payload, &text);
+    if (row) {
+        line(d, row->label, "%s", text.data);
+    } else {
+        text_rest(d, ev);
     }
 }
 
@@ -363,7 +419,7 @@ cli_display *cli_display_create(const cli *c, bool live_line)
 {
     cli_display *d = pons_need_zeroed(1, sizeof *d);
     d->json = c->json;
-    d->live = live_line && !c->json && isatty(STDOUT_FILENO);
+    d->live = live_line && !c->json && cli_moves();
     d->battery = d->distance = -1.0;
     snprintf(d->mode, sizeof d->mode, "IDLE");
     return d;

@@ -71,8 +71,8 @@ void cli_prompt_hide(void)
 
 static void set_text(const char *text)
 {
-    snprintf(prompt.text, sizeof prompt.text, "%.*s > ",
-             (int)cli_cut(text, sizeof prompt.text - sizeof " > "), text);
+    snprintf(prompt.text, sizeof prompt.text, "%.*s" CLI_PROMPT_END,
+             (int)cli_cut(text, sizeof prompt.text - sizeof CLI_PROMPT_END), text);
 }
 
 void cli_prompt_show(const char *text)
@@ -141,7 +141,7 @@ static void enter(void)
         history(prompt.history, &ignored, H_ENTER, line);
     }
     if (!prompt.lines) {
-        cli_prompt_echo(prompt.text, line ? line : "");
+        cli_prompt_echo("> ", line ? line : "");
     }
     fresh_line();
     app_language_of(line);

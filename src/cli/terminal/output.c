@@ -16,13 +16,17 @@
 #include "pons/printable.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-#define SPEC_MAX   32
-#define NUMBER_MAX 512 // bytes of a number, with a width and a precision of at most 64
+#define SPEC_MAX      32
+#define LABEL_COLUMNS 14  // in which a label ends
+#define NARROWEST     12  // of a terminal whose rows are made here
+#define NUMBER_MAX    512 // bytes of a number, with a width and a precision of at most 64
 
 typedef struct arguments { // so that a function can take from it, and its caller goes on
     va_list ap;
@@ -224,11 +228,99 @@ static void send_all(FILE *to, const pons_buf *b)
     }
 }
 
+// ---- lines on a terminal ------------------------------------------------------------------------
+
+static struct
+    place { // of a stream: where the next byte goes, and where the next row of its line begins
+    size_t column, indent;
+} places[2];
+
+static size_t width_of(FILE *to)
+{
+    struct winsize w = {0};
+    return isatty(fileno(to)) && ioctl(fileno(to), TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+}
+
+// Behind the line's label ("  task    go to …"), else below its first letter.
+static size_t indent_of(const char *text, size_t n, size_t width)
+{
+    const size_t blank = strspn(text, " ");
+    size_t i = blank;
+    while (i < n && i < LABEL_COLUMNS && (text[i] != ' ' || (i + 1 < n && text[i + 1] != ' '))) {
+        i++;
+    }
+    const size_t indent = i < n && i < LABEL_COLUMNS ? i + strspn(text + i, " ") : blank;
+    return indent < width / 2 ? indent : 0;
+}
+
+// One line, or the rest of one, in rows that end between words, or beside a character of two columns.
+static void put_rows(pons_buf *out, struct place *at, const char *text, size_t n, size_t width)
+{
+    at->indent = at->column == 0 ? indent_of(text, n, width) : at->indent;
+    for (size_t i = 0, end, columns; i < n; i = end) {
+        const size_t blank = strspn(text + i, " ") < n - i ? strspn(text + i, " ") : n - i;
+        size_t k = 1, c = 0, was = 0;
+        columns = 0;
+        for (end = i + blank; end < n && text[end] != ' '; end += k, columns += was = c) {
+            c = cli_columns_at(text + end, n - end, &k);
+            if (was == 2 || (was > 0 && c == 2)) {
+                break;
+            }
+        }
+        const bool over = at->column > at->indent && at->column + blank + columns > width;
+        const size_t before = over ? at->indent : blank;
+        pons_buf_printf(out, "%s%*s", over ? "\n" : "", (int)before, "");
+        pons_buf_bytes(out, text + i + blank, end - i - blank);
+        at->column = (over ? 0 : at->column) + before + columns;
+    }
+}
+
+bool cli_err_seen(void)
+{
+    return isatty(STDERR_FILENO);
+}
+
+void cli_err_live(const char *text, bool redraw)
+{
+    static pthread_mutex_t mtx = PTHREAD_MUTEX_INITIALIZER;
+    static bool drawn; // [mtx]
+    pthread_mutex_lock(&mtx);
+    if (drawn) {
+        fputs("\r\033[K", stderr);
+    }
+    drawn = text && redraw;
+    if (text) {
+        pons_autobuf b = PONS_BUF_INIT;
+        pons_buf_printf(&b, "pons: %s%s", text, redraw ? "" : "\n");
+        send_all(stderr, &b);
+    }
+    pthread_mutex_unlock(&mtx);
+}
+
+// A terminal breaks a line wherever it ends: what is shown to a person ends its rows between words.
+static void send_rows(FILE *to, const pons_buf *b)
+{
+    struct place *at = &places[to == stderr];
+    const size_t width = width_of(to);
+    pons_autobuf out = PONS_BUF_INIT;
+    cli_err_live(NULL, true);
+    cli_style_locale();
+    for (size_t i = 0, n; width >= NARROWEST && i < b->len; i += n + 1) {
+        n = strcspn(b->data + i, "\n");
+        put_rows(&out, at, b->data + i, n, width);
+        if (i + n < b->len) {
+            pons_buf_byte(&out, '\n');
+            *at = (struct place){0};
+        }
+    }
+    send_all(to, width < NARROWEST ? b : &out);
+}
+
 static void vprint(FILE *to, const char *fmt, va_list ap)
 {
     pons_autobuf b = PONS_BUF_INIT;
     cli_buf(&b, fmt, ap);
-    send_all(to, &b);
+    send_rows(to, &b);
 }
 
 void cli_vout(const char *fmt, va_list ap)
@@ -366,9 +458,11 @@ void cli_out_rows(const cli_rows *rows, bool last_ends)
 
 void cli_live_line(const char *text)
 {
+    cli_autorich line = {0};
+    cli_autorows row = {0};
+    cli_rich_printf(&line, CLI_INK_DIM, "  %s", text);
+    cli_rows_cut(&row, &line, width_of(stdout) > 1 ? width_of(stdout) - 1 : 1, cli_style_wanted());
     cli_erase_line();
-    fputs("  \033[2m", stdout);
-    cli_out("%s", text);
-    fputs("\033[0m", stdout);
+    cli_out_rows(&row, false);
     fflush(stdout);
 }

@@ -16,6 +16,7 @@
 
 #define COLUMNS_USUAL 80
 #define ROWS_USUAL    24
+#define LABEL_SHARE   2 // of the width that the label may take beside the typed line: one in so many
 #define INPUT_SHARE   2 // of the terminal's height that the typed line may take: one in so many
 
 static struct {
@@ -42,8 +43,7 @@ static void size(size_t *columns, size_t *rows)
 
 bool cli_screen_start(void)
 {
-    const char *term = getenv("TERM");
-    screen.on = isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
+    screen.on = cli_moves();
     screen.style = cli_style_wanted();
     cli_style_locale();
     return screen.on;
@@ -117,12 +117,21 @@ static void lay_out(size_t width)
         return;
     }
     cli_autorich line = {0};
-    cli_rich_add(&line, CLI_INK_BOLD, screen.label, SIZE_MAX);
-    const size_t indent = cli_columns(screen.label, strlen(screen.label));
+    cli_autorich above = {0};
+    const size_t n = strlen(screen.label), end = strlen(CLI_PROMPT_END);
+    size_t indent = cli_columns(screen.label, n);
+    cli_rows_clear(&screen.input);
+    if (indent > width / LABEL_SHARE && n > end) { // no room beside it: a row of its own
+        cli_rich_add(&above, CLI_INK_BOLD, screen.label, n - end);
+        cli_rows_cut(&screen.input, &above, width, screen.style);
+        indent = end - 1;
+    }
+    const size_t rows_above = screen.input.n;
+    cli_rich_add(&line, CLI_INK_BOLD, rows_above ? screen.label + n - indent : screen.label,
+                 SIZE_MAX);
     cli_rich_add(&line, 0, screen.text, screen.cursor);
     const size_t mark = line.text.len;
     cli_rich_add(&line, 0, screen.text + screen.cursor, screen.n - screen.cursor);
-    cli_rows_clear(&screen.input);
     cli_rows_grid(&screen.input, &line, width, indent, mark, screen.style, &screen.input_row,
                   &screen.input_column);
     screen.input_width = width;

@@ -21,6 +21,8 @@ void cli_screen_status(const char *text);   // copied; NULL: none
 // What is typed: label, then n bytes of text with the cursor before byte `cursor`. NULL: nothing.
 void cli_screen_input(const char *label, const char *text, size_t n, size_t cursor);
 
+#define CLI_PROMPT_END " > " // of a label
+
 bool cli_screen_has_input(void);
 
 void cli_screen_hide(void); // before something is printed

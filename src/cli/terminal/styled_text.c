@@ -118,10 +118,16 @@ size_t cli_columns(const char *text, size_t n)
     return columns;
 }
 
+bool cli_moves(void)
+{
+    const char *term = getenv("TERM");
+    return isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
+}
+
 bool cli_style_wanted(void)
 {
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    return isatty(STDOUT_FILENO) && !(no && *no) && term && *term && strcmp(term, "dumb") != 0;
+    const char *no = getenv("NO_COLOR");
+    return cli_moves() && !(no && *no);
 }
 
 // ---- rows ---------------------------------------------------------------------------------------

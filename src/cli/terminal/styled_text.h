@@ -71,6 +71,8 @@ size_t cli_columns(const char *text, size_t n);
 size_t cli_columns_at(const char *s, size_t n, size_t *ret_n);
 // Whether colours are wanted on standard output: a terminal that is not dumb, and no NO_COLOR.
 bool cli_style_wanted(void);
+// Standard output is a terminal that can redraw a line: not TERM=dumb, which a screen reader in line mode has.
+bool cli_moves(void);
 void cli_style_locale(void); // so that characters have widths; idempotent
 
 #define cli_autorich __attribute__((cleanup(cli_rich_fini))) cli_rich
