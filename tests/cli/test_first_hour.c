@@ -184,11 +184,11 @@ static void a_forks_history_is_its_own(void **state)
     bench_free(&p);
     snprintf(words, sizeof words, "threads fork t other --at %s", at);
     assert_int_equal(bench_run(&b, words), 0);
-    says(&b, "threads show t --why", 0, "task-1 is succeeded");
+    says(&b, "threads show t --why", 0, "task-1 ended as succeeded");
     bench_start(&b, &p, NULL, "threads show other --why");
     assert_int_equal(bench_finish(&p), 0);
     assert_non_null(strstr(p.text, "It was forked here, from t."));
-    assert_null(strstr(p.text, "task-1 is succeeded"));
+    assert_null(strstr(p.text, "task-1 ended as succeeded"));
     assert_true(p.text[4] == '-' && p.text[7] == '-' && p.text[10] == '\n');
     bench_free(&p);
     bench_close(&b);

@@ -90,7 +90,7 @@ static void why_is_told_as_prose(void **state)
         "wait {\"s\":1.0} began.",
         "wait ended as done.",
         "The rules decided: it is done. ",
-        "task-1 is succeeded: ",
+        "task-1 ended as succeeded: ",
     };
     bench b;
     proc p = {0};

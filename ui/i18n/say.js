@@ -28,7 +28,7 @@ function entry(source, text) {
     literal += source.slice(at, m.index);
     at = m.index + m[0].length;
     if (m[0] === '%%') { literal += '%'; continue; }
-    pieces.push({ literal, name: m[3] ?? Number(m[1] ?? pieces.length + 1), kind: m[3] ? 's' : m[2], open: /(:.|['"(`])$/.test(source.slice(0, m.index)) });
+    pieces.push({ literal, name: m[3] ?? Number(m[1] ?? pieces.length + 1), kind: m[3] ? 's' : m[2], open: /([:.;].|['"(`])$/.test(source.slice(0, m.index)) });
     literal = '';
   }
   return { pieces, end: literal + source.slice(at), letters: letters(source), text };

@@ -187,13 +187,13 @@ static size_t number_at(const char *text, bool whole)
 
 static bool matches(const char *text, const char *within, const char *f, match *m);
 
-// A text of any length, and the rest of the format behind it. Only behind a colon, a quote or a bracket may it hold
+// A text of any length, and the rest of the format behind it. Only behind a stop, a quote or a bracket may it hold
 // a colon: elsewhere that begins an error's cause. `within` is where the format begins, f behind its %s.
 static bool matches_text(const char *text, const char *within, const char *f, match *m)
 {
     const size_t mine = m->n++;
     const size_t literal = strcspn(f, "%");
-    const bool open = f - within > 3 && (f[-4] == ':' || strchr("'\"(`", f[-3]));
+    const bool open = f - within > 3 && (strchr(":.;", f[-4]) || strchr("'\"(`", f[-3]));
     const char *const colon = open ? NULL : strstr(text, ": ");
     for (const char *end = text; m->tries++ < TRIES_MAX; end++) {
         if (*f == '\0') {

@@ -51,7 +51,7 @@ static void began(teller *t)
 static void task_ended(teller *t)
 {
     const bool unsure = json_is_false(pons_get(t->p, "verified"));
-    pons_buf_printf(t->out, "%s is %s%s: %s", text(t, "task_id"), text(t, "status"),
+    pons_buf_printf(t->out, "%s ended as %s%s: %s", text(t, "task_id"), text(t, "status"),
                     unsure ? ", though nothing could check it" : "", text(t, "reason"));
 }
 
