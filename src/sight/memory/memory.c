@@ -19,8 +19,8 @@
 #include <string.h>
 
 static const int64_t CANDIDATE_MS = 24 * 3600 * 1000; // that is not seen again by then never was
-static const int64_t AGAIN_MS =
-    400; // between two looks at a place that count against what is there
+// Between two looks that count against what is not seen.
+static const int64_t AGAIN_NS = 300 * PONS_NS_PER_MS;
 enum { SOURCES_MAX = 32 };
 static const char TAKEN[] = "taken";
 
@@ -132,12 +132,13 @@ static bool is_seen_by(const pons__object *o, const char *detector)
 static void miss(pons_object_memory *m, const pons_object_view *v, pons__object *o,
                  pons_object_seen *ret)
 {
-    if (v->at_ms - o->looked_ms < AGAIN_MS || !is_seen_by(o, v->detector) ||
-        !pons__view_covers(v, o->position, pons__cov_sd(o->cov))) {
+    if (o->looked_ms == v->at_ms || llabs(v->stamp_ns - o->missed_ns) < AGAIN_NS ||
+        !is_seen_by(o, v->detector) || !pons__view_covers(v, o->position, pons__cov_sd(o->cov))) {
         return;
     }
     o->odds = pons__odds_missed(pons__object_odds_at(m, o, v->at_ms), v->miss);
     o->looked_ms = v->at_ms;
+    o->missed_ns = v->stamp_ns;
     o->missed++;
     o->changed = true;
     ret->missed++;

@@ -34,6 +34,7 @@ typedef struct pons__object {
     } zones[PONS__OBJECT_ZONES]; // where it was found, how often
     int n_zones;
     int64_t written_ms;   // by the clock of views
+    int64_t missed_ns;    // stamp of the view that it was missing from last
     bool urgent, changed; // to be written at once; when there is time
     bool turned;          // became known or gone in this batch
 } pons__object;
