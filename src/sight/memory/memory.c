@@ -132,8 +132,9 @@ static bool is_seen_by(const pons__object *o, const char *detector)
 static void miss(pons_object_memory *m, const pons_object_view *v, pons__object *o,
                  pons_object_seen *ret)
 {
-    if (o->looked_ms == v->at_ms || llabs(v->stamp_ns - o->missed_ns) < AGAIN_NS ||
-        !is_seen_by(o, v->detector) || !pons__view_covers(v, o->position, pons__cov_sd(o->cov))) {
+    if (o->state == PONS__OBJECT_GONE || o->looked_ms == v->at_ms ||
+        llabs(v->stamp_ns - o->missed_ns) < AGAIN_NS || !is_seen_by(o, v->detector) ||
+        !pons__view_covers(v, o->position, pons__cov_sd(o->cov))) {
         return;
     }
     o->odds = pons__odds_missed(pons__object_odds_at(m, o, v->at_ms), v->miss);
@@ -142,7 +143,7 @@ static void miss(pons_object_memory *m, const pons_object_view *v, pons__object 
     o->missed++;
     o->changed = true;
     ret->missed++;
-    if (pons__belief_of(o->odds) < PONS__BELIEF_GONE && o->state != PONS__OBJECT_GONE) {
+    if (pons__belief_of(o->odds) < PONS__BELIEF_GONE) {
         const bool known = o->state == PONS__OBJECT_KNOWN;
         o->state = known ? PONS__OBJECT_GONE : PONS__OBJECT_DEAD;
         o->urgent = o->turned = known;
