@@ -261,6 +261,8 @@ int cmd_raise(cli *c, pons_error *err);
 int cmd_do(cli *c, pons_error *err);
 int cmd_approve(cli *c, pons_error *err);
 int cmd_places(cli *c, pons_error *err);
+int cmd_seen(cli *c, pons_error *err);
+int cmd_sight(cli *c, pons_error *err);
 int cmd_places_forget(cli *c, pons_error *err);
 int cmd_schedule_add(cli *c, pons_error *err);
 int cmd_schedule_list(cli *c, pons_error *err);
