@@ -103,9 +103,9 @@ void pons_object_memory_close(pons_object_memory *m); // NULL-safe; writes nothi
 int pons_object_memory_put(pons_object_memory *m, const pons_object_view *view,
                            const pons_detection *detections, size_t n, pons_object_seen *ret,
                            pons_error *err);
-// Writes what is due, with the sources' stamps, as one commit: objects that are new, have moved or are gone at once, those
-// that were only seen again when `write_s` have passed; `all`: everything. May block. On failure nothing is lost:
-// the next save writes it. A process that dies has forgotten what was put since the last save, and may put it again.
+// Writes what has changed, with the sources' stamps, as one commit: at once when an object is new, has moved or is gone;
+// when it was only seen again, after `write_s`; `all`: in any case. May block. On failure nothing is lost: the next
+// save writes it. A process that dies has forgotten what was put since the last save, and may put it again; and its candidates.
 int pons_object_memory_save(pons_object_memory *m, bool all, pons_error *err);
 // How many there are.
 size_t pons_object_memory_count(const pons_object_memory *m, bool gone_too);
@@ -123,8 +123,8 @@ typedef struct pons_object_query {
 
 // *ret, the caller's: a list, best first (how well the words fit, then belief, then newest), of objects as they are kept,
 // with id, belief as it is now, age_s since it was seen, and known: whether it is thought to be there still (state
-// "known" and belief ≥ 0.5). Without words that narrow it down, the 2,000 items that were written last are looked
-// at. Where items has an embedding function and no words fit, what is nearest by meaning.
+// "known" and belief ≥ 0.5). The 2,000 items that have most of the words,
+// and were written last, are looked at. Where items has an embedding function and no words fit, what is nearest by meaning.
 int pons_objects_find(const pons_items *items, const char *ns, const pons_object_query *query,
                       pons_value **ret, pons_error *err);
 // "cup in kitchen, seen 40 min ago, 82 %", of an object that pons_objects_find gave; into buf, always terminated.

@@ -179,11 +179,31 @@ static int answer_list(const pons_items *items, const pons_object_query *q, cons
     return PONS_OK;
 }
 
+// The one that is called so; an id is not in the index.
+static int get_one(const pons_items *items, const char *ns, const char *id, pons_value **ret,
+                   pons_error *err)
+{
+    pons_autovalue item = NULL;
+    const int st = pons_items_get(items, ns, id, &item, err);
+    if (st && st != PONS_ENOTFOUND) {
+        return st;
+    }
+    pons_value *list = json_array();
+    if (!list || (item && json_array_append(list, item))) {
+        pons_value_unref(list);
+        return pons_error_set(err, PONS_ENOMEM, "sight", "no memory to search");
+    }
+    *ret = list;
+    return PONS_OK;
+}
+
 static int ask(const pons_items *items, const pons_items_query *find, const pons_object_query *q,
                const char *what, pons_value **ret, pons_error *err)
 {
     pons_autovalue found = NULL;
-    const int st = pons_items_search(items, find, &found, err);
+    const bool named = q->what && strncmp(q->what, "obj-", 4) == 0;
+    const int st = named ? get_one(items, find->prefix, q->what, &found, err)
+                         : pons_items_search(items, find, &found, err);
     return st ? st
               : answer_list(items, q, what, find->by == PONS_ITEMS_BY_MEANING, found, ret, err);
 }

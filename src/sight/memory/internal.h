@@ -15,8 +15,9 @@ struct pons_object_memory {
     pons_value *sources; // {source: stamp_ns} of the newest batch
     int64_t *forgotten;  // numbers whose items are to be deleted
     size_t n_forgotten, cap_forgotten;
-    int64_t now_ms; // of the newest view
-    bool taken;     // sources have changed since they were written
+    int64_t now_ms;     // of the newest view
+    int64_t written_ms; // `now_ms` when it was written last
+    bool taken;         // sources have changed since then
 };
 
 typedef struct pons__found { // a detection that is one

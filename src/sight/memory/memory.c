@@ -330,18 +330,28 @@ static int add_taken(pons_object_memory *m, writes *w, pons_error *err)
     return value ? add_put(m, w, TAKEN, value, &how, err) : no_memory(err);
 }
 
-static bool is_due(const pons_object_memory *m, const pons__object *o, bool all)
+static bool is_to_write(const pons__object *o)
 {
-    return o->state != PONS__OBJECT_CANDIDATE &&
-           (o->urgent ||
-            (o->changed && (all || m->now_ms - o->written_ms >= m->settings.write_ms)));
+    return o->state != PONS__OBJECT_CANDIDATE && (o->urgent || o->changed);
 }
 
-static int collect(pons_object_memory *m, writes *w, bool all, pons_error *err)
+// What has changed is written together, with the stamps: so none of it is taken twice, and none left out.
+static bool is_due(const pons_object_memory *m, bool all)
+{
+    bool urgent = m->n_forgotten > 0, changed = false;
+    for (size_t i = 0; i < m->n; i++) {
+        urgent = urgent || (is_to_write(&m->all[i]) && m->all[i].urgent);
+        changed = changed || is_to_write(&m->all[i]);
+    }
+    return urgent || (all && (changed || m->taken)) ||
+           (changed && m->now_ms - m->written_ms >= m->settings.write_ms);
+}
+
+static int collect(pons_object_memory *m, writes *w, pons_error *err)
 {
     int st = PONS_OK;
     for (size_t i = 0; i < m->n && !st; i++) {
-        st = is_due(m, &m->all[i], all) ? add_object(m, w, &m->all[i], err) : PONS_OK;
+        st = is_to_write(&m->all[i]) ? add_object(m, w, &m->all[i], err) : PONS_OK;
     }
     for (size_t i = 0; i < m->n_forgotten && !st; i++) {
         char key[32];
@@ -352,28 +362,28 @@ static int collect(pons_object_memory *m, writes *w, bool all, pons_error *err)
             add_write(w, block);
         }
     }
-    return st || (w->n == 0 && !(all && m->taken)) ? st : add_taken(m, w, err);
+    return st ? st : add_taken(m, w, err);
 }
 
 int pons_object_memory_save(pons_object_memory *m, bool all, pons_error *err)
 {
     const pons_store *store = &m->items.store;
     const size_t most = m->n + m->n_forgotten + 1;
+    if (!is_due(m, all)) {
+        return PONS_OK;
+    }
     writes w = {.v = calloc(most, sizeof *w.v), .blocks = calloc(most, sizeof *w.blocks)};
-    int st = w.v && w.blocks ? collect(m, &w, all, err) : no_memory(err);
-    if (!st && w.n) {
+    int st = w.v && w.blocks ? collect(m, &w, err) : no_memory(err);
+    if (!st) {
         st = store->ops->items_write(store->self, w.v, w.n, PONS_SYNC_NORMAL, err);
     }
-    for (size_t i = 0; !st && w.n && i < m->n; i++) {
-        pons__object *o = &m->all[i];
-        if (is_due(m, o, all)) {
-            o->urgent = o->changed = false;
-            o->written_ms = m->now_ms;
-        }
+    for (size_t i = 0; !st && i < m->n; i++) {
+        m->all[i].urgent = m->all[i].changed = false;
     }
-    if (!st && w.n) {
+    if (!st) {
         m->n_forgotten = 0;
         m->taken = false;
+        m->written_ms = m->now_ms;
     }
     for (size_t i = 0; i < w.n; i++) {
         free(w.blocks[i]);

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const int64_t LOOK_MS = 60000;
+static const double LOOK_M = 0.5;
+
 typedef struct item { // the members that are single values
     const char *label, *identity, *zone, *state, *detector, *picture;
     const pons_value *names, *position, *cov, *zones, *sightings;
@@ -171,13 +174,26 @@ void pons__object_key(int64_t number, char ret[32])
     snprintf(ret, 32, "obj-%" PRId64, number);
 }
 
+// Of one look at a thing, which is many pictures, one sighting is enough.
+static bool is_same_look(const pons__sighting *a, const pons__sighting *b)
+{
+    return a->at_ms - b->at_ms < LOOK_MS && strcmp(a->detector, b->detector) == 0 &&
+           hypot(a->position[0] - b->position[0], a->position[1] - b->position[1]) < LOOK_M;
+}
+
 void pons__object_add_sighting(pons__object *o, const pons__sighting *s)
 {
-    const int keep =
-        o->n_sightings < PONS_OBJECT_SIGHTINGS ? o->n_sightings : PONS_OBJECT_SIGHTINGS - 1;
-    memmove(&o->sightings[1], &o->sightings[0], (size_t)keep * sizeof *o->sightings);
+    int gap = 0; // which one makes room
+    while (gap < o->n_sightings && !is_same_look(s, &o->sightings[gap])) {
+        gap++;
+    }
+    if (gap == o->n_sightings && gap < PONS_OBJECT_SIGHTINGS) {
+        o->n_sightings++;
+    } else if (gap == o->n_sightings) {
+        gap--;
+    }
+    memmove(&o->sightings[1], &o->sightings[0], (size_t)gap * sizeof *o->sightings);
     o->sightings[0] = *s;
-    o->n_sightings = keep + 1;
 }
 
 void pons__object_count_zone(pons__object *o)

@@ -33,7 +33,6 @@ typedef struct pons__object {
         int64_t n;
     } zones[PONS__OBJECT_ZONES]; // where it was found, how often
     int n_zones;
-    int64_t written_ms;   // by the clock of views
     int64_t missed_ns;    // stamp of the view that it was missing from last
     bool urgent, changed; // to be written at once; when there is time
     bool turned;          // became known or gone in this batch
@@ -44,7 +43,7 @@ pons_value *pons__object_value(const pons__object *o, const pons_value *names, d
 // False: the item is none of this form.
 bool pons__object_read(const char *key, const pons_value *value, pons__object *ret);
 void pons__object_key(int64_t number, char ret[32]);
-// A sighting becomes the newest.
+// A sighting becomes the newest. One of the same detector, at the same place a short while ago, makes room for it.
 void pons__object_add_sighting(pons__object *o, const pons__sighting *s);
 // Found once more in its zone.
 void pons__object_count_zone(pons__object *o);
