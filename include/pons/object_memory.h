@@ -123,7 +123,7 @@ typedef struct pons_object_query {
 
 // *ret, the caller's: a list, best first (how well the words fit, then belief, then newest), of objects as they are kept,
 // with id, belief as it is now, age_s since it was seen, and known: whether it is thought to be there still (state
-// "known" and belief ≥ 0.5). The 2,000 items that have most of the words,
+// "known" and belief ≥ 0.5). The 1,000 items that have most of the words,
 // and were written last, are looked at. Where items has an embedding function and no words fit, what is nearest by meaning.
 int pons_objects_find(const pons_items *items, const char *ns, const pons_object_query *query,
                       pons_value **ret, pons_error *err);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOKED_AT_MAX = 2000, LIMIT = 20, TERM_MAX = 256 };
+enum { LOOKED_AT_MAX = 1000, LIMIT = 20, TERM_MAX = 256 };
 static const double NEAREST_LEAST = 0.5; // cosine, by meaning
 
 typedef struct answer {
