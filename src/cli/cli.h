@@ -268,3 +268,64 @@ cli_run_fn cmd_onboard, cmd_watchdog, cmd_workspace, cmd_fleet_run, cmd_fleet_st
     cmd_scenario, cmd_record, cmd_replay, cmd_map, cmd_graph, cmd_plan, cmd_agent, cmd_bt,
     cmd_companion, cmd_mcp_serve, cmd_mcp_tools, cmd_mcp_questions, cmd_vda5050, cmd_config,
     cmd_logs, cmd_doctor, cmd_backup, cmd_items, cmd_lessons, cmd_serve;
+int cmd_onboard(cli *c, pons_error *err);
+int cmd_watchdog(cli *c, pons_error *err);
+int cmd_workspace(cli *c, pons_error *err);
+int cmd_fleet_run(cli *c, pons_error *err);
+int cmd_fleet_status(cli *c, pons_error *err);
+int cmd_fleet_assign(cli *c, pons_error *err);
+int cmd_fleet_cancel(cli *c, pons_error *err);
+int cmd_fleet_settle(cli *c, pons_error *err);
+int cmd_fleet_clear(cli *c, pons_error *err);
+int cmd_fleet_block(cli *c, pons_error *err);
+int cmd_fleet_unblock(cli *c, pons_error *err);
+int cmd_fleet_simulate(cli *c, pons_error *err);
+int cmd_fleet_map(cli *c, pons_error *err);
+int cmd_run(cli *c, pons_error *err);
+int cli_run_options(cli *c,
+                    const char **ret_thread, // the options of `run` are read: what is left is words
+                    pons_error *err);
+int cmd_resume(cli *c, pons_error *err);
+int cmd_threads(cli *c, pons_error *err);
+int cmd_status(cli *c, pons_error *err);
+int cmd_say(cli *c, pons_error *err);
+int cmd_stop(cli *c, pons_error *err);
+int cmd_reset(cli *c, pons_error *err);
+int cmd_pace(cli *c, pons_error *err);
+int cmd_pause(cli *c, pons_error *err);
+int cmd_continue(cli *c, pons_error *err);
+int cmd_cancel(cli *c, pons_error *err);
+int cmd_raise(cli *c, pons_error *err);
+int cmd_do(cli *c, pons_error *err);
+int cmd_approve(cli *c, pons_error *err);
+int cmd_places(cli *c, pons_error *err);
+int cmd_seen(cli *c, pons_error *err);
+int cmd_sight(cli *c, pons_error *err);
+int cmd_places_forget(cli *c, pons_error *err);
+int cmd_schedule_add(cli *c, pons_error *err);
+int cmd_schedule_list(cli *c, pons_error *err);
+int cmd_schedule_remove(cli *c, pons_error *err);
+int cmd_schedule_pause(cli *c, pons_error *err);
+int cmd_schedule_continue(cli *c, pons_error *err);
+int cmd_body(cli *c, pons_error *err);
+int cmd_scenario(cli *c, pons_error *err);
+int cmd_record(cli *c, pons_error *err);
+int cmd_replay(cli *c, pons_error *err);
+int cmd_map(cli *c, pons_error *err);
+int cmd_graph(cli *c, pons_error *err);
+int cmd_plan(cli *c, pons_error *err);
+int cmd_agent(cli *c, pons_error *err);
+int cmd_bt(cli *c, pons_error *err);
+int cmd_companion(cli *c, pons_error *err);
+int cmd_mcp_serve(cli *c, pons_error *err);
+int cmd_mcp_tools(cli *c, pons_error *err);
+int cmd_mcp_questions(cli *c, pons_error *err);
+int cmd_vda5050(cli *c, pons_error *err);
+int cmd_config(cli *c, pons_error *err);
+int cmd_logs(cli *c, pons_error *err);
+int cmd_doctor(cli *c, pons_error *err);
+void cli_version(void); // pons --version
+int cmd_backup(cli *c, pons_error *err);
+int cmd_items(cli *c, pons_error *err);
+int cmd_lessons(cli *c, pons_error *err);
+int cmd_serve(cli *c, pons_error *err);
