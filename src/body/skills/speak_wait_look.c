@@ -90,9 +90,10 @@ const pons__skill pons__skill_look = {
     .success = "the obstacles around have been scanned anew",
     .error_map = "{\"9904\":\"ask_human\",\"default\":\"retry\"}",
     .reported = "{\"meets\":[{\"intent\":\"look\"}]}",
-    .phrases = "[{\"say\":[\"look (around|about)\",\"(scan|look at) [the] surroundings\",\"(take|have) a "
-               "look around\","
-               "\"(看看|看一看|看一下|看|环顾|环顾一下|扫描|观察)(四周|周围|一圈)\"],\"args\":{}}]",
+    .phrases =
+        "[{\"say\":[\"look (around|about)\",\"(scan|look at) [the] surroundings\",\"(take|have) a "
+        "look around\","
+        "\"(看看|看一看|看一下|看|环顾|环顾一下|扫描|观察)(四周|周围|一圈)\"],\"args\":{}}]",
     .start = look_start,
     .step = look_step,
 };

@@ -114,6 +114,18 @@ static int understand(pons__saying *s, const char *text, pons__understood **ret,
     return rc;
 }
 
+// The word that steers (pause, cancel, yes): obeyed, or refused to who is no person.
+static void handle_word(pons__saying *s, const char *text, const pons__understood *u, bool presumes)
+{
+    if (presumes && u->goals.n > 0) {
+        ignored(s, u->control, "only a person may say so");
+    } else if (!presumes && u->cancel && strcmp(u->control, "cancel") == 0) {
+        cancel_some(s, text, u->cancel);
+    } else if (!presumes) {
+        handle_control(s, u->control);
+    }
+}
+
 static void handle_understood(pons__saying *s, const char *text, pons__understood *u, bool person,
                               const pons_error *why);
 
@@ -485,15 +497,9 @@ static void handle_understood(pons__saying *s, const char *text, pons__understoo
     if (still_at(s) || (why && person && asked_again(s, text))) {
         return;
     }
-    if (presumes && wanted) {
-        ignored(s, word, "only a person may say so");
-    } else if (*word && !presumes) {
-        if (u->cancel && strcmp(word, "cancel") == 0) {
-            cancel_some(s, text, u->cancel);
-        } else {
-            handle_control(s, word);
-        }
-        if (!wanted) {
+    if (*word) {
+        handle_word(s, text, u, presumes);
+        if (!wanted && !presumes) {
             return;
         }
     }

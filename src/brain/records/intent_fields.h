@@ -7,7 +7,7 @@ typedef struct pons__understood { // parse
     const char *control;          // a word of control; NULL: none
     pons__list goals;             // pons__goal
     const pons_value *cancel;     // of `cancel`: which tasks, {nth | number | goals}; NULL: all
-    bool urgent, guessed; // guessed: what is asked, by its words; a model may know better
+    bool urgent, guessed;         // guessed: what is asked, by its words; a model may know better
 } pons__understood;
 PONS__RECORD_OF(understood);
 
