@@ -924,18 +924,12 @@ static pons__intent wish_begins(const session *s, size_t pos, size_t end, bool k
     return INTENT_NONE;
 }
 
-// Whether the separator from `at` to `after` ends a wish: what follows begins another, or behind a name that is not
-// wanted ("not the kitchen, the study") it is the zone instead.
-static bool separates(const session *s, size_t at, size_t after, bool say, bool instead)
+// Behind "not the kitchen": ", the bedroom" is wanted, and "and the bedroom" is not.
+static bool other_zone(const session *s, size_t pos, size_t after, size_t end)
 {
-    const size_t end = s->f.n;
-    bool control = false;
     const name *n;
-    if (wish_begins(s, after, end, say, &control) != INTENT_NONE || control) {
-        return true;
-    }
-    return instead && zone_here(s, after, end, &n) &&
-           (s->f.s[at] == ',' || !pons__word_at(&s->r->joins, s->f.s, at, after, NULL));
+    const bool joins = pons__word_at(&s->r->joins, s->f.s, pos, after, NULL);
+    return zone_here(s, after, end, &n) && (s->f.s[pos] == ',' || !joins);
 }
 
 // Finds the end of the wish at pos and the start of the next.
@@ -953,7 +947,7 @@ static void next_cut(const session *s, size_t pos, size_t *ret_end, size_t *ret_
     for (size_t i = opened ? opened : first; i < end;) {
         size_t after;
         int64_t nth;
-        bool hard, numbered;
+        bool hard, numbered, control = false;
         if (s->f.quoted[i]) {
             i++;
         } else if ((after = name_here(s, i, end, &n)) ||
@@ -964,7 +958,8 @@ static void next_cut(const session *s, size_t pos, size_t *ret_end, size_t *ret_
             *ret_end = *ret_next = i; // "the bedroom not the kitchen"
             return;
         } else if ((after = separator_at(s, i, end, &hard)) &&
-                   (hard || separates(s, i, after, say, i == no_name))) {
+                   (hard || wish_begins(s, after, end, say, &control) != INTENT_NONE || control ||
+                    (i == no_name && other_zone(s, i, after, end)))) {
             *ret_end = i;
             *ret_next = after;
             return;
@@ -1749,20 +1744,20 @@ static pons_value *cancel_of(const session *s)
     return ret;
 }
 
-// ---- public functions ---------------------------------------------------------------------------
-
-static pons_value *reading_of(session *s, bool somewhere)
+static pons_value *understood(session *s, bool somewhere)
 {
     if (json_array_size(s->goals) > 0 && s->control == CONTROL_YES) {
         s->control = CONTROL_NONE; // "ok, go to the kitchen" answers nothing
     }
+    const bool urgent = s->urgent || alone_urgent(s);
     pons_value *control =
         s->control == CONTROL_NONE ? json_null() : json_string(pons__control_word(s->control));
     return pons_object("goals", json_incref(s->goals), "control", control, "urgent",
-                       json_boolean(s->urgent || alone_urgent(s)), "somewhere",
-                       somewhere ? json_true() : NULL, "cancel", cancel_of(s), "guessed",
-                       s->guessed ? json_true() : NULL, NULL);
+                       json_boolean(urgent), "somewhere", somewhere ? json_true() : NULL, "cancel",
+                       cancel_of(s), "guessed", s->guessed ? json_true() : NULL, NULL);
 }
+
+// ---- public functions ---------------------------------------------------------------------------
 
 int pons__parse(pons__rules *rules, const char *text, const pons_value *world, pons_value **ret,
                 size_t *ret_unknown, pons_error *err)
@@ -1798,9 +1793,11 @@ int pons__parse(pons__rules *rules, const char *text, const pons_value *world, p
         }
     }
     if (rc == PONS_OK) {
-        pons_value *v = reading_of(&s, somewhere);
+        pons_value *v = understood(&s, somewhere);
         rc = v ? PONS_OK : no_memory(err);
-        *ret = v ? v : *ret;
+        if (v) {
+            *ret = v;
+        }
     }
     session_fini(&s);
     return rc;

@@ -182,6 +182,14 @@ static bool brain_there(const cli *c)
     return there;
 }
 
+// The rules do not know what is meant; else they do, and it is wrong.
+static bool is_lost(const char *why)
+{
+    static const char *const lost[] = {"did not understand", "没听懂"};
+    return strncmp(why, lost[0], strlen(lost[0])) == 0 ||
+           strncmp(why, lost[1], strlen(lost[1])) == 0;
+}
+
 // What the goal says is held against the world that the last body of this workspace had, where there was one.
 static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error *err)
 {
@@ -222,9 +230,7 @@ static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error
     if (rc >= 0 || app_llm_spec(NULL)) {
         return PONS_OK; // what the rules do not understand is the model's
     }
-    static const char *const lost[] = {"did not understand", "没听懂"};
-    const bool understood = strncmp(why.message, lost[0], strlen(lost[0])) != 0 &&
-                            strncmp(why.message, lost[1], strlen(lost[1])) != 0;
+    const bool understood = !is_lost(why.message);
     if (known && understood &&
         strncmp(why.message, "unknown skill", strlen("unknown skill")) != 0) {
         return pons_error_set(err, PONS_EINVAL, "schedule", "%s", why.message);
