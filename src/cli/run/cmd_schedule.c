@@ -190,24 +190,33 @@ static bool is_lost(const char *why)
            strncmp(why, lost[1], strlen(lost[1])) == 0;
 }
 
+// The world that the last body of this workspace had: true. Else the one that the next brain will have, or NULL.
+static bool last_world(cli *c, pons_value **ret)
+{
+    pons_error why = PONS_ERROR_INIT;
+    pons_autovalue body = app_robot_reported(&c->app);
+    const char *had = app_robot_world(body);
+    app_robot meant;
+    if (had && app_world(had, ret, &why) >= 0) {
+        return true;
+    }
+    if (app_robot_meant(&c->app, NULL, NULL, &meant, &why) >= 0) {
+        app_world(meant.world, ret, &why);
+    }
+    return false;
+}
+
 // What the goal says is held against the world that the last body of this workspace had, where there was one.
 static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error *err)
 {
     pons_error why = PONS_ERROR_INIT;
-    pons_autovalue body = app_robot_reported(&c->app);
     pons_autovalue world = NULL;
     pons_autovalue parsed = NULL;
     pons_autovalue twice = NULL;
-    const char *had = app_robot_world(body);
-    app_robot meant; // none was here: the one that the next brain will have
-    const bool known = had && app_world(had, &world, &why) >= 0;
-    if (!known && app_robot_meant(&c->app, NULL, NULL, &meant, &why) >= 0) {
-        app_world(meant.world, &world, &why);
-    }
+    const bool known = last_world(c, &world);
     if (p->ops->when(p->self, text, &twice, &(pons_error)PONS_ERROR_INIT) >= 0) {
         return app_bad(err, "schedule: '%s' says a time too", text);
     }
-    why = (pons_error)PONS_ERROR_INIT;
     pons_autovalue with = world ? cli_places_in(c, world) : NULL;
     pons_autovalue pace = NULL; // "go slowly to the kitchen": it is told when its time has come
     const bool paced = p->ops->pace(p->self, text, &pace, &(pons_error)PONS_ERROR_INIT) >= 0;
