@@ -114,18 +114,6 @@ static int understand(pons__saying *s, const char *text, pons__understood **ret,
     return rc;
 }
 
-// The word that steers (pause, cancel, yes): obeyed, or refused to who is no person.
-static void handle_word(pons__saying *s, const char *text, const pons__understood *u, bool presumes)
-{
-    if (presumes && u->goals.n > 0) {
-        ignored(s, u->control, "only a person may say so");
-    } else if (!presumes && u->cancel && strcmp(u->control, "cancel") == 0) {
-        cancel_some(s, text, u->cancel);
-    } else if (!presumes) {
-        handle_control(s, u->control);
-    }
-}
-
 static void handle_understood(pons__saying *s, const char *text, pons__understood *u, bool person,
                               const pons_error *why);
 
@@ -473,6 +461,18 @@ static void handle_control(pons__saying *s, const char *word)
             pons__stopped_say(s->b, t, s->said, "a person said no");
             s->stopped = true;
         }
+    }
+}
+
+// The word that steers (pause, cancel, yes): obeyed, or refused to who is no person.
+static void handle_word(pons__saying *s, const char *text, const pons__understood *u, bool presumes)
+{
+    if (presumes && u->goals.n > 0) {
+        ignored(s, u->control, "only a person may say so");
+    } else if (!presumes && u->cancel && strcmp(u->control, "cancel") == 0) {
+        cancel_some(s, text, u->cancel);
+    } else if (!presumes) {
+        handle_control(s, u->control);
     }
 }
 
