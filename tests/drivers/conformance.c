@@ -913,7 +913,7 @@ static looks look_for(void *robot, double seconds)
             const double *at = s.found[i].position;
             const double off = hypot(at[0] - 1.2, at[1] + 0.2);
             assert_true(s.found[i].score > 0.0 && s.found[i].score <= 1.0);
-            if (strcmp(s.found[i].label, "apple") == 0 && off < 1.0) {
+            if (strcmp(s.found[i].label, "apple") == 0 && off < 0.4) {
                 l.apples++;
                 l.error_m += off * off;
             } else {
@@ -951,14 +951,15 @@ static void test_sees_what_is_in_view(void **unused)
     robot = open_at(OPS, world, BEFORE_TABLE, 1);
     assert_false(pons_robot_see(OPS, robot, &s)); // it has not looked yet
     looks l = look_for(robot, 1.0);
-    assert_int_equal(l.n, 20);
-    assert_int_equal(l.apples, 20);
-    assert_int_equal(l.others, 20); // the cup; the basket is beside the view
+    assert_true(l.n >= 19 && l.n <= 21);
+    assert_int_equal(l.apples, l.n);
+    assert_int_equal(l.others, l.n); // the cup; the basket is beside the view
     assert_true(l.error_m < 0.02);
-    pons_autovalue away = json_pack("{s:s,s:f,s:f}", "id", "apple_01", "x", 8.2, "y", 7.0);
+    pons_autovalue away = json_pack("{s:s,s:f,s:f}", "id", "apple_01", "x", 8.8, "y", 6.35);
     assert_int_equal(OPS->spawn(robot, away, NULL), PONS_OK);
     look_for(robot, 0.2);
-    assert_int_equal(look_for(robot, 0.5).others, 20); // it is seen there now, as the cup is
+    l = look_for(robot, 0.5);
+    assert_int_equal(l.others, 2 * l.n); // it is seen there now, as the cup is
     pons_autovalue back = json_pack("{s:s,s:f,s:f}", "id", "apple_01", "x", 8.2, "y", 6.2);
     assert_int_equal(OPS->spawn(robot, back, NULL), PONS_OK);
     pons_autovalue screen = json_pack("{s:s,s:f,s:f,s:f,s:f,s:f}", "id", "screen", "x", 7.5, "y",

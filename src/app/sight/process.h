@@ -1,7 +1,7 @@
 // process.h - the process `pons sight`: what its sources of detections share.
 //
 // A source is whoever has detections: the simulated detector is one (sight.c, `hear`), whose detections come with the body's
-// reports. A detector of pictures is another: it hears the same link for poses, has a descriptor of its own in `wait_for_report`
+// reports. A detector of pictures is another: it hears the same link for poses, has a descriptor of its own in `wait_for_body`
 // and a turn in `round`, and ends where the simulated one does, in sight_tell.
 #pragma once
 
@@ -22,7 +22,7 @@ typedef struct sight {
     char boot_id[64];
     pons_link *link;                     // NULL: no body is there
     int64_t save_due_ms, connect_due_ms; // host
-    int64_t complained_ms;               // when something was told that is wrong; host
+    int64_t warned_ms;                     // when something was said to be wrong; host
 } sight;
 
 // Detections of a view go into the memory; what is wrong with them is a line in the log, one a minute.

@@ -46,8 +46,8 @@ size_t app_sight_detectors(const pons_value *config, const pons_value *world)
 static void tell(sight *s, const char *what)
 {
     const int64_t now = pons_now_ms(&s->clock);
-    if (!s->complained_ms || now - s->complained_ms >= TELL_MS) {
-        s->complained_ms = now;
+    if (!s->warned_ms || now - s->warned_ms >= TELL_MS) {
+        s->warned_ms = now;
         app_tell(s->c, "pons: sight: %s", what);
     }
 }
@@ -168,7 +168,7 @@ static int hear(sight *s, pons_error *err)
     return PONS_OK;
 }
 
-static void wait_for_report(const sight *s)
+static void wait_for_body(const sight *s)
 {
     struct pollfd p = {.fd = s->link ? pons_link_fd(s->link) : -1, .events = POLLIN};
     poll(&p, 1, CONNECT_MS);
@@ -219,7 +219,7 @@ int app_sight_run(const app_context *c, const volatile sig_atomic_t *quit, pons_
             pons_link_close(s.link); // tried again, with the body
             s.link = NULL;
         }
-        wait_for_report(&s);
+        wait_for_body(&s);
     }
     save(&s, true);
     pons_link_close(s.link);

@@ -63,29 +63,6 @@ static void watch_clocks(pons_body *b, int64_t host_ns, int64_t robot_ns)
     b->robot_ns = robot_ns;
 }
 
-// Odometry at a stamp, between the two samples around it.
-pons_pose2 pons__odom_at(const pons_body *b, int64_t stamp_ns)
-{
-    const pons__odom_sample *after = NULL;
-    for (int i = 1; i <= b->odom_n; i++) {
-        const pons__odom_sample *s =
-            &b->odom[(b->odom_head - i + PONS__ODOM_RING) % PONS__ODOM_RING];
-        if (s->stamp_ns > stamp_ns) {
-            after = s;
-            continue;
-        }
-        if (!after || after->stamp_ns == s->stamp_ns) {
-            return s->pose;
-        }
-        const double t = (double)(stamp_ns - s->stamp_ns) / (double)(after->stamp_ns - s->stamp_ns);
-        const double turn = pons_wrap_angle(after->pose.yaw - s->pose.yaw);
-        return (pons_pose2){s->pose.x + t * (after->pose.x - s->pose.x),
-                            s->pose.y + t * (after->pose.y - s->pose.y),
-                            pons_wrap_angle(s->pose.yaw + t * turn)};
-    }
-    return after ? after->pose : b->state.odom_from_base;
-}
-
 static void sense_scan(pons_body *b)
 {
     const int64_t last_ns = b->scans > 0 ? b->scan.stamp_ns : INT64_MIN;

@@ -35,8 +35,9 @@ static bool fits(const pons__object *o, const pons__found *f, double merge_m, do
     if (d2 > PONS__GATE && apart > merge_m) {
         return false;
     }
-    *ret_cost = fmin(d2, PONS__GATE + apart) - (named ? 2.0 * PONS__GATE : 0.0) +
-                (o->state == PONS__OBJECT_KNOWN ? 0.0 : 1.0);
+    *ret_cost = fmin(d2, PONS__GATE + apart);
+    *ret_cost -= named ? 2.0 * PONS__GATE : 0.0;
+    *ret_cost += o->state == PONS__OBJECT_KNOWN ? 0.0 : 1.0;
     return true;
 }
 

@@ -48,7 +48,8 @@ static bool has(const char *in, const char *word)
     for (const char *at = n ? strstr(in, word) : NULL; at; at = strstr(at + 1, word)) {
         const char *end = at + n;
         const bool plain = !is_letter(word[n - 1]);
-        const char *plural = strncmp(end, "es", 2) == 0 ? end + 2 : *end == 's' ? end + 1 : end;
+        const size_t s = *end == 's', es = strncmp(end, "es", 2) == 0;
+        const char *plural = end + s + 2 * es;
         if ((at == in || !is_letter(at[-1]) || !is_letter(*word)) &&
             (plain || !is_letter(*end) || !is_letter(*plural))) {
             return true;
