@@ -75,6 +75,15 @@ static commit_line *find(commit_queue *q, const pons_lease *lease)
     return NULL;
 }
 
+static const commit_line *find_thread(const commit_queue *q, const char *thread)
+{
+    const commit_line *line = q->lines;
+    while (line && strcmp(line->thread, thread) != 0) {
+        line = line->next;
+    }
+    return line;
+}
+
 static void enqueue(commit_queue *q, commit_request *r)
 {
     r->next = NULL;
@@ -265,9 +274,8 @@ static commit_request *request_copy(const pons_commit *c, commit_line *line)
 
 // ---- commits ------------------------------------------------------------------------------------
 
-int pons__commitq_commit(void *store, const pons_commit *c, pons_error *err)
+static int commit(commit_queue *q, const pons_commit *c, int64_t *ret_event_first, pons_error *err)
 {
-    commit_queue *q = store;
     pons_error own;
     err = err ? err : &own;
     int rc = pons__store_check_commit(c, err);
@@ -293,12 +301,29 @@ int pons__commitq_commit(void *store, const pons_commit *c, pons_error *err)
     pthread_cond_destroy(&r.wake);
     if (r.status) {
         *err = r.err;
-        return r.status;
     }
-    for (size_t i = 0; i < c->n_events; i++) {
-        c->events[i].seq = r.event_first + (int64_t)i;
+    *ret_event_first = r.event_first;
+    return r.status;
+}
+
+int pons__commitq_commit(void *store, const pons_commit *c, pons_error *err)
+{
+    int64_t first;
+    const int rc = commit(store, c, &first, err);
+    for (size_t i = 0; !rc && i < c->n_events; i++) {
+        c->events[i].seq = first + (int64_t)i;
     }
-    return PONS_OK;
+    return rc;
+}
+
+int pons__commitq_commit_now(void *store, const pons_commit *c, pons_error *err)
+{
+    int64_t first;
+    const int rc = commit(store, c, &first, err);
+    if (!rc && c->written) {
+        c->written(c->user);
+    }
+    return rc;
 }
 
 int pons__commitq_commit_async(void *store, const pons_commit *c, pons_error *err)
@@ -428,13 +453,20 @@ commit_line *pons__commitq_find(commit_queue *q, const pons_lease *lease)
 void pons__commitq_settle_thread(commit_queue *q, const char *thread)
 {
     pthread_mutex_lock(&q->mtx);
-    for (commit_line *line = q->lines; line; line = line->next) {
-        if (strcmp(line->thread, thread) == 0) {
-            flush_line(q, line);
-            break;
-        }
+    const commit_line *line = find_thread(q, thread);
+    if (line) {
+        flush_line(q, line);
     }
     pthread_mutex_unlock(&q->mtx);
+}
+
+uint64_t pons__commitq_epoch(commit_queue *q, const char *thread)
+{
+    pthread_mutex_lock(&q->mtx);
+    const commit_line *line = find_thread(q, thread);
+    const uint64_t epoch = line ? line->epoch : 0;
+    pthread_mutex_unlock(&q->mtx);
+    return epoch;
 }
 
 // ---- the right to write -------------------------------------------------------------------------

@@ -81,6 +81,8 @@ void pons__commitq_fini(commit_queue *q); // stopped; the lines are the backend'
 // The ops of a store whose first member is its queue. err may be NULL.
 int pons__commitq_commit(void *store, const pons_commit *c, pons_error *err);
 int pons__commitq_commit_async(void *store, const pons_commit *c, pons_error *err);
+// The same where nothing is won by waiting for others, as there is no disk.
+int pons__commitq_commit_now(void *store, const pons_commit *c, pons_error *err);
 int pons__commitq_drain(void *store, pons_error *err);
 int pons__commitq_flush(void *store, const pons_lease *lease, pons_error *err);
 
@@ -90,6 +92,7 @@ void pons__commitq_add(commit_queue *q, commit_line *line);
 commit_line *pons__commitq_remove(commit_queue *q, const pons_lease *lease);
 commit_line *pons__commitq_find(commit_queue *q, const pons_lease *lease);
 void pons__commitq_settle_thread(commit_queue *q, const char *thread); // of a thread by its name
+uint64_t pons__commitq_epoch(commit_queue *q, const char *thread);     // 0: no line is of it
 
 // The right to write, for a transaction that is no commit.
 void pons__commitq_enter(commit_queue *q);

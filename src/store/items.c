@@ -1,5 +1,4 @@
-// items.c - what every store does with items: names that can be, which are meant by a prefix or by
-// words, and the order in which several are written.
+// items.c - what every store does with items: names that can be, and the order in which several are written.
 //
 // A namespace is a path of labels with '.' between them, so that "begins with these labels" is a
 // range of texts: those that are the prefix itself, and those from "prefix." up to "prefix/", since
@@ -70,28 +69,6 @@ int pons__store_check_items(const pons_item_write *items, size_t n, pons_error *
         }
     }
     return rc;
-}
-
-bool pons__item_under(const char *ns, const char *prefix)
-{
-    const size_t n = prefix ? strlen(prefix) : 0;
-    return n == 0 || (strncmp(ns, prefix, n) == 0 && (ns[n] == '\0' || ns[n] == '.'));
-}
-
-bool pons__item_has_word(const char *have, const char *wanted)
-{
-    for (const char *w = wanted; *w;) {
-        const size_t n = strcspn(w, " ");
-        for (const char *h = have; n && *h;) {
-            const size_t m = strcspn(h, " ");
-            if (m == n && memcmp(h, w, n) == 0) {
-                return true;
-            }
-            h += m + (h[m] == ' ');
-        }
-        w += n + (w[n] == ' ');
-    }
-    return false;
 }
 
 static int by_name(const void *a, const void *b)

@@ -1,7 +1,6 @@
-// session_lanes.c - what the stores' lanes share: checks, errors, copies of rows.
+// session_lanes.c - what the stores' lanes share: checks and errors.
 #include "store/store.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 int pons__session_check_word(const char *word, const char *what, pons_error *err)
@@ -122,55 +121,4 @@ bool pons__session_wanted(const pons_session_claim *how, const char *lane)
         }
     }
     return !how->lanes;
-}
-
-// ---- copies -------------------------------------------------------------------------------------
-
-static char *put(char **at, const void *from, size_t n)
-{
-    char *to = *at;
-    if (n) {
-        memcpy(to, from, n);
-    }
-    *at += n;
-    return to;
-}
-
-bool pons__session_push(session_list *list, const pons_session_row *row)
-{
-    if (list->n == list->cap) {
-        const size_t cap = list->cap ? list->cap * 2 : 4;
-        pons_session_row **more = realloc(list->at, cap * sizeof *more);
-        if (!more) {
-            return false;
-        }
-        list->at = more;
-        list->cap = cap;
-    }
-    const size_t id = strlen(row->id) + 1, lane = strlen(row->lane) + 1;
-    const size_t owner = strlen(row->owner) + 1;
-    pons_session_row *x = malloc(sizeof *x + id + lane + owner + row->data.len + row->note.len);
-    if (!x) {
-        return false;
-    }
-    char *at = (char *)(x + 1);
-    *x = *row;
-    x->id = put(&at, row->id, id);
-    x->lane = put(&at, row->lane, lane);
-    x->owner = put(&at, row->owner, owner);
-    x->data.data = put(&at, row->data.data, row->data.len);
-    x->note.data = put(&at, row->note.data, row->note.len);
-    list->at[list->n++] = x;
-    return true;
-}
-
-void pons__session_give(session_list *list, pons_session_fn fn, void *user)
-{
-    bool stop = !fn;
-    for (size_t i = 0; i < list->n; i++) {
-        stop = stop || fn(user, list->at[i]);
-        free(list->at[i]);
-    }
-    free(list->at);
-    *list = (session_list){0};
 }

@@ -69,6 +69,7 @@ typedef enum sql_query {
 typedef struct sql_cursor { // a statement under way
     const struct sql_reads *reads;
     void *store, *conn, *row; // conn, row: the store's own
+    void *rest;               // of copied rows: those that follow
     int at;                   // of a row that is a list of rows: the one
     pons_error *err, own;     // own: for a caller who gave none
     int status;               // of a failure that err tells

@@ -1,9 +1,9 @@
 // store.c - what every store shares.
 //
-// Two stores live here behind the contract of pons/ext/store.h: memory.c keeps everything in the
-// process, for tests, simulations and runs that need not survive; sqlite.c keeps it in one file.
-// One conformance suite, tests/store/conformance.c, holds for both: where they could differ, the
-// suite decides, not the backend.
+// Two stores live here behind the contract of pons/ext/store.h: sqlite/ keeps everything in one file, or in
+// the process's memory for tests, simulations and runs that need not survive; postgres/ on a server.
+// One conformance suite, tests/store/conformance.c, holds for all: where they could differ, the suite
+// decides, not the backend.
 #include "store/store.h"
 
 #include "pons/clock.h"

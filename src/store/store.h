@@ -47,10 +47,6 @@ int64_t pons__id_wall_ms(const char *id);
 // PONS_EINVAL for a namespace or key that can't be one.
 int pons__store_check_item(const char *ns, const char *key, pons_error *err);
 int pons__store_check_items(const pons_item_write *items, size_t n, pons_error *err);
-// Is a namespace one that begins with these labels?
-bool pons__item_under(const char *ns, const char *prefix);
-// Does one of the words occur among those of an item? Both have a space between two words.
-bool pons__item_has_word(const char *have, const char *wanted);
 // Places of n writes by namespace and key; writes of one item stay in their order. The caller frees
 // it; NULL: out of memory. So two that write the same items never wait for each other in a circle.
 size_t *pons__items_order(const pons_item_write *items, size_t n);
@@ -75,15 +71,6 @@ int pons__session_check_trim(const pons_session_trim *what, pons_error *err);
 void pons__session_cuts(const pons_session_trim *what, int64_t newest, int64_t *ret,
                         int64_t *ret_failed);
 bool pons__session_wanted(const pons_session_claim *how, const char *lane);
-
-// Sessions copied while something is locked, to be handed out when it no longer is.
-typedef struct session_list {
-    pons_session_row **at;
-    size_t n, cap;
-} session_list;
-bool pons__session_push(session_list *list, const pons_session_row *row); // false: out of memory
-// Hands them out and frees the list; fn NULL: only frees.
-void pons__session_give(session_list *list, pons_session_fn fn, void *user);
 
 // ---- copies (commit_copy.c) ---------------------------------------------------------------------
 

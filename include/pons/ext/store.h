@@ -486,9 +486,9 @@ typedef struct pons_store_driver {
 // may stand before a path, and has to where the path itself begins with a word and a colon.
 int pons_store_open(const char *url, pons_store *ret, pons_error *err);
 
-// The two that are linked in. SQLite: one file, WAL; locks are files under `path`-locks/. Errors:
-// PONS_EENV when the file can't be made or is not a pons store; PONS_ECORRUPT; PONS_EUNSUPPORTED
-// for a newer schema, by its number.
+// SQLite, which is linked in, in memory or in one file. In memory: what it has is gone when it is closed.
+// In a file: WAL; locks are files under `path`-locks/. Errors: PONS_EENV when the file can't be made or
+// is not a pons store; PONS_ECORRUPT; PONS_EUNSUPPORTED for a newer schema, by its number.
 int pons_store_memory_open(pons_store *ret, pons_error *err);
 int pons_store_sqlite_open(const char *path, pons_store *ret, pons_error *err);
 void pons_store_close(pons_store *s); // NULL-safe and closed-safe

@@ -28,24 +28,6 @@ static bool wal_tend_aside(sq *s)
     return true;
 }
 
-// On the queue's thread, with its own connection, while others read and commit. What fails here is
-// tried again when the log has grown further.
-static void move_log(void *self)
-{
-    sq *s = self;
-    pons_error ignored;
-    pthread_mutex_lock(&s->log_mtx);
-    // A connection finds the log when it first reads.
-    if (!s->tender.db &&
-        !pons__sql_open(&s->tender, s->path, s->name, SQLITE_OPEN_READWRITE, &ignored)) {
-        sqlite3_exec(s->tender.db, "SELECT count(*) FROM meta", NULL, NULL, NULL);
-    }
-    if (s->tender.db) {
-        sqlite3_wal_checkpoint_v2(s->tender.db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-    }
-    pthread_mutex_unlock(&s->log_mtx);
-}
-
 // ---- writing; `writing` is held -----------------------------------------------------------------
 
 static int apply(sq *s, commit_request *r, pons_error *err)
@@ -151,31 +133,6 @@ static void write_alone(sq *s, commit_request *r)
     settle(s, r, rc);
 }
 
-static void write_batch(void *self, commit_request **batch, size_t n)
-{
-    sq *s = self;
-    pons_sync sync = PONS_SYNC_NORMAL;
-    for (size_t i = 0; i < n; i++) {
-        if (batch[i]->c->sync == PONS_SYNC_FULL) {
-            sync = PONS_SYNC_FULL;
-        }
-    }
-    pons_error err = PONS_ERROR_INIT;
-    if (pons__sync_set(s, sync, &err)) {
-        for (size_t i = 0; i < n; i++) {
-            batch[i]->err = err;
-            settle(s, batch[i], err.status);
-        }
-        return;
-    }
-    if (n == 1 || !write_together(s, batch, n)) {
-        for (size_t i = 0; i < n; i++) {
-            write_alone(s, batch[i]);
-        }
-    }
-    pons__wal_tend(s);
-}
-
 int pons__tx_begin(sq *s, pons_error *err)
 {
     return pons__sql_do(&s->w, SQL_BEGIN_WRITE, err);
@@ -231,8 +188,48 @@ int pons__transacted(sq *s, int rc, pons_error *err)
 
 // ---- public functions ---------------------------------------------------------------------------
 
-const commit_queue_ops pons__sq_queue_ops = {
-    .write = write_batch, .aside = move_log, .reads = &pons__sq_reads};
+void pons__write_batch(void *self, commit_request **batch, size_t n)
+{
+    sq *s = self;
+    pons_sync sync = PONS_SYNC_NORMAL;
+    for (size_t i = 0; i < n; i++) {
+        if (batch[i]->c->sync == PONS_SYNC_FULL) {
+            sync = PONS_SYNC_FULL;
+        }
+    }
+    pons_error err = PONS_ERROR_INIT;
+    if (pons__sync_set(s, sync, &err)) {
+        for (size_t i = 0; i < n; i++) {
+            batch[i]->err = err;
+            settle(s, batch[i], err.status);
+        }
+        return;
+    }
+    if (n == 1 || !write_together(s, batch, n)) {
+        for (size_t i = 0; i < n; i++) {
+            write_alone(s, batch[i]);
+        }
+    }
+    pons__wal_tend(s);
+}
+
+// On the queue's thread, with its own connection, while others read and commit. What fails here is
+// tried again when the log has grown further.
+void pons__move_log(void *self)
+{
+    sq *s = self;
+    pons_error ignored;
+    pthread_mutex_lock(&s->log_mtx);
+    // A connection finds the log when it first reads.
+    if (!s->tender.db &&
+        !pons__sql_open(&s->tender, s->path, s->name, SQLITE_OPEN_READWRITE, &ignored)) {
+        sqlite3_exec(s->tender.db, "SELECT count(*) FROM meta", NULL, NULL, NULL);
+    }
+    if (s->tender.db) {
+        sqlite3_wal_checkpoint_v2(s->tender.db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    }
+    pthread_mutex_unlock(&s->log_mtx);
+}
 
 int pons__sq_inbox_post(void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
                         pons_error *err)
@@ -329,7 +326,7 @@ void pons__writer_leave(sq *s)
 
 int pons__sync_set(sq *s, pons_sync sync, pons_error *err)
 {
-    if (s->sync == (int)sync) {
+    if (s->sync == (int)sync || s->in_memory) {
         return PONS_OK;
     }
     int code = sqlite3_exec(

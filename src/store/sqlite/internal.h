@@ -391,6 +391,8 @@ void pons__log_sign(const char *locks); // by who may write: in which boot of th
 #define PONS__SQL_STEPS 1000
 int64_t pons__sql_budget(sqlite3 *db);
 int pons__sql_spend(void *left);
+// Fills a new database in memory with the tables.
+int pons__schema_memory(sql_conn *c, pons_error *err);
 // Makes, migrates or refuses what is in the file.
 int pons__schema_check(sql_conn *c, const char *path, bool reads, pons_error *err);
 int pons__schema_readable(sql_conn *c, const char *path,
@@ -464,9 +466,10 @@ typedef struct word {
 typedef struct sq {
     commit_queue q; // first; who has its right to write may use everything marked [writing]
 
+    bool in_memory;  // there is no file: w is the only connection, for readers as well
     char *path;      // as SQLite resolved it
     sql_where where; // how it is read; without a path: as usual
-    char *locks;     // "<path>-locks"
+    char *locks;     // "<path>-locks"; NULL: in memory
     char name[64];   // the file's, for messages
     char host[PONS__HOST_MAX];
     int schema; // of the file; older than ours where it may only be read
@@ -480,13 +483,17 @@ typedef struct sq {
     int wal_next;             // [writing] length at which it is looked after
     atomic_bool away;         // the last commit, or taking of a thread, failed for the disk's sake
 
+    pthread_mutex_t lease_mtx; // one at a time takes a thread
     pthread_mutex_t readers_mtx;
     sql_conn *idle; // [readers_mtx]
     int n_idle;     // [readers_mtx]
+    pons_store_ops ops;
 } sq;
 
 // commit.c
-extern const commit_queue_ops pons__sq_queue_ops;
+// Of commit_queue_ops.
+void pons__write_batch(void *self, commit_request **batch, size_t n);
+void pons__move_log(void *self);
 void pons__writer_enter(sq *s); // takes `writing`
 void pons__writer_leave(sq *s);
 void pons__sq_note(sq *s, int status); // how a commit, or the taking of a thread, ended
@@ -522,6 +529,14 @@ int pons__checkpoint_key(sql_conn *c, int64_t nid, const char *id, int64_t *ret,
 
 // read.c
 extern const sql_reads pons__sq_reads;
+// The same where a cursor copies all rows when it is opened, and gives the connection back at once.
+extern const sql_reads pons__sq_copied_reads;
+typedef struct copied_rows { // to be told when nothing is locked any more
+    struct copied_row *first, *last;
+} copied_rows;
+bool pons__copy_row(copied_rows *to, sqlite3_stmt *st); // false: out of memory
+sql_cursor
+pons__copied_cursor(const copied_rows *rows); // has them from now on, to the end or close
 sql_conn *pons__reader_take(sq *s, pons_error *err);
 void pons__reader_give(sq *s, sql_conn *c); // NULL-safe
 void pons__readers_close(sq *s);
@@ -578,3 +593,5 @@ void pons__lock_drop(int fd);                       // forgets the holder, unloc
 void pons__lock_remove(const char *dir, const char *thread, int fd); // unlinks while held, drops
 // Who holds it: true and *ret, without taking anything.
 bool pons__lock_peek(const char *dir, const char *thread, lock_holder *ret);
+// The same of a thread, also where there are no files (lease.c).
+bool pons__lease_holder(sq *s, const char *thread, lock_holder *ret);

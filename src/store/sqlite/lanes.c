@@ -37,16 +37,12 @@ static int no_memory(pons_error *err)
 
 // A session's row, if it is there, is copied. RETURNING would give it at once, by way of a table of its own for each
 // row.
-static int copy_row(sql_conn *c, int64_t sid, session_list *list, pons_error *err)
+static int copy_row(sql_conn *c, int64_t sid, copied_rows *list, pons_error *err)
 {
     sqlite3_stmt *st;
     int got = pons__sql_first(c, SQL_SESSION_OF, ARGS(arg_int(sid)), &st, err);
-    if (got > 0) {
-        pons_session_row row;
-        pons__cursor_session(&(sql_cursor){.reads = &pons__sq_reads, .row = st}, &row);
-        if (pons__sql_lost(c) || !pons__session_push(list, &row)) {
-            got = no_memory(err);
-        }
+    if (got > 0 && !pons__copy_row(list, st)) {
+        got = no_memory(err);
     }
     sqlite3_reset(st);
     return got < 0 ? got : PONS_OK;
@@ -115,7 +111,7 @@ static int lane_mend(sq *s, const char *name, pons_error *err)
 }
 
 // Its head runs now.
-static int lane_take(sq *s, lane *l, const char *runner, session_list *ret, pons_error *err)
+static int lane_take(sq *s, lane *l, const char *runner, copied_rows *ret, pons_error *err)
 {
     const int64_t sid = l->head;
     l->epoch++;
@@ -124,7 +120,7 @@ static int lane_take(sq *s, lane *l, const char *runner, session_list *ret, pons
     int rc = pons__sql_exec(&s->w, SQL_SESSION_CLAIM,
                             ARGS(arg_int(sid), arg_int(l->epoch), arg_text(runner)), err);
     rc = rc ? rc : copy_row(&s->w, sid, ret, err);
-    if (!rc && ret->n == 0) {
+    if (!rc && !ret->first) {
         rc = pons_error_set(err, PONS_ECORRUPT, "store", "the first session of lane %s is lost",
                             l->name);
     }
@@ -350,7 +346,7 @@ static int ready(sq *s, const pons_session_claim *how, char ret[PONS_NAME_MAX], 
     return code == SQLITE_ROW || code == SQLITE_DONE ? PONS_OK : err->status;
 }
 
-static int claim(sq *s, const pons_session_claim *how, session_list *got, pons_error *err)
+static int claim(sq *s, const pons_session_claim *how, copied_rows *got, pons_error *err)
 {
     char name[PONS_NAME_MAX];
     lane l;
@@ -362,9 +358,17 @@ static int claim(sq *s, const pons_session_claim *how, session_list *got, pons_e
     return rc ? rc : lane_take(s, &l, how->runner, got, err);
 }
 
-static int give(int rc, session_list *got, pons_session_fn fn, void *user)
+static int give(int rc, copied_rows *got, pons_session_fn fn, void *user)
 {
-    pons__session_give(got, rc ? NULL : fn, user);
+    sql_cursor c = pons__copied_cursor(got);
+    while (!rc && fn && c.reads->next(&c)) {
+        pons_session_row row;
+        pons__cursor_session(&c, &row);
+        if (fn(user, &row)) {
+            break;
+        }
+    }
+    c.reads->close(&c);
     return rc;
 }
 
@@ -373,7 +377,7 @@ static int sq_claim(void *self, const pons_session_claim *how, pons_session_fn f
 {
     sq *s = self;
     pons_error own;
-    session_list got = {0};
+    copied_rows got = {0};
     err = err ? err : &own;
     int rc = pons__session_check_word(how->runner, "runner", err);
     if (rc) {
@@ -397,7 +401,7 @@ static int sq_note(void *self, const char *id, uint64_t epoch, pons_bytes note, 
     return pons__transacted(s, rc, err);
 }
 
-static int finish(sq *s, const pons_session_end *end, session_list *got, pons_error *err)
+static int finish(sq *s, const pons_session_end *end, copied_rows *got, pons_error *err)
 {
     place at;
     lane l;
@@ -418,7 +422,7 @@ static int sq_finish(void *self, const pons_session_end *end, pons_session_fn fn
 {
     sq *s = self;
     pons_error own;
-    session_list got = {0};
+    copied_rows got = {0};
     err = err ? err : &own;
     int rc = pons__session_check_end(end, err);
     if (rc) {
@@ -455,7 +459,7 @@ static int sq_leave(void *self, const char *runner, pons_error *err)
 }
 
 // Of a lane that `gone` had; *more: there was one.
-static int reclaim_one(sq *s, const char *gone, const char *runner, session_list *got, bool *more,
+static int reclaim_one(sq *s, const char *gone, const char *runner, copied_rows *got, bool *more,
                        pons_error *err)
 {
     char name[PONS_NAME_MAX];
@@ -480,7 +484,7 @@ static int reclaim_one(sq *s, const char *gone, const char *runner, session_list
     return rc ? rc : lane_set(s, &l, err);
 }
 
-static int reclaim(sq *s, const char *gone, int64_t beats, const char *runner, session_list *got,
+static int reclaim(sq *s, const char *gone, int64_t beats, const char *runner, copied_rows *got,
                    pons_error *err)
 {
     int64_t now;
@@ -503,7 +507,7 @@ static int sq_reclaim(void *self, const char *gone, int64_t beats, const char *r
 {
     sq *s = self;
     pons_error own;
-    session_list got = {0};
+    copied_rows got = {0};
     err = err ? err : &own;
     int rc = pons__session_check_reclaim(gone, runner, err);
     if (rc) {

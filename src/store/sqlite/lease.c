@@ -44,6 +44,41 @@ static int take_epoch(sq *s, holding *h, pons_error *err)
     return rc;
 }
 
+// Takes the lock of a thread; [lease_mtx]. *ret_fd: -1 where there are no files.
+static int take_lock(sq *s, const char *thread, int *ret_fd, pons_error *err)
+{
+    lock_holder who = {0};
+    int rc = PONS_OK;
+    *ret_fd = -1;
+    if (!s->in_memory) {
+        rc = pons__lock_take(s->locks, thread, s->host, ret_fd, &who, err);
+    } else if (pons__lease_holder(s, thread, &who)) {
+        rc = PONS_EBUSY;
+    }
+    return rc == PONS_EBUSY ? pons__store_held(err, thread, who.pid, who.host) : rc;
+}
+
+static int take_thread(sq *s, holding *h, pons_lease *ret, pons_error *err) // [lease_mtx]
+{
+    int rc = take_lock(s, h->line.thread, &h->lock_fd, err);
+    lock_holder who = {.pid = (int64_t)getpid()};
+    memcpy(who.host, s->host, sizeof who.host);
+    if (!rc) {
+        pons__lock_write(h->lock_fd, &who); // who it is, before the slow part
+        rc = take_epoch(s, h, err);
+    }
+    if (rc) {
+        return rc;
+    }
+    who.epoch = h->line.epoch;
+    pons__lock_write(h->lock_fd, &who);
+    *ret = (pons_lease){.epoch = h->line.epoch, .pid = who.pid, .impl = h};
+    strcpy(ret->thread, h->line.thread);
+    memcpy(ret->host, s->host, sizeof ret->host);
+    pons__commitq_add(&s->q, &h->line);
+    return PONS_OK;
+}
+
 static int delete_range(sq *s, sql_id id, int64_t owner, pons_error *err)
 {
     const sql_args all = ARGS(arg_int(key_of(owner, 0)), arg_int(key_of(owner, KEY_SEQ_MAX)));
@@ -93,28 +128,13 @@ int pons__sq_lease_acquire(void *self, const char *thread, pons_lease *ret, pons
     }
     h->lock_fd = -1;
     strcpy(h->line.thread, thread);
-    lock_holder who = {0};
-    rc = pons__lock_take(s->locks, thread, s->host, &h->lock_fd, &who, err);
-    if (rc == PONS_EBUSY) {
-        pons__store_held(err, thread, who.pid, who.host);
-    }
-    if (!rc) {
-        who = (lock_holder){.pid = (int64_t)getpid()};
-        memcpy(who.host, s->host, sizeof who.host);
-        pons__lock_write(h->lock_fd, &who); // who it is, before the slow part
-        rc = take_epoch(s, h, err);
-    }
+    pthread_mutex_lock(&s->lease_mtx);
+    rc = take_thread(s, h, ret, err);
+    pthread_mutex_unlock(&s->lease_mtx);
     if (rc) {
         pons__holding_destroy(h);
-        return rc;
     }
-    who.epoch = h->line.epoch;
-    pons__lock_write(h->lock_fd, &who);
-    *ret = (pons_lease){.epoch = h->line.epoch, .pid = who.pid, .impl = h};
-    strcpy(ret->thread, thread);
-    memcpy(ret->host, s->host, sizeof ret->host);
-    pons__commitq_add(&s->q, &h->line);
-    return PONS_OK;
+    return rc;
 }
 
 void pons__sq_lease_release(void *self, pons_lease *lease)
@@ -132,7 +152,7 @@ int pons__sq_lease_peek(void *self, const char *thread, pons_lease *ret, pons_er
         return rc;
     }
     lock_holder who = {0};
-    if (!pons__lock_peek(s->locks, thread, &who)) {
+    if (!pons__lease_holder(s, thread, &who)) {
         return pons_error_set(err, PONS_ENOTFOUND, "store", "nobody holds thread %s", thread);
     }
     *ret = (pons_lease){.epoch = who.epoch, .pid = who.pid};
@@ -150,23 +170,31 @@ int pons__sq_thread_delete(void *self, const char *thread, pons_error *err)
     if (rc) {
         return rc;
     }
-    int fd = -1;
-    lock_holder who = {0};
-    rc = pons__lock_take(s->locks, thread, s->host, &fd, &who, err);
-    if (rc == PONS_EBUSY) {
-        return pons__store_held(err, thread, who.pid, who.host);
+    int fd;
+    pthread_mutex_lock(&s->lease_mtx);
+    rc = take_lock(s, thread, &fd, err);
+    if (!rc) {
+        rc = pons__transact(s, PONS_SYNC_NORMAL, err) ? delete_rows(s, thread, err) : err->status;
+        rc = pons__transacted(s, rc, err);
     }
-    if (rc) {
-        return rc;
-    }
-    rc = pons__transact(s, PONS_SYNC_NORMAL, err) ? delete_rows(s, thread, err) : err->status;
-    rc = pons__transacted(s, rc, err);
-    if (rc && rc != PONS_ENOTFOUND) {
-        pons__lock_drop(fd);
-    } else {
+    if (fd >= 0 && (!rc || rc == PONS_ENOTFOUND)) {
         pons__lock_remove(s->locks, thread, fd);
+    } else {
+        pons__lock_drop(fd);
     }
+    pthread_mutex_unlock(&s->lease_mtx);
     return rc;
+}
+
+bool pons__lease_holder(sq *s, const char *thread, lock_holder *ret)
+{
+    if (!s->in_memory) {
+        return pons__lock_peek(s->locks, thread, ret);
+    }
+    *ret = (lock_holder){.pid = (int64_t)getpid()};
+    memcpy(ret->host, s->host, sizeof ret->host);
+    ret->epoch = pons__commitq_epoch(&s->q, thread);
+    return ret->epoch;
 }
 
 int pons__thread_find(sq *s, const char *thread, int64_t *ret, pons_error *err)

@@ -3,8 +3,11 @@
 // A read takes an idle connection, or opens one, and gives it back at the end: readers never wait
 // for the writer nor for each other, and a callback that reads or commits again uses another
 // connection. Rows are handed out as they are found, from one snapshot of the file.
+//
+// A store in memory has one connection, which a callback may need. There all rows are copied first.
 #include "store/sqlite/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,6 +100,89 @@ static bool cursor_whole(sql_cursor *c)
     return !c->status;
 }
 
+// ---- the cursor of copied rows ------------------------------------------------------------------
+
+typedef struct cell {
+    const char *at; // what a text or a blob has, and a zero
+    size_t n;
+    int64_t number;
+    bool text;
+} cell;
+
+typedef struct copied_row {
+    struct copied_row *next;
+    cell cells[];
+} copied_row;
+
+static bool copied_next(sql_cursor *c)
+{
+    copied_row *row = c->rest;
+    free(c->row);
+    c->row = row;
+    c->rest = row ? row->next : NULL;
+    return row;
+}
+
+static void copied_close(sql_cursor *c)
+{
+    while (copied_next(c)) {
+    }
+}
+
+static void keep_row(sql_cursor *c, copied_rows *to)
+{
+    if (!pons__copy_row(to, c->row)) {
+        c->status = pons_error_set(c->err, PONS_ENOMEM, "store", "out of memory");
+    }
+}
+
+static void copied_open(sql_cursor *c, sql_query q, sql_args args)
+{
+    copied_rows all = {0};
+    cursor_open(c, q, args);
+    while (!c->status && cursor_next(c)) {
+        keep_row(c, &all);
+    }
+    cursor_close(c);
+    c->row = NULL;
+    c->rest = all.first;
+}
+
+static const cell *cell_of(const sql_cursor *c, int col)
+{
+    return &((const copied_row *)c->row)->cells[col];
+}
+
+static int64_t copied_number(const sql_cursor *c, int col)
+{
+    return cell_of(c, col)->number;
+}
+
+static const char *copied_text(const sql_cursor *c, int col)
+{
+    return cell_of(c, col)->at;
+}
+
+static pons_bytes copied_bytes(const sql_cursor *c, int col)
+{
+    return (pons_bytes){cell_of(c, col)->at, cell_of(c, col)->n};
+}
+
+static void copied_id(const sql_cursor *c, int col, char *ret, size_t cap)
+{
+    const cell *id = cell_of(c, col);
+    if (id->text) {
+        snprintf(ret, cap, "%s", id->at);
+    } else {
+        pons__id_unpack((const uint8_t *)id->at, id->n, ret, cap);
+    }
+}
+
+static bool copied_whole(sql_cursor *c)
+{
+    return !c->status;
+}
+
 // ---- helpers ------------------------------------------------------------------------------------
 
 // PONS_ENOTFOUND without touching err.
@@ -167,23 +253,30 @@ static int walk(sql_cursor *r, int64_t key, int64_t **ret_keys, size_t *ret_n)
     return PONS_OK;
 }
 
-static int give_chain(sql_cursor *c, const int64_t *keys, size_t n, pons_checkpoint_fn fn,
-                      void *user)
+// The checkpoints of these keys, the last first.
+static int copy_chain(sql_cursor *c, const int64_t *keys, size_t n, copied_rows *ret)
 {
-    for (size_t i = n; i-- > 0;) {
+    for (size_t i = n; i-- > 0 && !c->status;) {
         c->row = pons__sql_bound(c->conn, SQL_CP_GET, ARGS(arg_int(keys[i])), c->err);
         if (!c->row || !cursor_next(c)) {
             return !c->row || c->status ? c->err->status : lost_parent(c, keys[i]);
         }
-        pons_checkpoint_row row;
-        pons__cursor_checkpoint(c, &row);
-        const bool over = !cursor_whole(c) || fn(user, &row);
+        keep_row(c, ret);
         sqlite3_reset(c->row);
-        if (over) {
+    }
+    return c->status;
+}
+
+static void give_chain(sql_cursor c, pons_checkpoint_fn fn, void *user) // fn NULL: only frees
+{
+    while (fn && copied_next(&c)) {
+        pons_checkpoint_row row;
+        pons__cursor_checkpoint(&c, &row);
+        if (fn(user, &row)) {
             break;
         }
     }
-    return c->status;
+    copied_close(&c);
 }
 
 // Counts and lengths of one thread. `bytes` is the rows' own plus ROW_OVERHEAD each: about what the
@@ -230,8 +323,53 @@ static int read_note(const sq *s, sql_conn *c, int64_t tid, pons_bytes *ret, sql
 
 // ---- public functions ---------------------------------------------------------------------------
 
+bool pons__copy_row(copied_rows *to, sqlite3_stmt *st)
+{
+    const int width = sqlite3_column_count(st);
+    size_t bytes = 0;
+    for (int i = 0; i < width; i++) {
+        const bool number = sqlite3_column_type(st, i) == SQLITE_INTEGER;
+        bytes += number ? 0 : pons__bytes_column(st, i).len + 1;
+    }
+    copied_row *row = malloc(sizeof *row + (size_t)width * sizeof *row->cells + bytes);
+    if (!row) {
+        return false;
+    }
+    char *at = (char *)&row->cells[width];
+    for (int i = 0; i < width; i++) {
+        const int type = sqlite3_column_type(st, i);
+        row->cells[i] = (cell){.at = type == SQLITE_INTEGER ? "" : at, .text = type == SQLITE_TEXT};
+        if (type == SQLITE_INTEGER) {
+            row->cells[i].number = sqlite3_column_int64(st, i);
+            continue;
+        }
+        const pons_bytes data = pons__bytes_column(st, i);
+        memcpy(at, data.data, data.len);
+        at[data.len] = '\0';
+        row->cells[i].n = data.len;
+        at += data.len + 1;
+    }
+    row->next = NULL;
+    if (to->last) {
+        to->last->next = row;
+    } else {
+        to->first = row;
+    }
+    to->last = row;
+    return (sqlite3_errcode(sqlite3_db_handle(st)) & 0xff) != SQLITE_NOMEM;
+}
+
+sql_cursor pons__copied_cursor(const copied_rows *rows)
+{
+    return (sql_cursor){.reads = &pons__sq_copied_reads, .rest = rows->first};
+}
+
 sql_conn *pons__reader_take(sq *s, pons_error *err)
 {
+    if (s->in_memory) {
+        pons__writer_enter(s);
+        return &s->w;
+    }
     pthread_mutex_lock(&s->readers_mtx);
     sql_conn *c = s->idle;
     if (c) {
@@ -261,6 +399,13 @@ sql_conn *pons__reader_take(sq *s, pons_error *err)
 void pons__reader_give(sq *s, sql_conn *c)
 {
     if (!c) {
+        return;
+    }
+    if (s->in_memory) {
+        if (!sqlite3_get_autocommit(c->db)) {
+            pons__tx_rollback(s);
+        }
+        pons__writer_leave(s);
         return;
     }
     // One that could not end its transaction would keep the log from starting anew.
@@ -311,6 +456,7 @@ int pons__sq_checkpoint(void *self, const char *thread, const char *ns, const ch
         return rc;
     }
     int64_t nid = 0, key = 0, *keys = NULL;
+    copied_rows chain = {0};
     size_t n = 0;
     rc = find_ns(c.conn, thread, ns, &nid, c.err);
     if (!rc && id) {
@@ -322,7 +468,7 @@ int pons__sq_checkpoint(void *self, const char *thread, const char *ns, const ch
     }
     if (!rc) {
         rc = walk(&c, key, &keys, &n);
-        rc = rc ? rc : give_chain(&c, keys, n, fn, user);
+        rc = rc ? rc : copy_chain(&c, keys, n, &chain);
     } else if (rc == PONS_ENOTFOUND) {
         pons__store_no_checkpoint(c.err, thread, ns, id);
     }
@@ -331,6 +477,7 @@ int pons__sq_checkpoint(void *self, const char *thread, const char *ns, const ch
     sqlite3_reset(c.row);
     pons__sql_do(c.conn, SQL_COMMIT, &ignored);
     pons__reader_give(self, c.conn);
+    give_chain(pons__copied_cursor(&chain), rc ? NULL : fn, user);
     return rc;
 }
 
@@ -344,6 +491,21 @@ static int place_of(void *self, const char *thread, const char *ns, const char *
     pons__reader_give(self, c);
     return rc;
 }
+
+const sql_reads pons__sq_copied_reads = {
+    .open = copied_open,
+    .next = copied_next,
+    .close = copied_close,
+    .number = copied_number,
+    .text = copied_text,
+    .bytes = copied_bytes,
+    .id = copied_id,
+    .whole = copied_whole,
+    .place = place_of,
+    .quote = '"',
+    .joint = " OR ",
+    .never = "\"",
+};
 
 const sql_reads pons__sq_reads = {
     .open = cursor_open,
@@ -367,44 +529,80 @@ int pons__sq_threads(void *self, pons_thread_fn fn, void *user, pons_error *err)
     return pons__sq_thread_list(self, NULL, true, fn, user, err);
 }
 
+typedef struct listed {
+    struct listed *next;
+    pons_thread_info info;
+    lock_holder holder;
+    char text[]; // the name, a zero, the note
+} listed;
+
+// The thread that a cursor is at, as it will be told.
+static int list_one(sql_cursor *c, bool sizes, listed **ret)
+{
+    sq *s = c->store;
+    const int64_t tid = cursor_number(c, 0);
+    pons_thread_info info = {
+        .thread = cursor_text(c, 1),
+        .created_ms = cursor_number(c, 2),
+        .updated_ms = cursor_number(c, 3),
+    };
+    sqlite3_stmt *note = NULL;
+    int rc = sizes ? describe(c->conn, &info, tid, c->err) : PONS_OK;
+    rc = rc ? rc : read_note(s, c->conn, tid, &info.note, &note, c->err);
+    if (!rc && !cursor_whole(c)) {
+        rc = c->status;
+    }
+    const size_t name = strlen(info.thread) + 1;
+    listed *t = rc ? NULL : malloc(sizeof *t + name + info.note.len);
+    if (!rc && !t) {
+        rc = pons_error_set(c->err, PONS_ENOMEM, "store", "out of memory");
+    }
+    if (t) {
+        *t = (listed){.info = info};
+        t->info.thread = memcpy(t->text, info.thread, name);
+        if (info.note.len) {
+            t->info.note.data = memcpy(t->text + name, info.note.data, info.note.len);
+        }
+        if (pons__lease_holder(s, info.thread, &t->holder)) {
+            t->info.holder_pid = t->holder.pid ? t->holder.pid : -1;
+        }
+        t->info.holder_host = t->info.holder_pid ? t->holder.host : "";
+    }
+    sqlite3_reset(note);
+    *ret = t;
+    return rc;
+}
+
+static void give_list(listed *first, pons_thread_fn fn, void *user) // fn NULL: only frees
+{
+    while (first) {
+        listed *t = first;
+        first = t->next;
+        fn = fn && fn(user, &t->info) ? NULL : fn;
+        free(t);
+    }
+}
+
 int pons__sq_thread_list(void *self, const char *thread, bool sizes, pons_thread_fn fn, void *user,
                          pons_error *err)
 {
-    const sq *s = self;
     sql_cursor c;
+    listed *first = NULL, **end = &first;
     pons__cursor_init(&c, self, err);
-    int rc = thread ? pons__store_check_thread(thread, c.err) : PONS_OK;
+    const int rc = thread ? pons__store_check_thread(thread, c.err) : PONS_OK;
     if (rc) {
         return rc;
     }
-    bool any = false;
     open_at(&c, thread ? SQL_THREAD_ONE : SQL_THREAD_LIST,
             (sql_args){&(sql_arg){.type = ARG_TEXT, .text = thread}, thread != NULL});
     while (!c.status && cursor_next(&c)) {
-        const int64_t tid = cursor_number(&c, 0);
-        pons_thread_info info = {
-            .thread = cursor_text(&c, 1),
-            .created_ms = cursor_number(&c, 2),
-            .updated_ms = cursor_number(&c, 3),
-        };
-        lock_holder holder = {0};
-        any = true;
-        if (pons__lock_peek(s->locks, info.thread, &holder)) {
-            info.holder_pid = holder.pid ? holder.pid : -1;
-        }
-        info.holder_host = holder.host;
-        sqlite3_stmt *note = NULL;
-        c.status = sizes ? describe(c.conn, &info, tid, c.err) : PONS_OK;
-        c.status = c.status ? c.status : read_note(s, c.conn, tid, &info.note, &note, c.err);
-        const bool over = c.status || !cursor_whole(&c) || fn(user, &info);
-        sqlite3_reset(note);
-        if (over) {
-            break;
-        }
-    }
-    if (thread && !any && !c.status) {
-        c.status = pons_error_set(c.err, PONS_ENOTFOUND, "store", "there is no thread %s", thread);
+        c.status = list_one(&c, sizes, end);
+        end = c.status ? end : &(*end)->next;
     }
     cursor_close(&c);
+    if (thread && !first && !c.status) {
+        c.status = pons_error_set(c.err, PONS_ENOTFOUND, "store", "there is no thread %s", thread);
+    }
+    give_list(first, c.status ? NULL : fn, user);
     return c.status;
 }

@@ -1,4 +1,4 @@
-// sqlite.c - the store in one SQLite file.
+// sqlite.c - the store in one SQLite file, or in the process's memory.
 //
 // The file is in write-ahead-log mode: one connection writes, any number read, none waits for the
 // other. A commit is one transaction; under synchronous=NORMAL it is in the log when the call
@@ -19,10 +19,14 @@
 //     session, lane, runner   work for targets, one row a target, and who takes it
 //     item, item_words   documents of no thread       note   what is known of a thread
 //
+// In memory (pons_store_memory_open) there is one connection and no log. Who reads takes the right to write,
+// copies what was found, and gives the right back before anybody is called. The queue's list says who
+// holds a thread. All else is the same.
+//
 // docs/internals/store.md has the tables, the bytes and the protocol of leases; internal.h says which
 // file does what.
 //
-// Locks: `writing` (a right, not a mutex; commit_queue.c) comes first; then one of the queue's mtx,
+// Locks: lease_mtx comes first; `writing` (a right, not a mutex; commit_queue.c) second; then one of the queue's mtx,
 // readers_mtx and log_mtx, never two of them. No callback runs under any.
 #include "store/sqlite/internal.h"
 
@@ -31,13 +35,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const commit_queue_ops file_queue = {
+    .write = pons__write_batch, .aside = pons__move_log, .reads = &pons__sq_reads};
+static const commit_queue_ops memory_queue = {.write = pons__write_batch,
+                                              .reads = &pons__sq_copied_reads};
+
 _Static_assert(offsetof(sq, q) == 0, "the ops of its queue take the store");
 
 static int open_to_write(sq *s, const char *path, pons_error *err)
 {
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    if (s->in_memory) {
+        const int rc = pons__sql_open(&s->w, path, s->name, flags, err);
+        return rc ? rc : pons__schema_memory(&s->w, err);
+    }
     int rc = pons__log_begin(path, err);
     if (!rc) {
-        rc = pons__sql_open(&s->w, path, s->name, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+        rc = pons__sql_open(&s->w, path, s->name, flags, err);
         pons__log_done(&s->w);
     }
     return rc;
@@ -59,6 +73,7 @@ static void sq_close(void *self)
     pons__sql_close(&s->tender);
     pons__sql_close(&s->w);
     pthread_mutex_destroy(&s->log_mtx);
+    pthread_mutex_destroy(&s->lease_mtx);
     pthread_mutex_destroy(&s->readers_mtx);
     pons__commitq_fini(&s->q);
     pons__where_drop(&s->where);
@@ -77,6 +92,19 @@ static int note_wal(void *user, sqlite3 *db, const char *schema, int pages)
     }
     return SQLITE_OK;
 }
+
+// Which files a store has, and where its threads are locked.
+static int find_files(sq *s, const char *path, pons_error *err)
+{
+    // The path as SQLite resolved it: all who open this file must meet at the same locks.
+    s->path = s->where.copy ? realpath(path, NULL) : strdup(sqlite3_db_filename(s->w.db, "main"));
+    if (!s->path || asprintf(&s->locks, "%s-locks", s->path) < 0) {
+        s->locks = NULL;
+        return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
+    }
+    return PONS_OK;
+}
+
 static const pons_store_ops sqlite_ops = {
     .abi = PONS_STORE_ABI,
     .name = "sqlite",
@@ -115,15 +143,25 @@ static const pons_store_ops sqlite_ops = {
     .thread_list = pons__sq_thread_list,
 };
 
-static int open_file(const char *path, bool reads, pons_store *ret, pons_error *err)
+typedef enum open_how { TO_WRITE, TO_READ, IN_MEMORY } open_how;
+
+static int open_store(const char *path, open_how how, pons_store *ret, pons_error *err)
 {
+    const bool reads = how == TO_READ;
     pons_error own;
     err = err ? err : &own;
     sq *s = calloc(1, sizeof *s);
     if (!s) {
         return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
     }
-    pons__commitq_init(&s->q, &pons__sq_queue_ops, s);
+    s->ops = sqlite_ops;
+    s->in_memory = how == IN_MEMORY;
+    if (s->in_memory) {
+        s->ops.name = "memory";
+        s->ops.commit_async = pons__commitq_commit_now;
+    }
+    pons__commitq_init(&s->q, s->in_memory ? &memory_queue : &file_queue, s);
+    pthread_mutex_init(&s->lease_mtx, NULL);
     pthread_mutex_init(&s->readers_mtx, NULL);
     pthread_mutex_init(&s->log_mtx, NULL);
     s->sync = -1;
@@ -140,32 +178,32 @@ static int open_file(const char *path, bool reads, pons_store *ret, pons_error *
                  : pons__schema_check(&s->w, path, reads, err);
     }
     rc = rc ? rc : pons__schema_of(&s->w, &s->schema, err);
-    if (!rc) {
+    if (!rc && !s->in_memory) {
         sqlite3_wal_hook(s->w.db, note_wal, s);
-        // The path as SQLite resolved it: all who open this file must meet at the same locks.
-        s->path =
-            s->where.copy ? realpath(path, NULL) : strdup(sqlite3_db_filename(s->w.db, "main"));
-        if (!s->path || asprintf(&s->locks, "%s-locks", s->path) < 0) {
-            s->locks = NULL;
-            rc = pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
-        } else if (!reads) {
-            pons__log_sign(s->locks);
-        }
+        rc = find_files(s, path, err);
+    }
+    if (!rc && how == TO_WRITE) {
+        pons__log_sign(s->locks);
     }
     if (rc) {
         sq_close(s);
         return rc;
     }
-    *ret = (pons_store){.ops = &sqlite_ops, .self = s};
+    *ret = (pons_store){.ops = &s->ops, .self = s};
     return PONS_OK;
 }
 
 int pons_store_sqlite_open(const char *path, pons_store *ret, pons_error *err)
 {
-    return open_file(path, false, ret, err);
+    return open_store(path, TO_WRITE, ret, err);
+}
+
+int pons_store_memory_open(pons_store *ret, pons_error *err)
+{
+    return open_store(":memory:", IN_MEMORY, ret, err);
 }
 
 int pons__store_sqlite_open_read(const char *path, pons_store *ret, pons_error *err)
 {
-    return open_file(path, true, ret, err);
+    return open_store(path, TO_READ, ret, err);
 }
