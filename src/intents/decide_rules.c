@@ -622,7 +622,7 @@ int pons__policy_decide(void *self, const pons_value *observation, pons_value **
         bool gave_up =
             pons__policy_control(v.rules, pons_get_str(v.human, "answer", "")) == CONTROL_NO;
         d = gave_up ? decision("ABORT", NULL, "The stop is latched (%s) and a person gave up.", why)
-            : v.zh ? decision("ASK_HUMAN", NULL, "停止已锁定（%s）；复位后才能继续。", why)
+            : v.zh ? decision("ASK_HUMAN", NULL, "停止已锁存（%s）；复位后才能继续。", why)
                    : decision("ASK_HUMAN", NULL, "stop is latched (%s); reset to go on", why);
     } else {
         step st = {0};

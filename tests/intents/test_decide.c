@@ -506,7 +506,7 @@ static void test_asks_in_the_language_of_the_task(void **state)
          "navigate_to_pose 失败（blocked）；要我再试一次吗？"},
         {"{" RESULT("outcome_unknown", "0", "ask_human") "}",
          "不知道 navigate_to_pose 的结果；要我再试一次吗？"},
-        {"{" LATCHED "}", "停止已锁定（bumper）；复位后才能继续。"},
+        {"{" LATCHED "}", "停止已锁存（bumper）；复位后才能继续。"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         pons_value *obs = fixture_json(base_text), *more = fixture_json(rows[i].last), *d = NULL;

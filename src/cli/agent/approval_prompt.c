@@ -11,7 +11,7 @@
 
 #define ASKED_SHOWN 16384 // bytes of what a person is asked about
 #define CHOICES     "y, n REASON, always, or edit {arguments}"
-#define CHOICES_ZH  "y 是，n 否和原因，always 总是，或 edit {参数}"
+#define CHOICES_ZH  "输入 y 同意，n 加原因拒绝，always 以后一律允许，或 edit {参数} 修改"
 
 // As much of a text as is shown, whole characters.
 static size_t shown_of(const char *text, size_t n)
@@ -101,8 +101,9 @@ static void ask_plan(cli_agent_view *v, const pons_value *q)
         free(does);
     }
     cli_agent_view_line(v, "ask",
-                        v->chinese ? "执行这个计划吗？y 是，n 否和原因，或 edit {\"steps\": […]}"
-                                   : "carry out this plan? y, n REASON, or edit {\"steps\": […]}");
+                        v->chinese
+                            ? "执行这个计划吗？输入 y 同意，n 加原因拒绝，或 edit {\"steps\": […]}"
+                            : "carry out this plan? y, n REASON, or edit {\"steps\": […]}");
 }
 
 void cli_agent_view_question(cli_agent_view *v, const pons_value *q)
@@ -117,7 +118,8 @@ void cli_agent_view_question(cli_agent_view *v, const pons_value *q)
     } else if (strcmp(type, "question") == 0) {
         cli_agent_view_line(v, "ask", "%s", pons_get_str(input, "question", ""));
     } else if (strcmp(type, "step_confirmation") == 0) {
-        cli_agent_view_line(v, "ask", v->chinese ? "%s  y 是，或 n 否和原因" : "%s  y, or n REASON",
+        cli_agent_view_line(v, "ask",
+                            v->chinese ? "%s  输入 y 同意，或 n 加原因拒绝" : "%s  y, or n REASON",
                             pons_get_str(input, "question", ""));
     } else {
         ask_call(v, q);
