@@ -29,10 +29,10 @@ static void put(rig *r, int i, size_t n, bool alike)
     pons_object_seen seen;
     pons_error err = PONS_ERROR_INIT;
     for (size_t k = 0; k < n; k++) {
-        const int at = i + (int)k;
+        const int at = i + (int)k, row = at / 100;
         d[k] = (pons_detection){.label = labels[alike ? 0 : at % LABELS],
                                 .score = 0.8,
-                                .position = {at % 100, (double)(at / 100), 0.5},
+                                .position = {at % 100, row, 0.5},
                                 .cov = {0.01, 0.0, 0.01, 0.01}};
     }
     r->time.now_ns += PONS_NS_PER_S;

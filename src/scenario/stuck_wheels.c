@@ -151,6 +151,12 @@ static int wheels_objects(void *self, pons_robot_object *ret, int cap)
     return w->inner->arm->objects(w->self, ret, cap);
 }
 
+static bool wheels_see(void *self, pons_robot_sight *ret)
+{
+    const pons__wheels *w = self;
+    return pons_robot_see(w->inner, w->self, ret);
+}
+
 const pons_robot_ops *pons__wheels_wrap(pons__wheels *w, const pons_robot_ops *inner)
 {
     w->inner = inner;
@@ -181,6 +187,8 @@ const pons_robot_ops *pons__wheels_wrap(pons__wheels *w, const pons_robot_ops *i
                                       .objects = arm->objects ? wheels_objects : NULL};
         w->ops.arm = &w->arm;
     }
+    w->cameras = (pons_robot_camera_ops){.abi = PONS_ROBOT_CAMERA_ABI, .see = wheels_see};
+    w->ops.cameras = &w->cameras;
     opening = w;
     return &w->ops;
 }

@@ -13,6 +13,7 @@ typedef struct pons__wheels {
     pons_twist2 reported; // the newest velocity
     pons_robot_ops ops;
     pons_robot_arm_ops arm;
+    pons_robot_camera_ops cameras;
 } pons__wheels;
 const pons_robot_ops *pons__wheels_wrap(pons__wheels *w, const pons_robot_ops *inner);
 // Carries the robot elsewhere: its odometry does not notice. PONS_EUNSUPPORTED where a driver

@@ -22,7 +22,7 @@ typedef struct sight {
     char boot_id[64];
     pons_link *link;                     // NULL: no body is there
     int64_t save_due_ms, connect_due_ms; // host
-    int64_t warned_ms;                     // when something was said to be wrong; host
+    int64_t warned_ms;                   // when something was said to be wrong; host
 } sight;
 
 // Detections of a view go into the memory; what is wrong with them is a line in the log, one a minute.
