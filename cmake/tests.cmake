@@ -6,7 +6,7 @@ enable_testing()
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
 set(test_modules base bt arm map record plan critic intents items graph store link http llm tools mcp drivers
-  body brain agent companion workspace fleet vda5050 scenario serve cli)
+  body brain agent companion workspace fleet vda5050 scenario sight serve cli)
 
 # What a module's tests link beyond its own library, and whose helpers they take beyond their own.
 set(tests_link_agent body drivers llm intents tools store)
@@ -22,6 +22,7 @@ set(tests_link_mcp tools)
 set(tests_link_intents llm body drivers)
 set(tests_link_scenario body drivers llm intents store)
 set(tests_link_serve http store)
+set(tests_link_sight body drivers items store)
 set(tests_link_store graph)
 set(tests_link_workspace store)
 set(tests_help_agent tools)
@@ -33,6 +34,7 @@ set(tests_help_items store)
 set(tests_help_mcp tools)
 set(tests_help_intents llm)
 set(tests_help_serve llm)
+set(tests_help_sight body store)
 set(tests_help_store graph)
 set(tests_help_tools llm)
 # Modules find in the runner what they find in the program.

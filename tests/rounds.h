@@ -54,6 +54,9 @@
       "a scenario that is played again with decisions over a model's wire")                        \
     X(scenario_seeds, 4, 12, "a story that a seed makes")                                          \
     X(scenario_tasks, 120, 240, "a task that leaves no more than a line behind")                   \
+    X(sight_homes, 1, 20, "a home that is toured three times")                                     \
+    X(sight_kills, 12, 1000, "a writing call of a memory's half minute at which it is killed")     \
+    X(sight_seconds, 2000, 86400, "a look a second of a day")                                      \
     X(store_allocations, 300, 100000, "an allocation of a store's story that fails")               \
     X(store_damage, 12, 100, "of a hundred seeds of each way to damage an SQLite file")            \
     X(store_kills, 2, 8, "a store's process that is killed while it writes or prunes")             \

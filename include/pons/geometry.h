@@ -79,6 +79,11 @@ static inline double pons_box2_distance(const pons_box2 *b, double x, double y)
     return hypot(ox, oy);
 }
 
+// Whether a straight line between two points meets no box, each as high as heights has it, from the floor up. A box whose
+// floor plan holds `to` does not count: it carries it. Any thread.
+bool pons_boxes_clear(const pons_box2 *boxes, const double *heights, size_t n, const double from[3],
+                      const double to[3]);
+
 // Draws boxes [{x, y, yaw, sx, sy}] into a grid (h, w) from its lower left corner on: 100 where one comes within half a
 // cell of a cell's middle, and where its own middle is, so that none is too small to be seen. Any thread.
 void pons_boxes_draw(const pons_value *boxes, const double origin[2], double cell, int w, int h,

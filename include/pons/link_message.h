@@ -47,6 +47,7 @@ typedef struct pons_message_hello {
     bool view;   // wants to see the way and the scan
     bool laser;  // and the scan as it was measured
     bool senses; // wants what the robot senses, as it comes
+    bool sees;   // wants what the simulated detector finds
 } pons_message_hello;
 
 typedef struct pons_message_goal {
@@ -67,7 +68,7 @@ typedef struct pons_message_about { // cancel, adopt, status (which has no epoch
 } pons_message_about;
 
 typedef struct pons_message_spawn {
-    const char *id;
+    const char *id; // of an obstacle, or of an object of the world, which is there then
     double x, y, yaw, sx, sy, height; // in the map [m, rad]; NAN: not said
     bool remove;
 } pons_message_spawn;

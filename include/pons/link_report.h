@@ -26,6 +26,7 @@ typedef enum pons_report_type {
     PONS_REPORT_TREE,
     PONS_REPORT_VIEW,
     PONS_REPORT_SENSES,
+    PONS_REPORT_SEES,
     PONS_REPORT_STOPPED,
     PONS_REPORT_LATCHED,
     PONS_REPORT_UNSAVED,
@@ -253,6 +254,25 @@ typedef struct pons_report_senses {
     const pons_value *scan; // as a view's laser, and stamp_ns; NULL: no new one
 } pons_report_senses;
 
+// What a simulated detector has found; the pose is that of the stamp.
+typedef struct pons_report_sees {
+    int64_t stamp_ns; // robot time
+    const char *camera;
+    pons_report_pose pose;               // of the base in the map
+    double pose_std_m;                   // NAN: not known
+    bool placed;                         // the robot knows where it is; else the pose is a guess
+    double eye_x, eye_y, eye_z, eye_yaw; // in base
+    double fov_rad, near_m, far_m, miss;
+    const pons_value *detections; // of pons_report_detection
+} pons_report_sees;
+
+typedef struct pons_report_detection {
+    const char *label, *identity; // identity "": not known
+    double score;
+    double x, y, z; // in base [m]
+    double sd_m;
+} pons_report_detection;
+
 typedef struct pons_report_change {
     int64_t node;
     const char *path, *from, *to;
@@ -277,6 +297,7 @@ typedef struct pons_report {
         pons_report_tree tree;
         pons_report_view view;
         pons_report_senses senses;
+        pons_report_sees sees;
         struct {
             const char *text;
         } speak;
@@ -315,10 +336,12 @@ const char *pons_report_goal_id(const pons_report *r);
 
 // The structs borrow from what they are read from; what is wrong has its default.
 void pons_report_obstacle_read(const pons_value *item, pons_report_obstacle *ret);
+void pons_report_detection_read(const pons_value *item, pons_report_detection *ret);
 void pons_report_change_read(const pons_value *item, pons_report_change *ret);
 void pons_report_node_read(const pons_value *item, pons_report_node *ret);
 // New objects; NULL: no memory.
 pons_value *pons_report_obstacle_value(const pons_report_obstacle *o);
+pons_value *pons_report_detection_value(const pons_report_detection *d);
 pons_value *pons_report_change_value(const pons_report_change *c);
 pons_value *pons_report_node_value(const pons_report_node *n);
 pons_value *pons_report_metrics_value(const pons_report_metrics *m);

@@ -18,6 +18,49 @@ bool pons_polygon_contains(const pons_value *polygon, double x, double y)
     return inside;
 }
 
+// Of the part of the line that lies over a box's floor plan, its ends as shares of the whole. False: none does.
+static bool over_box(const pons_box2 *b, const double from[3], const double to[3], double *ret_in,
+                     double *ret_out)
+{
+    const double c = cos(b->yaw), s = sin(b->yaw);
+    const double at[2] = {from[0] - b->x, from[1] - b->y},
+                 way[2] = {to[0] - from[0], to[1] - from[1]};
+    const double p[2] = {c * at[0] + s * at[1], c * at[1] - s * at[0]},
+                 d[2] = {c * way[0] + s * way[1], c * way[1] - s * way[0]},
+                 half[2] = {0.5 * b->sx, 0.5 * b->sy};
+    double in = 0.0, out = 1.0;
+    for (int i = 0; i < 2; i++) {
+        if (fabs(d[i]) < 1e-12) {
+            if (fabs(p[i]) > half[i]) {
+                return false;
+            }
+            continue;
+        }
+        const double one = (-half[i] - p[i]) / d[i], other = (half[i] - p[i]) / d[i];
+        in = fmax(in, fmin(one, other));
+        out = fmin(out, fmax(one, other));
+    }
+    *ret_in = in;
+    *ret_out = out;
+    return in < out;
+}
+
+bool pons_boxes_clear(const pons_box2 *boxes, const double *heights, size_t n, const double from[3],
+                      const double to[3])
+{
+    for (size_t i = 0; i < n; i++) {
+        double in, out;
+        if (!over_box(&boxes[i], from, to, &in, &out) || out >= 1.0) {
+            continue; // `to` lies over it
+        }
+        const double rise = to[2] - from[2];
+        if (fmin(from[2] + in * rise, from[2] + out * rise) < heights[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void pons_boxes_draw(const pons_value *boxes, const double origin[2], double cell, int w, int h,
                      int8_t *cells)
 {

@@ -36,6 +36,7 @@ static const pons_field hello_fields[] = {
     {"view",     BOOLEAN, OPTIONAL, AT(hello.view), .means = "wants `view` messages too"},
     {"laser",    BOOLEAN, OPTIONAL, AT(hello.laser), .means = "wants the whole scan in them"},
     {"senses",   BOOLEAN, OPTIONAL, AT(hello.senses), .means = "wants `senses` messages too"},
+    {"sees",     BOOLEAN, OPTIONAL, AT(hello.sees), .means = "wants `sees` messages too"},
 };
 
 static const pons_field goal_fields[] = {
@@ -71,7 +72,7 @@ static const pons_field bye_fields[] = {
 };
 
 static const pons_field spawn_fields[] = {
-    {"id",     STRING,  REQUIRED, AT(spawn.id), .means = "of the obstacle"},
+    {"id",     STRING,  REQUIRED, AT(spawn.id), .means = "of the obstacle; of an object of the world: it is moved, and needs no size"},
     {"x",      NUMBER,  OPTIONAL, AT(spawn.x), .means = "its middle, m"},
     {"y",      NUMBER,  OPTIONAL, AT(spawn.y), .means = "m"},
     {"yaw",    NUMBER,  OPTIONAL, AT(spawn.yaw), .means = "rad"},

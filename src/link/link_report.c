@@ -288,6 +288,34 @@ static const pons_field senses_fields[] = {
     {"scan",           OBJECT,  OPTIONAL, AT(senses.scan), .means = "a new one, as `laser` of a `view`, and its `stamp_ns`"},
 };
 
+static const pons_field detection_fields[] = {
+    {"label",    STRING, REQUIRED, IN(pons_report_detection, label), .any_bytes = true, .means = "what kind of thing"},
+    {"identity", STRING, OPTIONAL, IN(pons_report_detection, identity), .any_bytes = true, .means = "which one"},
+    {"score",    NUMBER, USUAL,    IN(pons_report_detection, score), .means = "0 to 1"},
+    {"x",        NUMBER, USUAL,    IN(pons_report_detection, x), .means = "in base, m"},
+    {"y",        NUMBER, USUAL,    IN(pons_report_detection, y), .means = "m"},
+    {"z",        NUMBER, USUAL,    IN(pons_report_detection, z), .means = "m"},
+    {"sd_m",     NUMBER, USUAL,    IN(pons_report_detection, sd_m), .means = "1 sigma of each"},
+};
+
+static const pons_field sees_pose[] = {POSE(sees.pose)};
+static const pons_field sees_fields[] = {
+    {"stamp_ns",   INTEGER, REQUIRED, AT(sees.stamp_ns), .means = "robot time of the picture"},
+    {"camera",     STRING,  USUAL,    AT(sees.camera), .means = "whose picture it would be"},
+    {"pose",       GROUP,   USUAL,    ALWAYS, WITH(sees_pose), .means = "of the base in the map, at the stamp"},
+    {"pose_std_m", NUMBER,  NULLABLE, AT(sees.pose_std_m), .means = "how sure that is"},
+    {"placed",     BOOLEAN, USUAL,    AT(sees.placed), .means = "the robot knows where it is"},
+    {"eye_x",      NUMBER,  USUAL,    AT(sees.eye_x), .means = "of the camera in base, m"},
+    {"eye_y",      NUMBER,  USUAL,    AT(sees.eye_y), .means = "m"},
+    {"eye_z",      NUMBER,  USUAL,    AT(sees.eye_z), .means = "m"},
+    {"eye_yaw",    NUMBER,  USUAL,    AT(sees.eye_yaw), .means = "where it looks, in base, rad"},
+    {"fov_rad",    NUMBER,  USUAL,    AT(sees.fov_rad), .means = "horizontal field of view"},
+    {"near_m",     NUMBER,  USUAL,    AT(sees.near_m), .means = "from where on it sees things"},
+    {"far_m",      NUMBER,  USUAL,    AT(sees.far_m), .means = "and how far"},
+    {"miss",       NUMBER,  USUAL,    AT(sees.miss), .means = "share of what is in view that it does not find"},
+    {"detections", LIST,    USUAL,    AT(sees.detections), WITH(detection_fields), .means = "what it found"},
+};
+
 static const pons_field speak_fields[] = {
     {"text", STRING, USUAL, AT(speak.text), .any_bytes = true, .means = "what the robot says"},
 };
@@ -324,6 +352,7 @@ static const struct {
     [PONS_REPORT_TREE]      = {"tree", FIELDS(tree_fields)},
     [PONS_REPORT_VIEW]      = {"view", FIELDS(view_fields)},
     [PONS_REPORT_SENSES]    = {"senses", FIELDS(senses_fields)},
+    [PONS_REPORT_SEES]      = {"sees", FIELDS(sees_fields)},
     [PONS_REPORT_STOPPED]   = {"stopped", NULL, 0},
     [PONS_REPORT_LATCHED]   = {"latched", NULL, 0},
     [PONS_REPORT_UNSAVED]   = {"unsaved", FIELDS(unsaved_fields)},
@@ -411,6 +440,11 @@ void pons_report_obstacle_read(const pons_value *item, pons_report_obstacle *ret
     pons_fields_decode(FIELDS(obstacle_fields), item, ret, NULL);
 }
 
+void pons_report_detection_read(const pons_value *item, pons_report_detection *ret)
+{
+    pons_fields_decode(FIELDS(detection_fields), item, ret, NULL);
+}
+
 void pons_report_change_read(const pons_value *item, pons_report_change *ret)
 {
     pons_fields_decode(FIELDS(change_fields), item, ret, NULL);
@@ -424,6 +458,11 @@ void pons_report_node_read(const pons_value *item, pons_report_node *ret)
 pons_value *pons_report_obstacle_value(const pons_report_obstacle *o)
 {
     return pons_fields_object(FIELDS(obstacle_fields), o);
+}
+
+pons_value *pons_report_detection_value(const pons_report_detection *d)
+{
+    return pons_fields_object(FIELDS(detection_fields), d);
 }
 
 pons_value *pons_report_change_value(const pons_report_change *c)

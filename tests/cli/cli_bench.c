@@ -179,6 +179,8 @@ void bench_share(bench *b, const char *replace, const char *with)
     }
     snprintf(to, sizeof to, "%s/config/intents.yaml", b->share);
     assert_int_equal(symlink(PONS_SOURCE_DIR "/config/intents.yaml", to), 0);
+    snprintf(to, sizeof to, "%s/config/sight.yaml", b->share);
+    assert_int_equal(symlink(PONS_SOURCE_DIR "/config/sight.yaml", to), 0);
     snprintf(to, sizeof to, "%s/config/notify.yaml", b->share);
     assert_int_equal(symlink(PONS_SOURCE_DIR "/config/notify.yaml", to), 0);
     FILE *in = fopen(PONS_SOURCE_DIR "/config/kernel.yaml", "r");

@@ -23,7 +23,7 @@
 PONS_C_BEGIN
 
 #define PONS_ROBOT_ARM_ABI    1u
-#define PONS_ROBOT_CAMERA_ABI 1u
+#define PONS_ROBOT_CAMERA_ABI 2u // 1 (no `see`) is understood
 
 enum {
     PONS_ARM_NAME = 48,      // bytes of a link's or joint's name, with its zero
@@ -102,11 +102,34 @@ typedef struct pons_picture_raw { // the caller frees rgb and depth with free()
     float *depth; // metres along the view; INFINITY: nothing; NULL: not asked for, or none
 } pons_picture_raw;
 
+typedef struct pons_robot_detection { // of a simulated detector
+    char label[64], identity[64]; // class of an object of the world; which one, "" for not known
+    double score;                 // 0 … 1
+    double position[3];           // in the robot's base [m]
+    double sd_m;                  // 1 sigma, in each direction
+} pons_robot_detection;
+
+typedef struct
+    pons_robot_sight { // of one moment, as a camera with a detector behind it would have it
+    int64_t stamp_ns;  // robot time
+    char camera[64];
+    double eye[3], yaw; // in the robot's base: where it is, where it looks
+    double fov_rad, near_m, far_m;
+    double miss; // how often it does not find what is in view
+    int n;
+    pons_robot_detection found[PONS_ROBOT_OBJECTS]; // (n)
+} pons_robot_sight;
+
 typedef struct pons_robot_camera_ops {
-    uint32_t abi;                                            // PONS_ROBOT_CAMERA_ABI
+    uint32_t abi; // PONS_ROBOT_CAMERA_ABI
+    // list and take: NULL, both, where there are no pictures.
     int (*list)(void *self, pons_camera_caps *ret, int cap); // the number
     // PONS_ENOTFOUND: no such camera; PONS_EENV: it cannot be used here; PONS_EIO.
     int (*take)(void *self, const char *name, bool depth, pons_picture_raw *ret, pons_error *err);
+
+    // Since version 2. What the simulated detector has found, the newest; false: this world has none, or it has not
+    // looked yet. As `scan`: from any thread, without blocking. NULL: none.
+    bool (*see)(void *self, pons_robot_sight *ret);
 } pons_robot_camera_ops;
 
 PONS_C_END

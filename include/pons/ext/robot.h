@@ -111,6 +111,12 @@ static inline const pons_robot_camera_ops *pons_robot_cameras(const pons_robot_o
 {
     return ops->abi >= 2u ? ops->cameras : NULL;
 }
+// Whether a driver, whatever its version, has a simulated detector, and it has looked.
+static inline bool pons_robot_see(const pons_robot_ops *ops, void *self, pons_robot_sight *ret)
+{
+    const pons_robot_camera_ops *cameras = pons_robot_cameras(ops);
+    return cameras && cameras->abi >= 2u && cameras->see && cameras->see(self, ret);
+}
 static inline const pons_robot_outside_ops *pons_robot_outside(const pons_robot_ops *ops)
 {
     return ops->abi >= 3u ? ops->outside : NULL;

@@ -11,6 +11,7 @@
 #include "app/service/service.h"
 #include "app/session/run_body.h"
 #include "app/session/run_files.h"
+#include "app/sight/sight.h"
 #include "app/workspace/onboarded_workspace.h"
 #include "app/workspace/workspace_scope.h"
 #include "pons/rule_policy.h"
@@ -41,6 +42,7 @@ typedef struct session {
     pons_brain *brain;
     run_body body;
     run_files files;
+    app_sight_child sight;
     pons_traces *traces; // NULL: none, or whoever is a guest has them
     app_notify *notify;  // NULL: nobody wants to be told
     int wake_fd;
@@ -342,6 +344,7 @@ static int prepare(session *s, pons_error *err)
                                  .seed = o->seed,
                                  .ros2 = o->ros2};
     rc = app_config(s->c, &s->config, err);
+    rc = rc < 0 ? rc : app_sight_child_open(&s->sight, s->c, s->meant.world_file, err);
     if (rc >= 0 && !o->policy) {
         rc = app_policy(s->c, &s->own_policy, err);
     }
@@ -411,6 +414,7 @@ static int loop(session *s, pons_error *err)
                                   "%s; the goals are kept: `pons resume %s`", why, s->o->thread);
         }
         run_body_look(&s->body);
+        app_sight_child_look(&s->sight, s->c, pons_now_ms(&s->clock));
         if (!turn_guests(s)) {
             wait_for_work(s);
         }
@@ -481,6 +485,7 @@ static void end(session *s)
     if (s->store.ops) {
         close_guests(s);
     }
+    app_sight_child_end(&s->sight);
     run_files_close(&s->files);
     run_body_close(&s->body);
     pons_brain_close(s->brain);

@@ -64,7 +64,7 @@ static void watch_clocks(pons_body *b, int64_t host_ns, int64_t robot_ns)
 }
 
 // Odometry at a stamp, between the two samples around it.
-static pons_pose2 odom_at(const pons_body *b, int64_t stamp_ns)
+pons_pose2 pons__odom_at(const pons_body *b, int64_t stamp_ns)
 {
     const pons__odom_sample *after = NULL;
     for (int i = 1; i <= b->odom_n; i++) {
@@ -93,7 +93,7 @@ static void sense_scan(pons_body *b)
         return;
     }
     b->scans++;
-    const pons_pose2 at = odom_at(b, b->scan.stamp_ns);
+    const pons_pose2 at = pons__odom_at(b, b->scan.stamp_ns);
     pons__localizer_correct(b->localizer, &b->scan, at);
     // Where the robot was when it looked: now, less the motion since then.
     const pons_pose2 since = pons_pose_between(b->state.odom_from_base, at);
@@ -245,6 +245,7 @@ void pons__body_poll(pons_body *b)
     if (due(b->robot_ns, &b->control_due_ns, PONS__CONTROL_NS)) {
         control(b);
         pons__body_tell_senses(b);
+        pons__body_tell_sees(b);
     }
     const bool planning = pons__nav_think(b->nav, THINK_CELLS);
     if (b->planning && !planning) {

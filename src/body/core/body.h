@@ -7,7 +7,8 @@
 //   link_messages.c   what clients say, and who is in control; link_clients.c: who is connected
 //   goals.c      the goal protocol and the life of a goal; goal_reports.c: what others see of it
 //   stop_reset.c   stop, reset, set_pose and steer over a link: when they are answered
-//   telemetry.c  what is told to everybody; path_and_scan.c, sensor_streams.c: the way, the scan, odometry, to who asked
+//   telemetry.c  what is told to everybody; path_and_scan.c, sensor_streams.c, sight_reports.c: the way, the scan,
+//   odometry, what is seen, to who asked
 //   restart.c       what the last body left
 //   latch_thread.c      the latch thread, which writes what outlives the process
 //   body_process.c, stop_socket.c   threads and sockets around the core
@@ -54,6 +55,7 @@ typedef struct pons__client {
     bool laser;               // and the scan as it was measured
     bool senses;              // wants what the robot senses,
     uint64_t scans_reported;  // and has been told so many scans
+    bool sees;                // wants what the simulated detector finds
     int64_t pid;
     char name[64];
     int64_t since_host_ns; // of the connection
@@ -178,6 +180,7 @@ struct pons_body {
     int64_t telemetry_due_ns; // robot time, or host time when threaded
     int64_t view_due_ns;      // the same
     int64_t senses_due_ns;    // host time
+    int64_t sight_ns;         // stamp of the last that observers were told
     int64_t save_due_ns;      // robot time
     int64_t rate_host_ns, rate_robot_ns;
     double realtime;

@@ -147,6 +147,7 @@ static void on_hello(pons_body *b, pons__client *c, const pons_message *msg)
     c->view = hello->view;
     c->laser = hello->laser;
     c->senses = hello->senses;
+    c->sees = hello->sees;
     c->tree_id = 0;
     int64_t epoch = 0;
     if (controls) {

@@ -5,6 +5,7 @@
 // merged (config_file.h). check reads each as its user does; a fault is one line with file, line and column. Exit: 0 clean, 2 a fault.
 #include "app/fleet/fleet.h"
 #include "app/notify/notify.h"
+#include "app/sight/sight.h"
 #include "app/workspace/onboarded_workspace.h"
 #include "cli/agent/agent_cli.h"
 #include "cli/cli.h"
@@ -165,6 +166,12 @@ static int notify(cli *c, const char *path, pons_error *err)
     return app_notify_check(&c->app, err);
 }
 
+static int sight(cli *c, const char *path, pons_error *err)
+{
+    pons_autovalue v = NULL;
+    return app_sight_config(&c->app, &v, err);
+}
+
 static const file_row files[] = {
     {"kernel.yaml",
      {"config/kernel.yaml"},
@@ -195,6 +202,11 @@ static const file_row files[] = {
      true,
      "who is told when the robot needs a person",
      notify},
+    {"sight.yaml",
+     {"config/sight.yaml"},
+     true,
+     "who looks for things, and how they are remembered",
+     sight},
     {"config.json", {"config.json"}, false, "which robot this workspace has", robot, true},
     {"mcp.json", {"mcp.json", "config/mcp.json"}, false, "servers of tools", servers},
     {"fleet.yaml", {"fleet.yaml"}, false, "robots and the map of a fleet", fleet, true},

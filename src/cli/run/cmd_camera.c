@@ -65,7 +65,8 @@ static int draw(cli *c, const pons_value *world, const char *driver, const char 
     pons_error none = PONS_ERROR_INIT;
     void *self = NULL;
     int rc = app_driver(driver, &robot, err);
-    if (rc == PONS_OK && (!pons_robot_cameras(robot) || !robot->restore)) {
+    if (rc == PONS_OK &&
+        (!pons_robot_cameras(robot) || !pons_robot_cameras(robot)->take || !robot->restore)) {
         return pons_error_set(err, PONS_EUNSUPPORTED, "camera", "driver %s draws no pictures",
                               driver);
     }

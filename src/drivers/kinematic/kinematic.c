@@ -250,6 +250,7 @@ static int kinematic_step(void *self, int64_t dt_ns, pons_error *err)
         }
     }
     pons__sim_publish(&k->sim, k->pose);
+    pons__sim_look(&k->sim, k->pose);
     pthread_mutex_unlock(&k->sim.step_lock);
     return PONS_OK;
 }
@@ -293,6 +294,12 @@ static int kinematic_spawn(void *self, const pons_value *what, pons_error *err)
     kinematic *k = self;
     pons__obstacle o;
     bool removed = false;
+    pthread_mutex_lock(&k->sim.step_lock);
+    const int object = pons__sim_move_object(&k->sim, what, err);
+    pthread_mutex_unlock(&k->sim.step_lock);
+    if (object != PONS_ENOTFOUND) {
+        return object < 0 ? object : PONS_OK;
+    }
     int rc = pons__sim_spawn_parse(&k->sim, what, &o, &removed, err);
     if (rc < 0) {
         return rc;
@@ -303,6 +310,9 @@ static int kinematic_spawn(void *self, const pons_value *what, pons_error *err)
     pthread_mutex_unlock(&k->sim.step_lock);
     return rc < 0 ? rc : PONS_OK;
 }
+
+static const pons_robot_camera_ops camera_ops = {.abi = PONS_ROBOT_CAMERA_ABI,
+                                                 .see = pons__sim_see};
 
 const pons_robot_ops pons_robot_kinematic = {
     .abi = PONS_ROBOT_ABI,
@@ -322,4 +332,5 @@ const pons_robot_ops pons_robot_kinematic = {
     .spawn = kinematic_spawn,
     .set_battery = pons__sim_set_battery,
     .truth = pons__sim_truth,
+    .cameras = &camera_ops,
 };

@@ -54,6 +54,8 @@ typedef struct mujoco {
         int n_obstacles;
     } at;
     pons__mj_arm arm;
+    int object_body
+        [PONS__SIM_OBJECTS_MAX]; // of the sim's objects; -1: it is not in the model /* const */
     pons_camera_caps cameras[PONS_ROBOT_CAMERAS]; /* const */
     int n_cameras;                                /* const */
     pons__mj_eyes *eyes;                          // of who takes pictures
@@ -197,8 +199,10 @@ static int mujoco_take(void *self, const char *name, bool depth, pons_picture_ra
     }
     return m->take.rc;
 }
-static const pons_robot_camera_ops camera_ops = {
-    .abi = PONS_ROBOT_CAMERA_ABI, .list = mujoco_cameras, .take = mujoco_take};
+static const pons_robot_camera_ops camera_ops = {.abi = PONS_ROBOT_CAMERA_ABI,
+                                                 .list = mujoco_cameras,
+                                                 .take = mujoco_take,
+                                                 .see = pons__sim_see};
 
 static void mujoco_close(void *self)
 {
@@ -500,6 +504,11 @@ static int mujoco_open(const pons_value *world, const pons_value *config, void *
         m->n_cameras = pons__mj_cameras(world, m->cameras, PONS_ROBOT_CAMERAS);
         rc = load_world(m, world, err);
     }
+    for (int i = 0; rc == PONS_OK && i < m->sim.p.n_objects; i++) {
+        char name[96];
+        snprintf(name, sizeof name, "object:%s", m->sim.p.objects[i].id);
+        m->object_body[i] = mj_name2id(m->model, mjOBJ_BODY, name);
+    }
     if (rc < 0) {
         mujoco_close(m);
         return rc;
@@ -618,6 +627,18 @@ static void advance(mujoco *m)
     }
 }
 
+// A thing of the model is where its body is.
+static void look(mujoco *m)
+{
+    for (int i = 0; i < m->sim.p.n_objects; i++) {
+        if (m->object_body[i] >= 0) {
+            memcpy(m->sim.v.objects_at[i], m->data->xpos + 3 * m->object_body[i],
+                   sizeof m->sim.v.objects_at[i]);
+        }
+    }
+    pons__sim_look(&m->sim, true_pose(m));
+}
+
 static int mujoco_step(void *self, int64_t dt_ns, pons_error *err)
 {
     mujoco *m = self;
@@ -632,6 +653,7 @@ static int mujoco_step(void *self, int64_t dt_ns, pons_error *err)
         m->owed_ns -= m->steps_to_do * m->timestep_ns;
         if (guarded(m, advance) && !pons__sim_get_fault(m)) {
             publish(m);
+            look(m);
         }
         fault = pons__sim_get_fault(m);
     }
@@ -803,11 +825,32 @@ static int mujoco_restore(void *self, const pons_value *saved, pons_error *err)
     return rc;
 }
 
+// The model's body follows the object; a free one, as loose things are.
+static int move_object(mujoco *m, const pons_value *what, pons_error *err)
+{
+    const int i = pons__sim_move_object(&m->sim, what, err);
+    const int body = i < 0 ? -1 : m->object_body[i];
+    const int joint = body < 0 ? -1 : m->model->body_jntadr[body];
+    if (joint >= 0 && m->model->jnt_type[joint] == mjJNT_FREE) {
+        memcpy(m->data->qpos + m->model->jnt_qposadr[joint], m->sim.v.objects_at[i],
+               sizeof m->sim.v.objects_at[i]);
+        mju_zero(m->data->qvel + m->model->jnt_dofadr[joint], 6);
+        mj_kinematics(m->model, m->data);
+    }
+    return i;
+}
+
 static int mujoco_spawn(void *self, const pons_value *what, pons_error *err)
 {
     mujoco *m = self;
     pons__obstacle o;
     bool removed = false;
+    pthread_mutex_lock(&m->sim.step_lock);
+    const int object = move_object(m, what, err);
+    pthread_mutex_unlock(&m->sim.step_lock);
+    if (object != PONS_ENOTFOUND) {
+        return object < 0 ? object : PONS_OK;
+    }
     int rc = pons__sim_spawn_parse(&m->sim, what, &o, &removed, err);
     if (rc < 0) {
         return rc;

@@ -72,6 +72,17 @@ static pons_value *save_obstacles(const pons__sim_vars *v)
     return list;
 }
 
+static pons_value *save_sight(const pons__sim *s)
+{
+    pons_value *places = json_array();
+    for (int i = 0; places && i < s->p.n_objects; i++) {
+        places = append(places, pons__sim_save_reals(s->v.objects_at[i], 3));
+    }
+    return pons__sim_whole(pons_object("next_ns", json_integer(s->v.next_sight_ns), "rand",
+                                       save_rand(&s->v.sight_rand), "objects", places, NULL),
+                           3);
+}
+
 pons_value *pons__sim_save(const pons__sim *s, const char *driver)
 {
     const pons__sim_vars *v = &s->v;
@@ -95,7 +106,12 @@ pons_value *pons__sim_save(const pons__sim *s, const char *driver)
                     "twist", pons__sim_save_reals(twist, 2),                                 //
                     "rand", save_rand(&v->rand),                                             //
                     "obstacles", save_obstacles(v), NULL);
-    return pons__sim_whole(all, 16);
+    all = pons__sim_whole(all, 16);
+    if (all && s->p.sight.period_ns && json_object_set_new(all, "sight", save_sight(s))) {
+        pons_value_unref(all);
+        return NULL;
+    }
+    return all;
 }
 
 bool pons__sim_load_pose(const pons_value *v, pons_pose2 *ret)
@@ -148,6 +164,24 @@ static bool load_obstacles(const pons__sim *s, const pons_value *list, pons__sim
     return true;
 }
 
+// A state from before its world had a detector has nothing of it: the detector begins as the world has it.
+static bool load_sight(const pons__sim *s, const pons_value *v, pons__sim_vars *ret)
+{
+    const pons_value *places = pons_get(v, "objects");
+    ret->next_sight_ns = pons_get_int(v, "next_ns", 0);
+    ret->sight_rand = s->v.sight_rand;
+    memcpy(ret->objects_at, s->v.objects_at, sizeof ret->objects_at);
+    if (!v || !s->p.sight.period_ns) {
+        return true;
+    }
+    bool good = json_array_size(places) == (size_t)s->p.n_objects &&
+                load_rand(pons_get(v, "rand"), &ret->sight_rand);
+    for (int i = 0; good && i < s->p.n_objects; i++) {
+        good = pons__sim_load_reals(json_array_get(places, (size_t)i), ret->objects_at[i], 3);
+    }
+    return good;
+}
+
 int pons__sim_load(pons__sim *s, const pons_value *saved, const char *driver, pons_error *err)
 {
     if (strcmp(pons_get_str(saved, "driver", ""), driver) != 0 ||
@@ -178,7 +212,8 @@ int pons__sim_load(pons__sim *s, const pons_value *saved, const char *driver, po
                       pons__sim_load_reals(pons_get(saved, "cov"), v.cov, 9) &&
                       pons__sim_load_reals(pons_get(saved, "twist"), twist, 2) &&
                       load_rand(pons_get(saved, "rand"), &v.rand) &&
-                      load_obstacles(s, pons_get(saved, "obstacles"), &v);
+                      load_obstacles(s, pons_get(saved, "obstacles"), &v) &&
+                      load_sight(s, pons_get(saved, "sight"), &v);
     if (!good) {
         return pons_error_set(err, PONS_EINVAL, s->module,
                               "cannot restore: the saved state is damaged");
@@ -192,5 +227,8 @@ int pons__sim_load(pons__sim *s, const pons_value *saved, const char *driver, po
     pons_scan none; // what was seen before belongs to another time
     memset(&none, 0, sizeof none);
     pons__seqlock_write(&s->scan, &none);
+    pons_robot_sight nothing;
+    memset(&nothing, 0, sizeof nothing);
+    pons__seqlock_write(&s->sight, &nothing);
     return PONS_OK;
 }

@@ -17,6 +17,8 @@
 #define ODOM_YAW_STD_PER_M   0.01
 #define ODOM_YAW_STD_PER_RAD 0.02
 
+static const uint64_t SIGHT_SALT = 0x7369676874000000ull;
+
 // Whoever presses on a wall loses it now and then for some steps; that is no new bump.
 static const int64_t CONTACT_GAP_NS = 300 * PONS_NS_PER_MS;
 
@@ -30,12 +32,17 @@ int pons__sim_init(pons__sim *s, const char *module, const pons_value *world,
     }
     pthread_mutex_init(&s->step_lock, NULL);
     if (!pons__seqlock_init(&s->state, sizeof(pons__published)) ||
-        !pons__seqlock_init(&s->scan, sizeof(pons_scan))) {
+        !pons__seqlock_init(&s->scan, sizeof(pons_scan)) ||
+        !pons__seqlock_init(&s->sight, sizeof(pons_robot_sight))) {
         return pons_error_set(err, PONS_ENOMEM, module, "cannot publish the robot's state");
     }
 
     pons__sim_vars *v = &s->v;
     pons_rand_seed(&v->rand, s->p.seed);
+    pons_rand_seed(&v->sight_rand, s->p.seed ^ SIGHT_SALT);
+    for (int i = 0; i < s->p.n_objects; i++) {
+        memcpy(v->objects_at[i], s->p.objects[i].at, sizeof v->objects_at[i]);
+    }
     v->battery_pct = s->p.battery.initial_pct;
     v->odom_scale = pons_rand_normal(&v->rand, 1.0, s->p.odometry.scale_std);
     v->odom_yaw_scale = pons_rand_normal(&v->rand, 1.0, s->p.odometry.yaw_scale_std);
@@ -49,6 +56,7 @@ void pons__sim_fini(pons__sim *s)
     if (!s->module) {
         return;
     }
+    pons__seqlock_fini(&s->sight);
     pons__seqlock_fini(&s->scan);
     pons__seqlock_fini(&s->state);
     if (s->p.boxes) { // the lock exists once the parameters do

@@ -18,10 +18,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { PONS__SIM_OBSTACLES_MAX = 16, PONS__SIM_ID_MAX = 64 };
-#define PONS__SIM_LIDAR_Z_M         0.18 // an obstacle lower than this blocks the way but is not seen
-#define PONS__SIM_OBSTACLE_HEIGHT_M 0.5  // unless `spawn` says otherwise
-#define PONS__SIM_CONTACT_YAW_RAD   0.35 // the charger's contacts touch only when about aligned
+enum { PONS__SIM_OBSTACLES_MAX = 16, PONS__SIM_ID_MAX = 64, PONS__SIM_OBJECTS_MAX = 256 };
+#define PONS__SIM_LIDAR_Z_M          0.18 // an obstacle lower than this blocks the way but is not seen
+#define PONS__SIM_OBSTACLE_HEIGHT_M  0.5  // unless `spawn` says otherwise
+#define PONS__SIM_FURNITURE_HEIGHT_M 0.75 // as high as it is where the world does not say
+#define PONS__SIM_CONTACT_YAW_RAD    0.35 // the charger's contacts touch only when about aligned
 
 typedef struct pons__sim_params { // a world and a config, checked; constant after open
     char world[PONS__SIM_ID_MAX]; // its name
@@ -41,10 +42,20 @@ typedef struct pons__sim_params { // a world and a config, checked; constant aft
         double scale_std, yaw_scale_std; // of the run's constant errors, relative
         double noise_m, noise_rad;       // 1 sigma after 1 m, after 1 rad; grows with the root
     } odometry;
+    struct { // of the simulated detector; period_ns 0: there is none
+        int64_t period_ns;
+        double height_m, fov_rad, near_m, far_m, miss, false_alarm, noise_m;
+    } sight;
+    struct pons__sim_object { // of the world
+        char id[PONS__SIM_ID_MAX], label[PONS__SIM_ID_MAX], identity[PONS__SIM_ID_MAX];
+        double at[3]; // where the world has it, in map
+    } *objects;       // (n_objects)
+    int n_objects;
     pons_pose2 start, charger; // in map
     double contact_m;
     uint64_t seed;
     pons_box2 *boxes; // (n_boxes) the static map
+    double *heights;  // (n_boxes) up to which they hide what is behind them; walls: INFINITY
     int n_boxes;
 } pons__sim_params;
 
@@ -65,7 +76,7 @@ typedef struct pons__published { // what one sequence lock carries
 } pons__published;
 
 typedef struct pons__sim_vars { // the shared state that a saved world carries
-    int64_t time_ns, next_scan_ns;
+    int64_t time_ns, next_scan_ns, next_sight_ns;
     double battery_pct;
     bool charge_wanted; // a copy of the atomic of that name, for saving
     bool on_charger;
@@ -75,18 +86,19 @@ typedef struct pons__sim_vars { // the shared state that a saved world carries
     double odom_scale, odom_yaw_scale;
     double cov[9];
     pons_twist2 twist;
-    pons_rand rand;
+    pons_rand rand, sight_rand; // the second: what is seen changes nothing else
     pons__obstacle obstacles[PONS__SIM_OBSTACLES_MAX];
+    double objects_at[PONS__SIM_OBJECTS_MAX][3]; // (n_objects) in map
 } pons__sim_vars;
 
 typedef struct pons__sim {
-    pons__sim_params p;         /* const */
-    const char *module;         /* const */
-    pthread_mutex_t step_lock;  // step, spawn, set_battery, save, restore
-    pons__seqlock state, scan;  // written under step_lock, read by anyone
-    _Atomic uint64_t cmd;       // two floats: v [m/s], w [rad/s]
-    _Atomic bool charge_wanted; // charge(); falls when the charger's contacts part
-    _Atomic int64_t time_ns;    // robot clock, as published
+    pons__sim_params p;               /* const */
+    const char *module;               /* const */
+    pthread_mutex_t step_lock;        // step, spawn, set_battery, save, restore
+    pons__seqlock state, scan, sight; // written under step_lock, read by anyone
+    _Atomic uint64_t cmd;             // two floats: v [m/s], w [rad/s]
+    _Atomic bool charge_wanted;       // charge(); falls when the charger's contacts part
+    _Atomic int64_t time_ns;          // robot clock, as published
     _Atomic(const char *) fault;
     char fault_text[256]; // written once, before `fault` points here
     pons__sim_vars v;     /* [step_lock] */
@@ -126,6 +138,12 @@ int pons__sim_spawn_parse(const pons__sim *s, const pons_value *what, pons__obst
 int pons__sim_spawn_place(pons__sim *s, const pons__obstacle *o, bool removed, int cap,
                           pons_error *err);
 
+// What the simulated detector finds from there, when it is due; after the state of the same moment.
+void pons__sim_look(pons__sim *s, pons_pose2 truth);
+// {id, x, y, height?} whose id is an object's: it is there now, `height` its middle's. Its index; PONS_ENOTFOUND: no object is meant, and
+// err is as it was; PONS_EINVAL.
+int pons__sim_move_object(pons__sim *s, const pons_value *what, pons_error *err);
+
 // The shared part of a saved world, and back. load leaves *s as it was on failure.
 pons_value *pons__sim_save(const pons__sim *s, const char *driver); // NULL: no memory
 int pons__sim_load(pons__sim *s, const pons_value *saved, const char *driver, pons_error *err);
@@ -142,6 +160,7 @@ void pons__sim_caps(void *self, pons_robot_caps *ret);
 int64_t pons__sim_time_ns(void *self);
 void pons__sim_read(void *self, pons_robot_state *ret);
 bool pons__sim_scan(void *self, pons_scan *ret);
+bool pons__sim_see(void *self, pons_robot_sight *ret);
 void pons__sim_write_velocity(void *self, pons_twist2 cmd_in_base);
 int pons__sim_charge(void *self, bool on, pons_error *err);
 const char *pons__sim_get_fault(void *self);

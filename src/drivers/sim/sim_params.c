@@ -3,6 +3,7 @@
 // World files are checked against their schema by whoever loads them (pons_world_load), but a
 // driver can be opened with any value, so what would make it misbehave is checked again here.
 #include "drivers/sim/sim.h"
+#include "pons/buf.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,8 +13,12 @@
 void pons__sim_params_fini(pons__sim_params *p)
 {
     free(p->boxes);
+    free(p->heights);
+    free(p->objects);
     p->boxes = NULL;
-    p->n_boxes = 0;
+    p->heights = NULL;
+    p->objects = NULL;
+    p->n_boxes = p->n_objects = 0;
 }
 
 static bool positive(double v)
@@ -185,7 +190,8 @@ static const char *read_boxes(pons__sim_params *p, const pons_value *world)
         return "map.boxes must be a list";
     }
     p->boxes = calloc(n ? n : 1, sizeof *p->boxes);
-    if (!p->boxes) {
+    p->heights = calloc(n ? n : 1, sizeof *p->heights);
+    if (!p->boxes || !p->heights) {
         return "too many boxes for the memory";
     }
     for (size_t i = 0; i < n; i++) {
@@ -199,8 +205,63 @@ static const char *read_boxes(pons__sim_params *p, const pons_value *world)
             !positive(box.sy)) {
             return "map.boxes need x, y and sizes sx, sy > 0";
         }
+        const bool wall = strcmp(pons_get_str(b, "kind", "wall"), "wall") == 0;
+        p->heights[p->n_boxes] =
+            pons_get_num(b, "height_m", wall ? INFINITY : PONS__SIM_FURNITURE_HEIGHT_M);
         p->boxes[p->n_boxes++] = box;
     }
+    return NULL;
+}
+
+static const char *read_objects(pons__sim_params *p, const pons_value *world)
+{
+    const pons_value *all = pons_get(world, "objects");
+    const size_t n = json_array_size(all);
+    p->objects = calloc(n ? n : 1, sizeof *p->objects);
+    if (!p->objects) {
+        return "too many objects for the memory";
+    }
+    pons_each(o, all) {
+        struct pons__sim_object *to = &p->objects[p->n_objects];
+        if (pons_get_bool(o, "fixed", false) || p->n_objects == PONS__SIM_OBJECTS_MAX) {
+            continue; // a surface: the map has it
+        }
+        snprintf(to->id, sizeof to->id, "%s", pons_get_str(o, "id", ""));
+        pons_utf8_copy(to->label, sizeof to->label, pons_get_str(o, "class", "thing"));
+        snprintf(to->identity, sizeof to->identity, "%s", pons_get_str(o, "tag", ""));
+        for (size_t i = 0; i < 3; i++) {
+            to->at[i] = json_number_value(json_array_get(pons_get(o, "position"), i));
+        }
+        p->n_objects++;
+    }
+    return NULL;
+}
+
+static const char *read_sight(pons__sim_params *p, const pons_value *world)
+{
+    const pons_value *v = pons_get(world, "sight");
+    if (!v) {
+        return NULL;
+    }
+    const double hz = pons_get_num(v, "hz", 2.0), fov_deg = pons_get_num(v, "fov_deg", 90.0);
+    p->sight.height_m = pons_get_num(v, "height_m", 1.0);
+    p->sight.near_m = pons_get_num(v, "near_m", 0.3);
+    p->sight.far_m = pons_get_num(v, "range_m", 4.0);
+    p->sight.miss = pons_get_num(v, "miss", 0.0);
+    p->sight.false_alarm = pons_get_num(v, "false_alarm", 0.0);
+    p->sight.noise_m = pons_get_num(v, "noise_m", 0.0);
+    if (!positive(hz) || hz > 1000.0 || !positive(fov_deg) || fov_deg > 360.0 ||
+        !not_negative(p->sight.height_m) || !not_negative(p->sight.near_m) ||
+        !isfinite(p->sight.far_m) || p->sight.far_m <= p->sight.near_m) {
+        return "sight needs hz > 0, fov_deg 0 to 360, and range_m above near_m ≥ 0";
+    }
+    if (!not_negative(p->sight.miss) || p->sight.miss > 1.0 ||
+        !not_negative(p->sight.false_alarm) || p->sight.false_alarm > 1.0 ||
+        !not_negative(p->sight.noise_m)) {
+        return "sight.miss and false_alarm must be 0 to 1, noise_m ≥ 0";
+    }
+    p->sight.fov_rad = fov_deg * M_PI / 180.0;
+    p->sight.period_ns = llround(1e9 / hz);
     return NULL;
 }
 
@@ -211,7 +272,8 @@ int pons__sim_params_init(pons__sim_params *p, const char *module, const pons_va
     const char *bad = NULL; // what is wrong, by its key
     (void)((bad = read_robot(p, world)) || (bad = read_battery(p, world, config)) ||
            (bad = read_lidar(p, world)) || (bad = read_odometry(p, world)) ||
-           (bad = read_places(p, world, config)) || (bad = read_boxes(p, world)));
+           (bad = read_places(p, world, config)) || (bad = read_boxes(p, world)) ||
+           (bad = read_objects(p, world)) || (bad = read_sight(p, world)));
     if (bad) {
         pons__sim_params_fini(p);
         pons_error_set(err, PONS_EINVAL, module, "bad world: %s", bad);

@@ -78,7 +78,8 @@ static int put_item(sq *s, const pons_item_row *row, pons_error *err)
 {
     old_item old;
     int rc = find_old(s, row->ns, row->key, &old, err);
-    if (!rc && old.iid) {
+    const bool same_words = !rc && old.iid && strcmp(old.words, row->words) == 0;
+    if (!rc && old.iid && !same_words) {
         rc = drop_words(s, old.iid, old.words, err);
     }
     sqlite3_stmt *st = rc ? NULL : pons__sql(&s->w, old.iid ? SQL_ITEM_SET : SQL_ITEM_ADD, err);
@@ -104,7 +105,7 @@ static int put_item(sq *s, const pons_item_row *row, pons_error *err)
     }
     rc = pons__sql_run(&s->w, st, err);
     const int64_t iid = old.iid ? old.iid : sqlite3_last_insert_rowid(s->w.db);
-    return rc ? rc : put_words(s, iid, row->words, err);
+    return rc || same_words ? rc : put_words(s, iid, row->words, err);
 }
 
 static int touch_item(sq *s, const pons_item_row *row, pons_error *err)

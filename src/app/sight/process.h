@@ -1,0 +1,29 @@
+// process.h - the process `pons sight`: what its sources of detections share.
+//
+// A source is whoever has detections: the simulated detector is one (sight.c, `hear`), whose detections come with the body's
+// reports. A detector of pictures is another: it hears the same link for poses, has a descriptor of its own in `wait_for_news`
+// and a turn in `round`, and ends where the simulated one does, in sight_tell.
+#pragma once
+
+#include "app/sight/sight.h"
+#include "pons/link.h"
+#include "sight/walls.h"
+
+typedef struct sight {
+    const app_context *c;
+    const volatile sig_atomic_t *quit;
+    pons_clock clock;
+    pons_value *config;
+    pons_store store;
+    pons_object_memory *memory; // NULL: no body has been heard of yet
+    pons_value *world;          // of the body
+    pons__walls walls;
+    char world_id[32]; // as its hello says
+    char boot_id[64];
+    pons_link *link;                     // NULL: no body is there
+    int64_t save_due_ms, connect_due_ms; // host
+    int64_t told_ms;                     // when something was told that is wrong; host
+} sight;
+
+// Detections of a view go into the memory; what is wrong with them is a line in the log, one a minute.
+void sight_tell(sight *s, pons_object_view *view, const pons_detection *found, size_t n);

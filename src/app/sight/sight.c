@@ -1,0 +1,235 @@
+// sight.c - `pons sight`: hears the body, tells the memory, writes it.
+//
+//     body --sees--> view, detections --sight_tell--> memory --every second, what is due--> the store
+//
+// It only observes: the body needs it for nothing, and neither does the brain, which reads the store. It may be killed at
+// any time; the next one goes on with what was written (pons/object_memory.h).
+#include "app/sight/process.h"
+#include "app/workspace/which_robot.h"
+#include "app/workspace/workspace_scope.h"
+#include "pons/link_message.h"
+#include "pons/link_report.h"
+#include "sight/simulated_view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+enum { SAVE_MS = 1000, CONNECT_MS = 500, TELL_MS = 60000 };
+
+void app_objects_space(const app_context *c, char ret[64])
+{
+    app_own_space(c, "pons-objects", ret);
+}
+
+int app_sight_config(const app_context *c, pons_value **ret, pons_error *err)
+{
+    return app_yaml(c, "config/sight.yaml", "schemas/sight.json", ret, err);
+}
+
+size_t app_sight_detectors(const pons_value *config, const pons_value *world)
+{
+    size_t n = 0;
+    pons_each(d, pons_get(config, "detectors")) {
+        n += strcmp(pons_get_str(d, "name", ""), "sim") != 0 || pons_get(world, "sight");
+    }
+    return n;
+}
+
+// ---- the memory ---------------------------------------------------------------------------------
+
+static void tell(sight *s, const char *what)
+{
+    const int64_t now = pons_now_ms(&s->clock);
+    if (!s->told_ms || now - s->told_ms >= TELL_MS) {
+        s->told_ms = now;
+        app_tell(s->c, "pons: sight: %s", what);
+    }
+}
+
+void sight_tell(sight *s, pons_object_view *view, const pons_detection *found, size_t n)
+{
+    pons_object_seen seen;
+    pons_error err = PONS_ERROR_INIT;
+    if (!s->memory) {
+        return;
+    }
+    view->clear = pons__walls_clear;
+    view->user = &s->walls;
+    if (pons_object_memory_put(s->memory, view, found, n, &seen, &err) < 0) {
+        tell(s, err.message);
+    } else if (seen.refused) {
+        tell(s, seen.why);
+    }
+}
+
+static void save(sight *s, bool all)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const int64_t now = pons_now_ms(&s->clock);
+    if (!s->memory || (!all && now < s->save_due_ms)) {
+        return;
+    }
+    s->save_due_ms = now + SAVE_MS;
+    if (pons_object_memory_save(s->memory, all, &err) < 0) {
+        tell(s, err.message); // it is kept, and written with the next
+    }
+}
+
+// Of a body in another world the walls, the zones and the things are others.
+static int open_memory(sight *s, const char *world_id, pons_error *err)
+{
+    char space[64];
+    pons_autovalue body = app_robot_reported(s->c);
+    const char *world = app_robot_world(body);
+    if (s->memory && strcmp(s->world_id, world_id) == 0) {
+        return PONS_OK;
+    }
+    save(s, true);
+    pons_object_memory_close(s->memory);
+    pons__walls_fini(&s->walls);
+    pons_value_unref(s->world);
+    s->memory = NULL;
+    s->world = NULL;
+    int rc = world ? app_world(world, &s->world, err)
+                   : app_lacks(err, "the body does not say which world it is in");
+    rc = rc < 0 ? rc : pons__walls_init(&s->walls, s->world, err);
+    app_objects_space(s->c, space);
+    const pons_object_memory_options o = {.items = {.store = s->store, .clock = s->clock},
+                                          .ns = space,
+                                          .config = s->config,
+                                          .zones = pons_get(s->world, "zones"),
+                                          .objects = pons_get(s->world, "objects")};
+    rc = rc < 0 ? rc : pons_object_memory_open(&o, &s->memory, err);
+    snprintf(s->world_id, sizeof s->world_id, "%s", world_id);
+    return rc;
+}
+
+// ---- the body -----------------------------------------------------------------------------------
+
+static void connect_body(sight *s)
+{
+    pons_error none = PONS_ERROR_INIT;
+    const int64_t now = pons_now_ms(&s->clock);
+    const pons_message hello = {
+        .type = PONS_MESSAGE_HELLO,
+        .as.hello = {
+            .protocol = PONS_LINK_PROTOCOL, .role = "observer", .name = "sight", .sees = true}};
+    if (s->link || now < s->connect_due_ms) {
+        return;
+    }
+    s->connect_due_ms = now + CONNECT_MS;
+    if (app_body_link(s->c, &s->link, &none) < 0) {
+        s->link = NULL;
+    } else if (pons_message_send(s->link, &hello, &none) < 0) {
+        pons_link_close(s->link);
+        s->link = NULL;
+    }
+}
+
+static void on_sees(sight *s, const pons_report_sees *r)
+{
+    pons__simulated_view v;
+    if (pons__simulated_view_of(r, "sim", s->boot_id, pons_wall_ms(&s->clock), &v)) {
+        sight_tell(s, &v.view, v.found, v.n);
+    }
+}
+
+static int hear(sight *s, pons_error *err)
+{
+    pons_value *msg = NULL;
+    int rc = 0;
+    while (s->link && (rc = pons_link_recv(s->link, &msg, err)) > 0) {
+        pons_report r;
+        const bool whole = pons_report_decode(msg, &r, NULL) == PONS_OK;
+        int opened = PONS_OK;
+        if (whole && r.type == PONS_REPORT_HELLO) {
+            snprintf(s->boot_id, sizeof s->boot_id, "%s", r.as.hello.boot_id);
+            opened = open_memory(s, r.as.hello.world_id, err);
+        } else if (whole && r.type == PONS_REPORT_SEES) {
+            on_sees(s, &r.as.sees);
+        }
+        pons_report_clear(&r);
+        pons_value_unref(msg);
+        if (opened < 0) {
+            return opened;
+        }
+    }
+    if (s->link && rc < 0 && rc != PONS_EPROTOCOL) { // it has gone
+        save(s, true);
+        pons_link_close(s->link);
+        s->link = NULL;
+    }
+    return PONS_OK;
+}
+
+static void wait_for_news(const sight *s)
+{
+    struct pollfd p = {.fd = s->link ? pons_link_fd(s->link) : -1, .events = POLLIN};
+    poll(&p, 1, CONNECT_MS);
+}
+
+static int round_of(sight *s, pons_error *err)
+{
+    connect_body(s);
+    const int rc = hear(s, err);
+    save(s, false);
+    return rc;
+}
+
+// ---- the process --------------------------------------------------------------------------------
+
+static int be_the_only_one(const app_context *c, int *ret, pons_error *err)
+{
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/sight.lock", c->run_dir);
+    *ret = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (*ret < 0) {
+        return pons_error_set(err, PONS_EIO, "sight", "cannot open %.200s: %s", path,
+                              strerror(errno));
+    }
+    if (flock(*ret, LOCK_EX | LOCK_NB) < 0) {
+        return pons_error_set(err, PONS_EBUSY, "sight",
+                              "another process remembers for this workspace already");
+    }
+    return PONS_OK;
+}
+
+int app_sight_run(const app_context *c, const volatile sig_atomic_t *quit, pons_error *err)
+{
+    sight s = {.c = c, .quit = quit, .clock = pons_clock_real()};
+    int lock = -1;
+    int rc = app_workspace(c, true, err);
+    rc = rc < 0 ? rc : app_sight_config(c, &s.config, err);
+    rc = rc < 0 ? rc : be_the_only_one(c, &lock, err);
+    rc = rc < 0 ? rc : app_store(c, &s.store, err);
+    if (rc >= 0 && json_array_size(pons_get(s.config, "detectors")) == 0) {
+        app_tell(c, "pons: config/sight.yaml names no detector");
+        rc = APP_LACKING;
+    }
+    while (rc >= 0 && !*quit) {
+        pons_error why = PONS_ERROR_INIT;
+        if (round_of(&s, &why) < 0) {
+            tell(&s, why.message);
+            pons_link_close(s.link); // tried again, with the body
+            s.link = NULL;
+        }
+        wait_for_news(&s);
+    }
+    save(&s, true);
+    pons_link_close(s.link);
+    pons_object_memory_close(s.memory);
+    pons__walls_fini(&s.walls);
+    pons_value_unref(s.world);
+    pons_value_unref(s.config);
+    pons_store_close(&s.store);
+    if (lock >= 0) {
+        close(lock);
+    }
+    return rc;
+}

@@ -1,0 +1,48 @@
+// sight_child.c - `pons sight` beside a run: started with it, again after a death, ended with it.
+#include "app/sight/sight.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum { WAIT_FIRST_MS = 1000, WAIT_MOST_MS = 60000 };
+
+int app_sight_child_open(app_sight_child *s, const app_context *c, const char *world,
+                         pons_error *err)
+{
+    pons_autovalue config = NULL;
+    pons_autovalue loaded = NULL;
+    const char *store = getenv("PONS_STORE");
+    *s = (app_sight_child){.wait_ms = WAIT_FIRST_MS};
+    int rc = app_sight_config(c, &config, err);
+    rc = rc < 0 ? rc : app_world(world, &loaded, err);
+    // What is in this process's memory is not there for another one.
+    s->wanted = rc >= 0 && !(store && strncmp(store, "memory", 6) == 0) &&
+                app_sight_detectors(config, loaded) > 0;
+    return rc;
+}
+
+void app_sight_child_look(app_sight_child *s, const app_context *c, int64_t now_ms)
+{
+    const char *const argv[] = {"pons", "sight", "--for-run", "--workspace", c->workspace, NULL};
+    if (s->pid > 0 && waitpid(s->pid, NULL, WNOHANG) == s->pid) {
+        s->pid = 0;
+        s->again_ms = now_ms + s->wait_ms;
+        s->wait_ms = 2 * s->wait_ms < WAIT_MOST_MS ? 2 * s->wait_ms : WAIT_MOST_MS;
+    }
+    if (s->wanted && s->pid == 0 && now_ms >= s->again_ms) {
+        const pid_t pid = app_child_start(c, "sight.log", argv);
+        s->pid = pid > 0 ? pid : 0;
+        s->again_ms = now_ms + s->wait_ms;
+    }
+}
+
+void app_sight_child_end(app_sight_child *s)
+{
+    if (s->pid > 0) {
+        kill(s->pid, SIGTERM);
+        waitpid(s->pid, NULL, 0);
+        s->pid = 0;
+    }
+}
