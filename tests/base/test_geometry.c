@@ -65,9 +65,38 @@ static void no_box_is_lost_in_a_grid(void **state)
     }
 }
 
+static void what_hides_a_point(void **state)
+{
+    (void)state;
+    const pons_box2 boxes[] = {{2.0, 0.0, 0.3, 0.4, 2.0}, {5.0, 0.0, 0.0, 1.0, 1.0}};
+    const double wall[] = {INFINITY, INFINITY}, table[] = {0.75, 0.75};
+    const double eye[3] = {0.0, 0.0, 1.1};
+    static const struct {
+        double to[3];
+        size_t n;
+        bool behind_walls, over_tables;
+    } rows[] = {
+        {{1.0, 0.0, 0.5}, 1, true, true},   // before it
+        {{4.0, 0.0, 0.9}, 1, false, true},  // behind it: seen over what is lower than the line
+        {{4.0, 0.0, 0.1}, 1, false, false}, // and not where the line dips below it
+        {{4.0, 3.0, 0.1}, 1, true, true},   // past its end
+        {{2.0, 0.0, 0.8}, 1, true, true},   // on it
+        {{5.0, 0.2, 0.8}, 1, false, true},
+        {{5.0, 0.2, 0.8}, 2, false, true}, // on the second, with the first between
+        {{0.0, 0.0, 0.1}, 2, true, true},  // straight down
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(pons_boxes_clear(boxes, wall, rows[i].n, eye, rows[i].to),
+                         rows[i].behind_walls);
+        assert_int_equal(pons_boxes_clear(boxes, table, rows[i].n, eye, rows[i].to),
+                         rows[i].over_tables);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_polygon_contains_what_is_inside),
+                                       cmocka_unit_test(what_hides_a_point),
                                        cmocka_unit_test(no_box_is_lost_in_a_grid)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

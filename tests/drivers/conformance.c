@@ -887,6 +887,139 @@ static int left_out(const char *cases, const char *why)
     return 0;
 }
 
+// ---- the simulated detector ---------------------------------------------------------------------
+
+enum { LOOKS = 400 };
+
+typedef struct looks { // of a robot that stands
+    int apples, others, n;
+    double error_m; // of the apple's place, the root of the mean square
+} looks;
+
+// In the kitchen, the table with the apple ahead. Nothing but the time moves.
+static looks look_for(void *robot, double seconds)
+{
+    looks l = {0};
+    int64_t last = -1;
+    for (double t = 0.0; t < seconds; t += 0.05) {
+        pons_robot_sight s;
+        assert_int_equal(OPS->step(robot, 50 * PONS_NS_PER_MS, NULL), PONS_OK);
+        if (!pons_robot_see(OPS, robot, &s) || s.stamp_ns == last) {
+            continue;
+        }
+        last = s.stamp_ns;
+        l.n++;
+        for (int i = 0; i < s.n; i++) {
+            const double *at = s.found[i].position;
+            const double off = hypot(at[0] - 1.2, at[1] + 0.2);
+            assert_true(s.found[i].score > 0.0 && s.found[i].score <= 1.0);
+            if (strcmp(s.found[i].label, "apple") == 0 && off < 0.4) {
+                l.apples++;
+                l.error_m += off * off;
+            } else {
+                l.others++;
+            }
+        }
+    }
+    l.error_m = l.apples ? sqrt(l.error_m / l.apples) : 0.0;
+    return l;
+}
+
+static pons_value *sight_world(double miss, double false_alarm, double noise_m)
+{
+    pons_value *world = house_world();
+    json_object_set_new(world, "sight",
+                        pons_object("hz", json_real(20.0), "fov_deg", json_real(90.0), "range_m",
+                                    json_real(3.0), "height_m", json_real(1.1), "miss",
+                                    json_real(miss), "false_alarm", json_real(false_alarm),
+                                    "noise_m", json_real(noise_m), NULL));
+    return world;
+}
+
+static const pons_pose2 BEFORE_TABLE = {7.0, 6.4,
+                                        0.0}; // the apple is 1.2 m ahead, 0.2 m to the right
+
+static void test_sees_what_is_in_view(void **unused)
+{
+    (void)unused;
+    pons_autovalue blind = house_world();
+    pons_autovalue world = sight_world(0.0, 0.0, 0.0);
+    pons_robot_sight s;
+    void *robot = open_at(OPS, blind, BEFORE_TABLE, 1);
+    assert_int_equal(look_for(robot, 0.5).n, 0); // this world has no detector
+    OPS->close(robot);
+    robot = open_at(OPS, world, BEFORE_TABLE, 1);
+    assert_false(pons_robot_see(OPS, robot, &s)); // it has not looked yet
+    looks l = look_for(robot, 1.0);
+    assert_true(l.n >= 19 && l.n <= 21);
+    assert_int_equal(l.apples, l.n);
+    assert_int_equal(l.others, l.n); // the cup; the basket is beside the view
+    assert_true(l.error_m < 0.02);
+    pons_autovalue away = json_pack("{s:s,s:f,s:f}", "id", "apple_01", "x", 8.8, "y", 6.35);
+    assert_int_equal(OPS->spawn(robot, away, NULL), PONS_OK);
+    look_for(robot, 0.2);
+    l = look_for(robot, 0.5);
+    assert_int_equal(l.others, 2 * l.n); // it is seen there now, as the cup is
+    pons_autovalue back = json_pack("{s:s,s:f,s:f}", "id", "apple_01", "x", 8.2, "y", 6.2);
+    assert_int_equal(OPS->spawn(robot, back, NULL), PONS_OK);
+    pons_autovalue screen = json_pack("{s:s,s:f,s:f,s:f,s:f,s:f}", "id", "screen", "x", 7.5, "y",
+                                      6.4, "sx", 0.1, "sy", 1.6, "height", 2.0);
+    assert_int_equal(OPS->spawn(robot, screen, NULL), PONS_OK);
+    look_for(robot, 0.2);
+    assert_int_equal(look_for(robot, 0.5).apples, 0); // something stands before it
+    OPS->close(robot);
+    robot = open_at(OPS, world, (pons_pose2){7.0, 6.4, M_PI}, 1);
+    l = look_for(robot, 0.5);
+    assert_int_equal(l.apples + l.others, 0); // the other way
+    OPS->close(robot);
+}
+
+static void test_misses_and_is_wrong(void **unused)
+{
+    (void)unused;
+    pons_autovalue world = sight_world(0.2, 0.1, 0.05);
+    void *robot = open_at(OPS, world, BEFORE_TABLE, 3);
+    const looks l = look_for(robot, LOOKS / 20.0);
+    const double cups = l.others - 0.1 * LOOKS; // about: false alarms are among them
+    assert_int_equal(l.n, LOOKS);
+    assert_true(l.apples > 0.72 * LOOKS && l.apples < 0.9 * LOOKS);
+    assert_true(cups > 0.68 * LOOKS && cups < 0.92 * LOOKS);
+    assert_true(l.error_m > 0.05 && l.error_m < 0.25);
+    OPS->close(robot);
+}
+
+// What is seen changes nothing else, and goes on after a restore as it would have.
+static void test_sight_is_apart(void **unused)
+{
+    (void)unused;
+    pons_autovalue world = sight_world(0.2, 0.1, 0.05);
+    pons_autovalue blind = house_world();
+    pons_autovalue saved = NULL;
+    pons_robot_state a, b;
+    void *seeing = open_at(OPS, world, BEFORE_TABLE, 5),
+         *other = open_at(OPS, blind, BEFORE_TABLE, 5);
+    run_for(OPS, seeing, 2.0, 0.1, 0.3);
+    run_for(OPS, other, 2.0, 0.1, 0.3);
+    OPS->read(seeing, &a);
+    OPS->read(other, &b);
+    assert_memory_equal(&a, &b, sizeof a);
+    pons_autovalue moved = json_pack("{s:s,s:f,s:f}", "id", "cup_01", "x", 8.0, "y", 6.6);
+    assert_int_equal(OPS->spawn(seeing, moved, NULL), PONS_OK);
+    assert_int_equal(OPS->save(seeing, &saved, NULL), PONS_OK);
+    OPS->close(other);
+    other = open_at(OPS, world, BEFORE_TABLE, 99);
+    assert_int_equal(OPS->restore(other, saved, NULL), PONS_OK);
+    for (int i = 0; i < 40; i++) {
+        pons_robot_sight one = {0}, two = {0};
+        run_for(OPS, seeing, 0.05, 0.0, 0.1);
+        run_for(OPS, other, 0.05, 0.0, 0.1);
+        assert_int_equal(pons_robot_see(OPS, seeing, &one), pons_robot_see(OPS, other, &two));
+        assert_memory_equal(&one, &two, sizeof one);
+    }
+    OPS->close(seeing);
+    OPS->close(other);
+}
+
 int conformance_run(const driver_traits *driver)
 {
     static const struct CMUnitTest tests[] = {
@@ -909,6 +1042,8 @@ int conformance_run(const driver_traits *driver)
     // Of what only a simulated robot has, only one that the same seed repeats, and only one that is saved.
     static const struct CMUnitTest simulated[] = {
         cmocka_unit_test(test_battery_charges_on_the_charger),
+        cmocka_unit_test(test_sees_what_is_in_view),
+        cmocka_unit_test(test_misses_and_is_wrong),
     };
     static const struct CMUnitTest foreign[] = {
         cmocka_unit_test(test_charges_by_itself),
@@ -918,6 +1053,7 @@ int conformance_run(const driver_traits *driver)
     };
     static const struct CMUnitTest saved[] = {
         cmocka_unit_test(test_save_and_restore),
+        cmocka_unit_test(test_sight_is_apart),
         cmocka_unit_test(test_restore_refuses_damage),
         cmocka_unit_test(test_save_without_memory),
     };

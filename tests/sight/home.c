@@ -174,9 +174,10 @@ static void make(home *h, const char *path)
     }
     for (int i = 0; i < HOME_OBJECTS; i++) {
         home_object *o = &h->objects[i];
-        snprintf(o->label, sizeof o->label, "%s", labels[pons_rand_below(&h->rand, LABELS)]);
+        const char *label = labels[pons_rand_below(&h->rand, LABELS)];
+        snprintf(o->label, sizeof o->label, "%s", label);
         place(h, furniture, i, (int)pons_rand_below(&h->rand, (uint64_t)h->rooms));
-        snprintf(o->id, sizeof o->id, "%s%d", o->label, i);
+        snprintf(o->id, sizeof o->id, "%s%d", label, i);
     }
     write_world(h, &p, path);
 }

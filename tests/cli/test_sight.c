@@ -1,0 +1,100 @@
+// test_sight.c - `pons sight` beside a run, and `pons seen`: a robot in a world with a simulated detector drives to the
+// kitchen; what it saw is asked for while it runs, after the process that remembers was killed, and when all is over.
+#include "cli_bench.h"
+#include "unit.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The house with a detector, as worlds/seen.yaml of the workspace.
+static void put_world(bench *b)
+{
+    bench_shell("mkdir -p %s/worlds && sed -e 's/^lidar:/sight: {hz: 5, range_m: 4.5, miss: 0.2, "
+                "false_alarm: 0.02, noise_m: 0.05}\\n\\nlidar:/' -e '/^mjcf:/d' "
+                "%s/worlds/house.yaml > %s/worlds/seen.yaml",
+                b->workspace, PONS_SOURCE_DIR, b->workspace);
+}
+
+static pid_t sight_of(const proc *run, pid_t not )
+{
+    int64_t since = 0;
+    pid_t pid = 0;
+    while ((pid = bench_child(run->pid, "sight")) == 0 || pid == not ) {
+        bench_again(&since, "pons sight");
+    }
+    return pid;
+}
+
+static void await_seen(bench *b, const char *words)
+{
+    int64_t since = 0;
+    while (bench_run(b, words) != 0) {
+        bench_again(&since, words);
+    }
+}
+
+static void remembered(void **state)
+{
+    (void)state;
+    bench b;
+    proc run = {0}, p = {0};
+    bench_open(&b);
+    put_world(&b);
+    assert_int_equal(bench_run(&b, "seen cup"), 1); // and there is no store yet
+    bench_start(&b, &run, NULL,
+                "run --json --thread t --driver kinematic --seed 3 --speed 4 --world seen "
+                "'go to the kitchen' 'wait 60 seconds'");
+    const pid_t first = sight_of(&run, 0);
+    await_seen(&b, "seen cup --near kitchen --world seen");
+    bench_must_fail(&b, "sight", 3, "another process");
+    assert_int_equal(kill(first, SIGKILL), 0);
+    sight_of(&run, first); // the run has another one
+    await_seen(&b, "seen 苹果");
+    bench_signal(&run, SIGINT);
+    bench_finish(&run);
+    assert_int_equal(bench_child(run.pid, "sight"), 0); // it ended with its run
+    bench_free(&run);
+
+    pons_autovalue cup = NULL;
+    assert_int_equal(bench_run_json(&b, "seen mug --limit 1 --json", &cup), 0);
+    assert_string_equal(pons_get_str(cup, "zone", ""), "kitchen");
+    assert_true(pons_get_int(cup, "seen", 0) >= 2);
+    bench_start(&b, &p, NULL, "seen cup");
+    const char *line = bench_line(&p);
+    assert_non_null(strstr(line, "cup in kitchen, seen "));
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    assert_int_equal(bench_run(&b, "seen unicorn"), 1);
+    assert_int_equal(bench_run(&b, "seen cup --near bedroom"), 1);
+    bench_must_fail(&b, "seen cup --near kitchn", 2, "did you mean 'kitchen'");
+    bench_must_fail(&b, "seen cup --since yesterday", 2, "--since needs a time like");
+    bench_close(&b);
+}
+
+// Nobody looks where nothing can be seen, and a file that is wrong is said before anything begins.
+static void not_started(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "run " FAST " 'wait 1 seconds'"),
+                     0); // the house has no detector
+    bench_must_fail(&b, "logs sight", 3, "there is no log of sight");
+    bench_shell("mkdir %s/config", b.workspace);
+    bench_put(&b, "config/sight.yaml", "detectors: [{name: sim}]\nhalf_life_s: {cup: 0}\n");
+    bench_must_fail(&b, "run " FAST " 'wait 1 seconds'", 2, "config/sight.yaml:2:");
+    bench_put(&b, "config/sight.yaml", "detectors: []\n");
+    assert_int_equal(bench_run(&b, "sight"), 3);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(remembered, bench_teardown),
+        cmocka_unit_test_teardown(not_started, bench_teardown),
+    };
+    return bench_together("sight", tests, sizeof tests / sizeof *tests);
+}
