@@ -239,6 +239,12 @@ static bool is_satisfied(const view *v, const step *st, const pons_value *test, 
     return ended && !st->each;
 }
 
+// Its steps depend on what was seen: the means are the next one alone.
+static bool is_search(const view *v)
+{
+    return strcmp(pons_get_str(v->goal, "intent", ""), "find") == 0;
+}
+
 // Is there no later step of the goal?
 static bool last_step(const view *v, const pons_value *m)
 {
@@ -281,7 +287,7 @@ static void goal_step(const view *v, step *ret)
         }
         test = pons_get(m, "test");
     }
-    if (!pick && strcmp(pons_get_str(v->goal, "intent", ""), "find") == 0) {
+    if (!pick && is_search(v)) {
         return; // it was looked for everywhere
     }
     if (!pick) {
@@ -478,8 +484,9 @@ static pons_value *after_done(const view *v, const step *st)
 {
     const char *skill = pons_get_str(v->last, "skill", "");
     if (strcmp(skill, st->skill) != 0) {
-        return decision(is_means(v, skill) ? "CONTINUE" : "RETRY", dispatch_step(v, st),
-                        "%s is done: now %s.", skill, st->what);
+        const bool on = is_means(v, skill) || is_search(v);
+        return decision(on ? "CONTINUE" : "RETRY", dispatch_step(v, st), "%s is done: now %s.",
+                        skill, st->what);
     }
     if (st->each) {
         return decision("CONTINUE", dispatch_step(v, st), "The next stop: %s.", st->what);
@@ -601,7 +608,7 @@ static pons_value *decide_step(const view *v, step *st)
         return decision("REPLAN", cancel(running), "%s belongs to another goal: stopping it to %s.",
                         pons_get_str(running, "skill", "a skill"), st->what);
     }
-    if (!st->skill && strcmp(pons_get_str(v->goal, "intent", ""), "find") == 0) {
+    if (!st->skill && is_search(v)) {
         return not_found(v);
     }
     if (!st->skill) {

@@ -25,6 +25,8 @@ typedef struct app_sight_child {
     int64_t wait_ms;  // for which it was waited the last time
 } app_sight_child;
 
+// Whether this workspace's robot looks at anything in this world, and remembers it; what is wrong with the files is no.
+bool app_sight_wanted(const app_context *c, const char *world);
 // Whether the run's world and configuration have something to look with; a fault of the file is the error.
 int app_sight_child_open(app_sight_child *s, const app_context *c, const char *world,
                          pons_error *err);

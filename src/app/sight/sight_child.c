@@ -23,6 +23,15 @@ int app_sight_child_open(app_sight_child *s, const app_context *c, const char *w
     return rc;
 }
 
+bool app_sight_wanted(const app_context *c, const char *world)
+{
+    app_sight_child s;
+    pons_error none = PONS_ERROR_INIT;
+    const bool wanted = app_sight_child_open(&s, c, world, &none) >= 0 && s.wanted;
+    app_sight_child_end(&s);
+    return wanted;
+}
+
 void app_sight_child_look(app_sight_child *s, const app_context *c, int64_t now_ms)
 {
     const char *const argv[] = {"pons", "sight", "--for-run", "--workspace", c->workspace, NULL};

@@ -68,7 +68,8 @@ static void find_zone(const pons_object_memory *m, pons__object *o)
     }
 }
 
-static void take_sighting(const pons_object_view *v, const pons__found *f, pons__object *o)
+static void take_sighting(const pons_object_memory *m, const pons_object_view *v,
+                          const pons__found *f, pons__object *o)
 {
     pons__sighting s = {.at_ms = v->at_ms, .sd_m = pons__cov_sd(f->cov), .score = f->d->score};
     memcpy(s.position, f->d->position, sizeof s.position);
@@ -78,6 +79,9 @@ static void take_sighting(const pons_object_view *v, const pons__found *f, pons_
     if (f->d->identity && *f->d->identity) {
         pons_utf8_copy(o->identity, sizeof o->identity, f->d->identity);
     }
+    // Who looks for it waits for that.
+    o->urgent = o->urgent ||
+                (o->state == PONS__OBJECT_KNOWN && v->at_ms - o->last_ms >= m->settings.write_ms);
     o->last_ms = o->looked_ms = v->at_ms;
     o->seen++;
     o->changed = true;
@@ -114,7 +118,7 @@ static void see(pons_object_memory *m, const pons_object_view *v, const pons__fo
         pons__place_fuse(o->position, o->cov, f->d->position, f->cov);
         ret->merged++;
     }
-    take_sighting(v, f, o);
+    take_sighting(m, v, f, o);
     find_zone(m, o);
     judge_seen(m, o, f->d->score, ret);
 }
