@@ -666,16 +666,17 @@ static int tell_seen(robot *r, uint64_t call, const pons_object_query *q, pons_e
     pons_each(object, found) {
         char line[256];
         const bool known = pons_get_bool(object, "known", false);
+        const char *doubt = known ? "" : "; may not be there any more";
         pons_buf_printf(&text, "%s%s%s", text.len ? "\n" : "",
-                        pons_object_line(object, line, sizeof line),
-                        known ? "" : "; may not be there any more");
+                        pons_object_line(object, line, sizeof line), doubt);
     }
-    return push(r, (pons_tool_event){
-                       .call = call,
-                       .kind = PONS_TOOL_DONE,
-                       .value = pons_object(
-                           "output", json_string(text.len ? text.data : "nothing was seen"), "data",
-                           pons_object("objects", pons_value_ref(found), NULL), NULL)});
+    const char *says = text.len ? text.data : "nothing was seen";
+    return push(
+        r, (pons_tool_event){
+               .call = call,
+               .kind = PONS_TOOL_DONE,
+               .value = pons_object("output", json_string(says), "data",
+                                    pons_object("objects", pons_value_ref(found), NULL), NULL)});
 }
 
 static int robot_start(void *self, uint64_t call, const char *tool, const pons_value *args,

@@ -96,16 +96,13 @@ static bool remembered(const pons_brain *b, const pons__goal *goal, bool zh, pon
 }
 
 // Where the robot is, or the goal's zone, place or thing, and how far that is. NULL: no memory.
-static pons_value *say_here(const pons_brain *b, const pons__goal *goal, bool zh)
+static pons_value *say_place(const pons_brain *b, const pons__goal *goal, bool zh)
 {
     const pons__pose here = pons__pose_of(b->seen ? b->seen->pose : NULL);
     const pons__zone *zone = pons__zone_find(b, goal->zone);
     const char *language = zh ? "zh" : "en";
     pons__pose at = pons__pose_of(zone ? zone->target : goal->pose);
     pons_autobuf says = PONS_BUF_INIT;
-    if (!zone && !goal->pose && remembered(b, goal, zh, &says)) {
-        return says.failed ? NULL : pons_string(says.data);
-    }
     if (!zone && !goal->pose && !*goal->object) {
         char text[320];
         return pons_string(say_where(b, zh, text, sizeof text));
@@ -125,6 +122,15 @@ static pons_value *say_here(const pons_brain *b, const pons__goal *goal, bool zh
                         hypot(at.x - here.x, at.y - here.y));
     }
     pons_buf_str(&says, zh ? "。" : ".");
+    return says.failed ? NULL : pons_string(says.data);
+}
+
+static pons_value *say_here(const pons_brain *b, const pons__goal *goal, bool zh)
+{
+    pons_autobuf says = PONS_BUF_INIT;
+    if (*goal->zone || goal->pose || !remembered(b, goal, zh, &says)) {
+        return say_place(b, goal, zh);
+    }
     return says.failed ? NULL : pons_string(says.data);
 }
 

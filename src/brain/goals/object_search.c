@@ -4,7 +4,7 @@
 //                  often as they were, and every zone a little; zones that the person named are the only ones
 //     in a zone .. go there, turn round, look; then the zone is among the visited ones of the goal, which the checkpoint
 //                  keeps: a brain that died goes on behind it
-//     found ...... it was seen since the goal began; where is said, and the goal is met
+//     found ...... it was seen since the goal began, or just before; where is said, and the goal is met
 //     not found .. no zone is left that can be reached, or no time (limits.find_s): the rules give up, and say where it was looked
 //
 // Each step is a call of a skill like any other; a deadline and an empty battery end or delay it as any task. The brain's loop thread.
@@ -20,9 +20,14 @@
 
 #define AT_TARGET_M 0.6 // so near a zone's target is in the zone
 #define LEAST       0.2 // likelihood of a zone where nothing of the kind was found yet
+#define SETTLE_S    2.0 // after the last zone, for the memory
 #define NEAR_M      1.0 // to every way: what is near is not infinitely better
 
-enum { ZONES_MAX = 64 };
+enum {
+    ZONES_MAX = 64,
+    FRESH_MS =
+        30000, // what was seen so short a time before counts: a memory that is told all the time writes no sooner
+};
 
 bool pons__is_object_search(const pons__goal *goal)
 {
@@ -90,7 +95,7 @@ static pons_value *order_of(const pons_brain *b, const pons__goal *goal)
 
 void pons__object_search_begin(const pons_brain *b, pons__goal *goal)
 {
-    goal->since_ms = pons__wall_ms(b);
+    goal->since_ms = pons__wall_ms(b) - FRESH_MS;
     pons__json(&goal->zones, order_of(b, goal));
 }
 
@@ -98,7 +103,7 @@ void pons__object_search_begin(const pons_brain *b, pons__goal *goal)
 
 static bool has_time(const pons_brain *b, const pons__goal *goal)
 {
-    const double passed_s = (double)(pons__wall_ms(b) - goal->since_ms) / 1000.0;
+    const double passed_s = (double)(pons__wall_ms(b) - goal->since_ms - FRESH_MS) / 1000.0;
     return goal->since_ms <= 0 || passed_s < b->rules.find_s;
 }
 
@@ -155,18 +160,21 @@ pons__means *pons__object_search_next(const pons_brain *b, const pons__goal *goa
         return m;
     }
     const pons__zone *zone = zone_of(b, goal);
-    if (!zone) {
+    if (!zone && (goal->reached || json_array_size(goal->visited) == 0)) {
         return NULL;
     }
-    if (!is_in(b, zone)) {
+    if (!zone) { // the memory is a moment behind the eye
+        m = pons__means_for(b, "wait", "seconds", json_real(SETTLE_S));
+    } else if (!is_in(b, zone)) {
         m = pons__means_for(b, "go_to", "zone", json_string(zone->id));
     } else if (!goal->reached) {
         m = pons__means_for(b, "look_round", NULL, NULL);
     }
-    m = m ? m : pons__means_for(b, "look", NULL, NULL);
+    m = m || !zone ? m : pons__means_for(b, "look", NULL, NULL);
     if (m) {
         pons__set_text(&m->intent, goal->intent);
-        pons__set_textf(&m->says, "%s for %s in %s", "look", goal->object, zone->id);
+        pons__set_textf(&m->says, "%s for %s in %s", "look", goal->object,
+                        zone ? zone->id : "what was just seen");
         pons__json(&m->test, NULL);
         m->each = true;
     }
@@ -190,6 +198,8 @@ void pons__object_search_ended(const pons_brain *b, pons__goal *goal, const char
     const bool turned = round && strcmp(round->skill, skill) == 0;
     if (found && say && strcmp(say->skill, skill) == 0) {
         goal->done = true;
+    } else if (!zone) {
+        goal->reached = true;
     } else if (zone && is_in(b, zone)) {
         const bool looked =
             !look ? turned : strcmp(look->skill, skill) == 0 && (goal->reached || !round);

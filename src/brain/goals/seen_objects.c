@@ -19,7 +19,11 @@ enum { LOOK_MS = 1000, TOLD_MAX = 64 };
 pons_value *pons__seen_find(const pons_brain *b, const char *what, int64_t since_ms)
 {
     const pons_items it = {.store = b->opts.store, .clock = b->opts.clock};
-    const pons_object_query q = {.what = what, .since_ms = since_ms, .limit = TOLD_MAX};
+    // A thing of the map is known by its kind to a detector.
+    const pons_value *of =
+        what ? pons__find(pons_get(b->port.greeting.as.hello.world, "objects"), "id", what) : NULL;
+    const pons_object_query q = {
+        .what = pons_get_str(of, "class", what), .since_ms = since_ms, .limit = TOLD_MAX};
     pons_value *found = NULL;
     pons_error none = PONS_ERROR_INIT;
     return b->opts.objects && pons_objects_find(&it, b->opts.objects, &q, &found, &none) >= 0
@@ -65,10 +69,11 @@ void pons__seen_place(const pons_brain *b, const pons_value *thing, bool zh, pon
 {
     const char *id = pons_get_str(thing, "zone", "");
     const pons__zone *zone = *id ? pons__zone_find(b, id) : NULL;
-    const char *name = word_in(pons_get(zone ? zone->names : NULL, zh ? "zh" : "en"), zh);
     const pons_value *at = pons_get(thing, "position");
     if (zone) {
-        pons_buf_printf(out, zh ? "%s" : "the %s", name ? name : id);
+        const char *name = word_in(pons_get(zone->names, zh ? "zh" : "en"), zh);
+        pons_buf_str(out, zh ? "" : "the ");
+        pons_buf_str(out, name ? name : id);
     } else {
         pons_buf_printf(out, zh ? "坐标 (%.1f, %.1f) 处" : "no zone, at (%.1f, %.1f)",
                         json_number_value(json_array_get(at, 0)),
@@ -91,8 +96,8 @@ static void say_age(double age_s, bool zh, pons_buf *out)
     if (age_s < 5.0) {
         pons_buf_str(out, zh ? "就在刚才" : "just now");
     } else {
-        pons_buf_printf(out, zh ? "%.0f %s前" : "%.0f %s ago", age_s / units[u].seconds,
-                        zh ? units[u].zh : units[u].en);
+        const char *unit = zh ? units[u].zh : units[u].en;
+        pons_buf_printf(out, zh ? "%.0f %s前" : "%.0f %s ago", age_s / units[u].seconds, unit);
     }
 }
 

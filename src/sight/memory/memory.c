@@ -21,7 +21,7 @@
 static const int64_t CANDIDATE_MS = 24 * 3600 * 1000; // that is not seen again by then never was
 // Between two looks that count against what is not seen.
 static const int64_t AGAIN_NS = 300 * PONS_NS_PER_MS;
-enum { SOURCES_MAX = 32 };
+enum { SOURCES_MAX = 32, AGAIN_MS = 5000 };
 static const char TAKEN[] = "taken";
 
 static int no_memory(pons_error *err)
@@ -68,8 +68,7 @@ static void find_zone(const pons_object_memory *m, pons__object *o)
     }
 }
 
-static void take_sighting(const pons_object_memory *m, const pons_object_view *v,
-                          const pons__found *f, pons__object *o)
+static void take_sighting(const pons_object_view *v, const pons__found *f, pons__object *o)
 {
     pons__sighting s = {.at_ms = v->at_ms, .sd_m = pons__cov_sd(f->cov), .score = f->d->score};
     memcpy(s.position, f->d->position, sizeof s.position);
@@ -80,8 +79,7 @@ static void take_sighting(const pons_object_memory *m, const pons_object_view *v
         pons_utf8_copy(o->identity, sizeof o->identity, f->d->identity);
     }
     // Who looks for it waits for that.
-    o->urgent = o->urgent ||
-                (o->state == PONS__OBJECT_KNOWN && v->at_ms - o->last_ms >= m->settings.write_ms);
+    o->urgent = o->urgent || (o->state == PONS__OBJECT_KNOWN && v->at_ms - o->last_ms >= AGAIN_MS);
     o->last_ms = o->looked_ms = v->at_ms;
     o->seen++;
     o->changed = true;
@@ -118,7 +116,7 @@ static void see(pons_object_memory *m, const pons_object_view *v, const pons__fo
         pons__place_fuse(o->position, o->cov, f->d->position, f->cov);
         ret->merged++;
     }
-    take_sighting(m, v, f, o);
+    take_sighting(v, f, o);
     find_zone(m, o);
     judge_seen(m, o, f->d->score, ret);
 }
