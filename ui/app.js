@@ -75,9 +75,17 @@ async function readMap() {
     if (r.status === 200) apply({ kind: 'map', data: r.body });
     const found = await wire.ask('POST', '/store/items/search', { namespace_prefix: ['pons-places'], limit: 200 });
     if (found.status === 200) apply({ kind: 'places', list: (found.body.items ?? []).map((i) => i.value) });
+    await readSeen();
     await namesAnew();
   } catch { /* as above */ }
 }
+
+// What the robot has seen changes without an event: it is read again now and then, while somebody looks.
+async function readSeen() {
+  const r = await wire.ask('GET', '/v1/objects?limit=200');
+  if (r.status === 200) apply({ kind: 'seen', list: r.body.objects });
+}
+setInterval(() => { if (state.map && !document.hidden) readSeen().catch(() => { /* as above */ }); }, 10000);
 
 // What a listener hears, its own or the tabs' common one (worker.js).
 function heard(message) {

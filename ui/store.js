@@ -24,7 +24,7 @@ export const start = () => ({
   /** @type {any} the way ahead and the scan */ view: null,
   /** @type {any} the navigator's tree, at work */ tree: null,
   /** @type {any} as GET /v1/state */ status: null,
-  /** @type {any} */ map: null, mapFor: '', /** @type {any[]} that people named */ places: [],
+  /** @type {any} */ map: null, mapFor: '', /** @type {any[]} that people named */ places: [], /** @type {any[]} as GET /v1/objects */ seen: [],
   /** @type {any} */ feedback: null,
   /** @type {number[][]} */ trail: [],
   /** @type {any[]} newest last: {seq, ts_ms, ns, type, payload, again} */ rows: [],
@@ -140,6 +140,7 @@ export function reduce(state, message) {
     case 'map': return { ...state, map: message.data, mapFor: message.data.boot_id };
     case 'denied': return { ...state, wire: 'denied' };
     case 'ping': return ping(state, message);
+    case 'seen': return { ...state, seen: objects(message.list).filter((o) => Array.isArray(o.position) && o.position.slice(0, 2).every(Number.isFinite)) };
     case 'places': return { ...state, places: objects(message.list).filter((p) => Number.isFinite(p.x) && Number.isFinite(p.y)) };
     case 'stop_port': return state.stopPort ? state : { ...state, stopPort: message.port };
     case 'stop': return { ...state, stop: message.state, stopMs: message.now };

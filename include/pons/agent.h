@@ -27,6 +27,7 @@
 #include "pons/ext/llm.h"
 #include "pons/ext/tool.h"
 #include "pons/graph.h"
+#include "pons/items.h"
 #include "pons/link.h"
 #include "pons/linkage.h"
 #include "pons/yaml.h"
@@ -235,6 +236,10 @@ typedef struct pons_robot_tools_options {
     const pons_value *policy;  // the critic's (schemas/critic-policy.json), or NULL
     int64_t accept_timeout_ms; // host time for the body to take a goal; 0: 10 s
     bool look_only;            // query_world alone: somebody else has the body
+    // What was seen (pons/object_memory.h): where_is and what_is_in are there with it. objects: the namespace; NULL: none.
+    // Both are copied; the store outlives the tools.
+    pons_items items;
+    const char *objects;
 } pons_robot_tools_options;
 
 int pons_robot_tools_open(const pons_robot_tools_options *opts, pons_tools *ret, pons_error *err);

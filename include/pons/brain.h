@@ -74,6 +74,10 @@ typedef struct pons_brain_options {
     const char *schedules;
     const char *
         places; // where named places are kept (pons/brain_places.h), a namespace of items; NULL: none
+    // What was seen (pons/object_memory.h), a namespace of items: then the robot says where things are, and can be sent to
+    // find one. NULL: no memory. object_words: [[word…]…] of things that may be asked for, the kind's own first; referenced.
+    const char *objects;
+    const pons_value *object_words;
     bool (*schedules_keep)(void *user, bool take);
 } pons_brain_options;
 

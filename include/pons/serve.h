@@ -62,6 +62,9 @@ typedef struct pons_serve_host {
     // (NULL: none): {ns, values, as_node?}, its state is changed so as pons_state_update does.
     int (*fork)(void *user, const char *thread, const char *checkpoint, const char *to,
                 const pons_value *edit, pons_error *err);
+    // What was seen (pons/object_memory.h): a list, best first.
+    int (*objects)(void *user, const char *what, const char *zone, int64_t since_ms, int64_t limit,
+                   pons_value **ret, pons_error *err);
     // The companion's life as it was last committed (pons_companion_read). PONS_ENOTFOUND: none lives here.
     int (*life)(void *user, pons_value **ret, pons_error *err);
     // A message to the companion's phone; from NULL: nobody says. PONS_ENOTFOUND: none lives here.

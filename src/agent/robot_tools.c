@@ -15,9 +15,11 @@
 // often. A link that breaks is opened again and every goal that is out is asked about.
 #include "agent/pending_calls.h"
 #include "pons/agent.h"
+#include "pons/buf.h"
 #include "pons/geometry.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
+#include "pons/object_memory.h"
 #include "pons/out_of_memory.h"
 
 #include <math.h>
@@ -55,7 +57,7 @@ typedef struct event {
 
 typedef struct robot {
     pons_robot_tools_options o;
-    char name[64], thread[PONS_NAME_MAX];
+    char name[64], thread[PONS_NAME_MAX], objects[64];
     int epoll, timer;
     pons_link *eye, *hand; // observer, controller; NULL: none
     int eye_fd, hand_fd;   // as epoll has them; -1: none
@@ -197,6 +199,14 @@ static pons_value *query_tool(void)
         "read_only", 1);
 }
 
+static pons_value *seen_tool(const char *name, const char *arg, const char *description)
+{
+    return json_pack("{ss ss ss s{ss s{s{ss si}} s[s] sb} ss sb}", "name", name, "category",
+                     "robot", "description", description, "parameters", "type", "object",
+                     "properties", arg, "type", "string", "minLength", 1, "required", arg,
+                     "additionalProperties", 0, "risk", "safe", "read_only", 1);
+}
+
 // The tools of the newest hello, and the critic that judges by it.
 static void remake(robot *r)
 {
@@ -215,6 +225,15 @@ static void remake(robot *r)
         pons_critic_create(&o, &r->critic, &err);
     }
     json_array_append_new(list, query_tool());
+    if (*r->objects) {
+        json_array_append_new(list,
+                              seen_tool("where_is", "what",
+                                        "Where a thing was seen last, and how long ago: "
+                                        "answered from memory, nothing moves. Any language."));
+        json_array_append_new(list, seen_tool("what_is_in", "zone",
+                                              "What was seen in a zone (its id, as query_world has "
+                                              "it), newest first: from memory, nothing moves."));
+    }
     for (size_t i = 0; i < json_array_size(skills) && !r->o.look_only; i++) {
         const pons_value *s = json_array_get(skills, i), *schema = pons_get(s, "args_schema");
         const char *name = pons_get_str(s, "name", "");
@@ -635,6 +654,31 @@ static goal *goal_add(robot *r, uint64_t call, const char *tool, const char *key
     return g;
 }
 
+// What was seen: a line for each, and the objects as the memory has them.
+static int tell_seen(robot *r, uint64_t call, const pons_object_query *q, pons_error *err)
+{
+    pons_autovalue found = NULL;
+    pons_autobuf text = PONS_BUF_INIT;
+    const int rc = pons_objects_find(&r->o.items, r->objects, q, &found, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_each(object, found) {
+        char line[256];
+        const bool known = pons_get_bool(object, "known", false);
+        const char *doubt = known ? "" : "; may not be there any more";
+        pons_buf_printf(&text, "%s%s%s", text.len ? "\n" : "",
+                        pons_object_line(object, line, sizeof line), doubt);
+    }
+    const char *says = text.len ? text.data : "nothing was seen";
+    return push(
+        r, (pons_tool_event){
+               .call = call,
+               .kind = PONS_TOOL_DONE,
+               .value = pons_object("output", json_string(says), "data",
+                                    pons_object("objects", pons_value_ref(found), NULL), NULL)});
+}
+
 static int robot_start(void *self, uint64_t call, const char *tool, const pons_value *args,
                        const char *key, pons_error *err)
 {
@@ -651,6 +695,16 @@ static int robot_start(void *self, uint64_t call, const char *tool, const pons_v
                                          .kind = PONS_TOOL_DONE,
                                          .value = pons_object("output", output, "data",
                                                               pons_value_ref(status), NULL)});
+    }
+    if (*r->objects && strcmp(tool, "where_is") == 0) {
+        return tell_seen(r, call,
+                         &(pons_object_query){.what = pons_get_str(args, "what", "?"), .limit = 5},
+                         err);
+    }
+    if (*r->objects && strcmp(tool, "what_is_in") == 0) {
+        return tell_seen(
+            r, call,
+            &(pons_object_query){.zone = pons_get_str(args, "zone", "?"), .min_belief = 0.1}, err);
     }
     look(r);
     if (!r->eye) {
@@ -790,6 +844,7 @@ int pons_robot_tools_open(const pons_robot_tools_options *opts, pons_tools *ret,
     r->o.accept_timeout_ms = opts->accept_timeout_ms ? opts->accept_timeout_ms : ACCEPT_DEFAULT_MS;
     snprintf(r->name, sizeof r->name, "%s", opts->name ? opts->name : "pons agent");
     snprintf(r->thread, sizeof r->thread, "%s", opts->thread ? opts->thread : "");
+    snprintf(r->objects, sizeof r->objects, "%s", opts->objects ? opts->objects : "");
     r->policy = pons_value_ref(opts->policy);
     r->eye_fd = r->hand_fd = -1;
     r->epoll = epoll_create1(EPOLL_CLOEXEC);

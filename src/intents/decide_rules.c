@@ -26,6 +26,7 @@
 // one of it is how the next round knows to try the goal's own skill again. So the policy needs no
 // memory of its own, and the same observation gives the same decision for ever.
 #include "intents/intent_file.h"
+#include "pons/buf.h"
 #include "pons/goal_match.h"
 #include "pons/language.h"
 
@@ -238,6 +239,12 @@ static bool is_satisfied(const view *v, const step *st, const pons_value *test, 
     return ended && !st->each;
 }
 
+// Its steps depend on what was seen: the means are the next one alone.
+static bool is_search(const view *v)
+{
+    return strcmp(pons_get_str(v->goal, "intent", ""), "find") == 0;
+}
+
 // Is there no later step of the goal?
 static bool last_step(const view *v, const pons_value *m)
 {
@@ -279,6 +286,9 @@ static void goal_step(const view *v, step *ret)
             ended = true; // the world shows it already: a thing that is in hand needs no grasp
         }
         test = pons_get(m, "test");
+    }
+    if (!pick && is_search(v)) {
+        return; // it was looked for everywhere
     }
     if (!pick) {
         const char *intent = pons_get_str(v->goal, "intent", "");
@@ -474,8 +484,9 @@ static pons_value *after_done(const view *v, const step *st)
 {
     const char *skill = pons_get_str(v->last, "skill", "");
     if (strcmp(skill, st->skill) != 0) {
-        return decision(is_means(v, skill) ? "CONTINUE" : "RETRY", dispatch_step(v, st),
-                        "%s is done: now %s.", skill, st->what);
+        const bool on = is_means(v, skill) || is_search(v);
+        return decision(on ? "CONTINUE" : "RETRY", dispatch_step(v, st), "%s is done: now %s.",
+                        skill, st->what);
     }
     if (st->each) {
         return decision("CONTINUE", dispatch_step(v, st), "The next stop: %s.", st->what);
@@ -573,6 +584,20 @@ static pons_value *while_running(const view *v, const step *st, const pons_value
     return decision("CONTINUE", NULL, "%s is under way, %.1f s%s.", skill, elapsed, distance);
 }
 
+// A search that has looked everywhere, or as long as it may.
+static pons_value *not_found(const view *v)
+{
+    const char *what = pons_get_str(v->goal, "object", "?");
+    pons_autobuf where = PONS_BUF_INIT;
+    pons_each(zone, pons_get(v->goal, "visited")) {
+        const char *id = json_string_value(zone);
+        pons_buf_printf(&where, "%s%s", where.len ? ", " : "", id ? id : "?");
+    }
+    const char *places = where.len > 0 ? where.data : "-";
+    return v->zh ? decision("ABORT", NULL, "没有找到 %.60s；看过的地方：%.240s", what, places)
+                 : decision("ABORT", NULL, "did not find %.60s; looked in: %.240s", what, places);
+}
+
 static pons_value *decide_step(const view *v, step *st)
 {
     const pons_value *running;
@@ -582,6 +607,9 @@ static pons_value *decide_step(const view *v, step *st)
     if ((running = running_of(v, false))) {
         return decision("REPLAN", cancel(running), "%s belongs to another goal: stopping it to %s.",
                         pons_get_str(running, "skill", "a skill"), st->what);
+    }
+    if (!st->skill && is_search(v)) {
+        return not_found(v);
     }
     if (!st->skill) {
         return decision("ABORT", NULL, "no skill on this robot meets %s.", st->what);

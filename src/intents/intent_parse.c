@@ -1100,10 +1100,14 @@ static pons_value *args_of(const pons_value *args, const capture *c)
     return ret;
 }
 
-// asked: it is answered from what is known, and nobody goes there.
+// asked: it is answered from what is known, and nobody goes there. A robot that remembers what it sees searches.
 static int look_add(session *s, const capture *c, bool asked, span wish)
 {
     const name *zone = c->zones_n > 0 ? c->zone[0] : NULL;
+    if (!asked && pons_get_bool(s->world, "remembers", false)) {
+        return goal_add(s, INTENT_FIND,
+                        pons_object("object", id_of(c->object), "zone", id_of(zone), NULL), wish);
+    }
     const int rc = zone && !asked
                        ? goal_add(s, INTENT_GO_TO, pons_object("zone", id_of(zone), NULL), wish)
                        : PONS_OK;

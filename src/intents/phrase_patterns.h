@@ -14,7 +14,8 @@ typedef enum pons__intent {
     INTENT_WAIT,
     INTENT_SAY,
     INTENT_PATROL,
-    INTENT_DO,        // a skill by its name, or in the words of its registry entry
+    INTENT_DO,   // a skill by its name, or in the words of its registry entry
+    INTENT_FIND, // goes through the zones until it is seen, where the robot remembers what it sees
     INTENT_COME_BACK, // to where the robot stood before its last task
     INTENT_REPEAT,    // what the last task was
     INTENT_CANCEL,    // one of the tasks, by its place

@@ -298,6 +298,8 @@ void bench_brain(bench *b)
                                   .resumed = b->resumed,
                                   .schedules = b->schedules,
                                   .places = b->places,
+                                  .objects = b->seen,
+                                  .object_words = b->seen_words,
                                   .schedules_keep = b->schedules ? schedules_keep : NULL,
                                   .stop_body = true};
     must(pons_brain_open(&o, &b->brain, &err), &err);

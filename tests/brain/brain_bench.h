@@ -53,9 +53,11 @@ typedef struct bench {
         *skills_more;  // JSON list with ' for ", joins the registry: {'ms':n} in their arguments is
                        // how long they take
     const char *lacks; // a skill that its registry has not
-    const char *resources;                    // the hello's, JSON with ' for "
-    const char *schedules;                    // the namespace of goals of a time; NULL: none
-    const char *places;                       // the same of places
+    const char *resources; // the hello's, JSON with ' for "
+    const char *schedules; // the namespace of goals of a time; NULL: none
+    const char *places;    // the same of places
+    const char *seen;      // the same of the memory of objects
+    const pons_value *seen_words;
     bool schedules_elsewhere, schedules_kept; // another brain looks after them; this one does
     bool bad_skill;    // the body's registry has one that is not as published
     bool schemas_fail; // the test wants that; else an event schema.failed fails it at the end

@@ -73,6 +73,34 @@ static void remembered(void **state)
     bench_close(&b);
 }
 
+// It goes through the house until it has seen the thing, says where, and remembers: what is asked then moves nothing.
+static void found(void **state)
+{
+    (void)state;
+    bench b;
+    proc run = {0}, ask = {0};
+    bench_open(&b);
+    put_world(&b);
+    bench_must_fail(&b, "run " FAST " --world seen 'find the unicorn'", 2, "unknown object");
+    bench_must_fail(&b, "run " FAST " --world seen 'pick up the laptop'", 2, "unknown object");
+    bench_start(&b, &run, NULL,
+                "run --json --thread t --driver kinematic --seed 3 --speed 6 --world seen "
+                "'find the cup'");
+    const pons_value *said = bench_await(&run, "task.done", "status", "succeeded");
+    assert_non_null(said);
+    bench_must_exit(&run, 0);
+    bench_free(&run);
+    assert_int_equal(bench_run(&b, "seen cup --near kitchen"), 0);
+    bench_start(&b, &ask, NULL,
+                "run --json --thread u --driver kinematic --seed 3 --speed 6 --world seen "
+                "'杯子在哪'");
+    const pons_value *told = bench_await(&ask, "task.done", "status", "succeeded");
+    assert_non_null(strstr(pons_get_str(told, "reason", ""), "我上次看到杯子是在厨房"));
+    bench_must_exit(&ask, 0);
+    bench_free(&ask);
+    bench_close(&b);
+}
+
 // Nobody looks where nothing can be seen, and a file that is wrong is said before anything begins.
 static void not_started(void **state)
 {
@@ -94,6 +122,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(remembered, bench_teardown),
+        cmocka_unit_test_teardown(found, bench_teardown),
         cmocka_unit_test_teardown(not_started, bench_teardown),
     };
     return bench_together("sight", tests, sizeof tests / sizeof *tests);

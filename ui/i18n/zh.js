@@ -72,7 +72,7 @@ export default {
   },
   skill_names: { navigate_to_pose: '行驶', navigate_through_poses: '行驶', stop_base: '站住', dock_to_charger: '对接充电桩', undock: '离开充电桩', speak: '说话', wait: '等待', spin: '转身', look: '看', drive_by_hand: '手动驾驶', back_up: '后退', drive_on_heading: '前进', follow_actions: '一串动作', pick: '拿起', place: '放下' },
   ask_will: '机器人想{what}。', comma: '，', ask_also: '还要{what}', ask_risk: '为什么问', ask_way: '约 {m} 米，{s} 秒：{zones}。', ask_slow: '慢行区', ask_json: '请求原文', ask_map: '路线在地图上。', ask_rules: { approval: '按这台机器人的规则，做这件事之前要有人同意。' }, may_i: '可以这样做吗？',
-  map_list: '地图上有什么（列表）', map_here: '机器人在：{where}。', map_unknown: '不知道机器人在哪里。', map_go: '去：{name}', map_is: { zone: '房间', place: '起了名的地点', object: '物品', dock: '充电桩' }, map_in: '在：{zone}', map_says: '地图。机器人：{where}。房间：{zones}。',
+  map_list: '地图上有什么（列表）', map_here: '机器人在：{where}。', map_unknown: '不知道机器人在哪里。', map_go: '去：{name}', map_is: { zone: '房间', place: '起了名的地点', object: '物品', seen: '看到的', dock: '充电桩' }, map_in: '在：{zone}', map_says: '地图。机器人：{where}。房间：{zones}。',
   empty_plan: '目标和步骤会按时间排在这里。请在“现在”里说一个目标。', empty_tree: '行驶时的决策树会在这里。请在“现在”里说一个目标。', empty_files: '工作区的文件会在这里。`pons onboard` 写下最初的几个：要做什么，学到了什么。', empty_threads: '每一段目标的历史会在这里，可以回看。请在“现在”里说一个目标。',
   empty_chat: '这里还没有说过什么。在下面给智能体写话。它需要语言模型（`pons serve --llm URL`）；给机器人的目标写在“现在”里，不需要模型。', empty_day: '伙伴的一天会在这里。这个工作区里没有伙伴：`pons companion run` 开始它的生活。', empty_fleet: '几台机器人和它们的任务会在这里。这不是机群的工作区：`pons onboard --fleet` 可以建一个。', to_now: '到“现在”',
   chat_down: '到末尾', threads_talk: '对话', threads_nothing: '没有目标', threads_all: '全部', threads_spaces: { react: '一步步做了什么', kernel: '队列', agent: '对话', companion: '生活', '': '图' },

@@ -97,7 +97,8 @@ export class MapView {
     const few = (w.zones ?? []).length * (w.boxes ?? []).length < LOOKS;
     this.labels = (w.zones ?? []).map((z) => this.write(few ? spot(z.polygon, w.boxes ?? []) : centre(z.polygon), 'label', this.name(z)));
     for (const { z, e } of areas) this.labels.push(this.write(centre(z.polygon), `label ${e.getAttribute('class')}`, [this.name(z), this.limit(z)].filter(Boolean).join(' ')));
-    this.things = [...(w.objects ?? []).filter((o) => Array.isArray(o.position)).map((o) => ({ id: o.id, kind: 'object', name: this.name(o), x: o.position[0], y: o.position[1] })),
+    const seen = this.seen.filter((o) => o.known).slice(0, 200).map((o) => ({ id: o.id, kind: 'seen', name: this.word(o), x: o.position[0], y: o.position[1] }));
+    this.things = [...seen, ...(w.objects ?? []).filter((o) => Array.isArray(o.position)).map((o) => ({ id: o.id, kind: 'object', name: this.name(o), x: o.position[0], y: o.position[1] })),
       ...this.places.map((p) => ({ id: p.name, kind: 'place', name: p.name, x: p.x, y: p.y }))];
     for (const o of this.things) {
       this.flip.append(el('path', { class: o.kind, d: o.kind === 'place' ? 'M0 0L.13 .3A.15 .15 0 1 1 -.13 .3Z' : 'M0 .1L.1 0L0 -.1L-.1 0Z', transform: `translate(${f(o.x)} ${f(o.y)})` }, el('title', {}, o.name)));
@@ -112,6 +113,17 @@ export class MapView {
   /** What people call a zone, in the page's language, or in any, or its id. */
   name(z) {
     return (z.names?.[this.language()] ?? z.names?.en ?? z.names?.zh ?? [z.id])[0];
+  }
+
+  /** What a thing that was seen is called: its words are of both languages, its label is what the detector says. */
+  word(o) {
+    return String((this.language() === 'zh' && (o.names ?? []).find((n) => /[\u4e00-\u9fff]/.test(n))) || o.label);
+  }
+
+  /** "2 min ago" */
+  ago(ms) {
+    const s = Math.max((Date.now() - ms) / 1000, 0), [n, unit] = s < 120 ? [s, 'second'] : s < 7200 ? [s / 60, 'minute'] : s < 172800 ? [s / 3600, 'hour'] : [s / 86400, 'day'];
+    return new Intl.RelativeTimeFormat(this.language(), { style: 'short' }).format(-Math.round(n), /** @type {any} */ (unit));
   }
 
   /** How fast it may be driven through. */
@@ -232,7 +244,8 @@ export class MapView {
   list(w) {
     const { t } = this, room = (x, y) => { const z = (w.zones ?? []).find((r) => inside(r.polygon, x, y)); return z ? ` · ${put(t('map_in'), { zone: this.name(z) })}` : ''; };
     const go = (name) => put(t('try_go'), { z: name.replace(/^the /, '') }), dock = w.charger?.pose;
-    const rows = [...(w.zones ?? []).map((z) => ['zone', this.name(z), go(this.name(z)), '']), ...this.things.map((o) => [o.kind, o.name, o.kind === 'place' ? go(o.name) : '', room(o.x, o.y)]),
+    const rows = [...(w.zones ?? []).map((z) => ['zone', this.name(z), go(this.name(z)), '']), ...this.things.filter((o) => o.kind !== 'seen').map((o) => [o.kind, o.name, o.kind === 'place' ? go(o.name) : '', room(o.x, o.y)]),
+      ...this.seen.map((o) => ['seen', this.word(o), '', `${room(o.position[0], o.position[1])} · ${this.ago(o.last_ms)} · ${Math.round(100 * o.belief)} %`]),
       ...(dock ? [['dock', t('map_is').dock, t('try_charge'), room(dock.x, dock.y)]] : [])].slice(0, 500);
     $('map-list').querySelector('ul').replaceChildren(...rows.map(([kind, name, say, where]) => el('li', {}, el('span', {}, `${t('map_is')[kind]}: ${name}${where}`),
       say ? el('button', { type: 'button', 'aria-label': put(t('map_go'), { name }), onclick: () => this.onName(name, say) }, t('go_here')) : null)));
@@ -250,15 +263,20 @@ export class MapView {
 
   draw(state) {
     if (!state.map) return;
-    const key = state.mapFor + this.language() + JSON.stringify(state.places);
+    const key = state.mapFor + this.language() + JSON.stringify([state.places, state.seen.map((o) => [o.id, o.known, f(o.position[0]), f(o.position[1])])]);
     if (key !== this.made) {
       this.places = state.places.filter((p) => !p.world || p.world === state.map.world?.name);
+      this.seen = state.seen;
       this.make(state.map);
       this.made = key;
       this.drawnTrail = this.drawnView = null;
       this.propose(this.way);
       this.list(state.map.world ?? {});
       this.where = null;
+    }
+    if (this.seen !== state.seen) { // seen again, or fading
+      this.seen = state.seen;
+      this.list(state.map.world ?? {});
     }
     this.say(state);
     const b = state.body, p = b?.pose, view = state.view;

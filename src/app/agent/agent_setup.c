@@ -1,6 +1,7 @@
 // agent_setup.c - what an agent is made of in a workspace: configuration, prompts, tools.
 #include "app/agent/agent_setup.h"
 
+#include "app/sight/sight.h"
 #include "pons/config_file.h"
 #include "pons/file.h"
 #include "pons/module.h"
@@ -122,7 +123,12 @@ int app_agent_parts_open(const app_context *c, const char *thread, const pons_cl
         rc = app_robot_offered(c, &p->meant, err);
     }
     if (rc >= 0) {
+        char space[64];
+        app_objects_space(c, space);
+        const bool sees = app_sight_wanted(c, p->meant.world);
         const pons_robot_tools_options robot = {.clock = *clock,
+                                                .items = {.store = *store, .clock = *clock},
+                                                .objects = sees ? space : NULL,
                                                 .connect = connect_body,
                                                 .user = p,
                                                 .thread = thread,

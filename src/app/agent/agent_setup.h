@@ -108,6 +108,7 @@ typedef struct app_mcp_parts {
     size_t n_tools;
     void *robot; // of the robot's provider, or NULL
     app_workspace_tools files;
+    pons_store seen; // what was seen, read; ops NULL: nobody remembers
     app_robot meant;
 } app_mcp_parts;
 

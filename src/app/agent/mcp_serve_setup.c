@@ -6,6 +6,7 @@
 // server, `pons approve mcp-… approve` answers it, and the next call of the same tool with the same
 // arguments runs, once, within ten minutes.
 #include "app/agent/agent_setup.h"
+#include "app/sight/sight.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -178,7 +179,13 @@ int app_mcp_parts_open(app_mcp_parts *s, const char *list, const char *name, pon
         rc = rc < 0 ? rc : app_robot_offered(s->c, &s->meant, err);
     }
     if (rc >= 0 && app_mcp_wants(list, "robot")) {
+        char space[64];
+        app_objects_space(s->c, space);
+        const bool sees = app_sight_wanted(s->c, s->meant.world) &&
+                          app_store_read(s->c, &s->seen, &(pons_error)PONS_ERROR_INIT) >= 0;
         const pons_robot_tools_options robot = {.clock = s->clock,
+                                                .items = {.store = s->seen, .clock = s->clock},
+                                                .objects = sees ? space : NULL,
                                                 .connect = connect_body,
                                                 .user = s,
                                                 .name = name,
@@ -218,6 +225,7 @@ void app_mcp_parts_close(app_mcp_parts *s)
         s->tools[i - 1].ops->close(s->tools[i - 1].self);
     }
     s->n_tools = 0;
+    pons_store_close(&s->seen);
 }
 
 pons_mcp_server_options app_mcp_options(app_mcp_parts *s)

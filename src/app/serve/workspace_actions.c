@@ -9,6 +9,7 @@
 #include "app/fleet/fleet.h"
 #include "app/operator/operator.h"
 #include "app/session/session.h"
+#include "app/sight/sight.h"
 #include "pons/brain.h"
 #include "pons/companion.h"
 #include "pons/link_message.h"
@@ -260,6 +261,18 @@ static int life(void *user, pons_value **ret, pons_error *err)
     return rc;
 }
 
+static int objects(void *user, const char *what, const char *zone, int64_t since_ms, int64_t limit,
+                   pons_value **ret, pons_error *err)
+{
+    const app_host *h = user;
+    const pons_items items = {.store = h->store, .clock = h->clock};
+    const pons_object_query q = {
+        .what = what, .zone = zone, .since_ms = since_ms, .limit = (size_t)limit};
+    char space[64];
+    app_objects_space(h->c, space);
+    return pons_objects_find(&items, space, &q, ret, err);
+}
+
 static int message(void *user, const char *text, const char *from, bool urgent, pons_error *err)
 {
     const app_host *h = user;
@@ -404,6 +417,7 @@ pons_serve_host app_host_of(app_host *h)
                              .stops = stops,
                              .fork = fork_thread,
                              .life = life,
+                             .objects = objects,
                              .message = message,
                              .fleet = fleet,
                              .fleet_say = fleet_say,

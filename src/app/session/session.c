@@ -271,6 +271,8 @@ static int open_brain(session *s, pons_error *err)
                                      .deadline_ms = o->deadline_ms,
                                      .schedules = s->schedules,
                                      .places = s->places,
+                                     .objects = s->sight.wanted ? s->sight.space : NULL,
+                                     .object_words = pons_get(s->sight.config, "synonyms"),
                                      .schedules_keep = keep_schedules};
     return pons_brain_open(&opts, &s->brain, err);
 }

@@ -17,12 +17,16 @@ int app_sight_run(const app_context *c, const volatile sig_atomic_t *quit, pons_
 
 // The process as a run's child; what it says goes to run/sight.log.
 typedef struct app_sight_child {
-    pid_t pid;        // 0: none runs
-    bool wanted;      // there is something to look with
+    pid_t pid;      // 0: none runs
+    bool wanted;    // there is something to look with
+    char space[64]; // where what is seen is kept
+    pons_value *config;
     int64_t again_ms; // when it may be started (again)
     int64_t wait_ms;  // for which it was waited the last time
 } app_sight_child;
 
+// Whether this workspace's robot looks at anything in this world, and remembers it; what is wrong with the files is no.
+bool app_sight_wanted(const app_context *c, const char *world);
 // Whether the run's world and configuration have something to look with; a fault of the file is the error.
 int app_sight_child_open(app_sight_child *s, const app_context *c, const char *world,
                          pons_error *err);

@@ -11,16 +11,25 @@ enum { WAIT_FIRST_MS = 1000, WAIT_MOST_MS = 60000 };
 int app_sight_child_open(app_sight_child *s, const app_context *c, const char *world,
                          pons_error *err)
 {
-    pons_autovalue config = NULL;
     pons_autovalue loaded = NULL;
     const char *store = getenv("PONS_STORE");
     *s = (app_sight_child){.wait_ms = WAIT_FIRST_MS};
-    int rc = app_sight_config(c, &config, err);
+    app_objects_space(c, s->space);
+    int rc = app_sight_config(c, &s->config, err);
     rc = rc < 0 ? rc : app_world(world, &loaded, err);
     // What is in this process's memory is not there for another one.
     s->wanted = rc >= 0 && !(store && strncmp(store, "memory", 6) == 0) &&
-                app_sight_detectors(config, loaded) > 0;
+                app_sight_detectors(s->config, loaded) > 0;
     return rc;
+}
+
+bool app_sight_wanted(const app_context *c, const char *world)
+{
+    app_sight_child s;
+    pons_error none = PONS_ERROR_INIT;
+    const bool wanted = app_sight_child_open(&s, c, world, &none) >= 0 && s.wanted;
+    app_sight_child_end(&s);
+    return wanted;
 }
 
 void app_sight_child_look(app_sight_child *s, const app_context *c, int64_t now_ms)
@@ -45,4 +54,6 @@ void app_sight_child_end(app_sight_child *s)
         waitpid(s->pid, NULL, 0);
         s->pid = 0;
     }
+    pons_value_unref(s->config);
+    s->config = NULL;
 }

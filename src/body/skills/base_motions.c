@@ -157,7 +157,8 @@ const pons__skill pons__skill_stop_base = {
 
 const pons__skill pons__skill_spin = {
     .name = "spin",
-    .reported = "{\"remains\":\"angle_rad\"}",
+    .reported = "{\"remains\":\"angle_rad\",\"meets\":[{\"intent\":\"look_round\",\"args\":"
+                "{\"angle_rad\":6.28319},\"says\":\"look round\"}]}",
     .description = "Turn in place by an angle, counter-clockwise when positive.",
     .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
                    "\"angle_rad\":{\"type\":\"number\",\"minimum\":-12.6,\"maximum\":12.6},"

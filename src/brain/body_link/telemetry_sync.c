@@ -7,6 +7,7 @@
 // (self.h), for everything that asks how it stands. The brain's loop thread.
 #include "brain/body_link/telemetry_sync.h"
 
+#include "brain/goals/seen_objects.h"
 #include "brain/state/self.h"
 #include "pons/buf.h"
 
@@ -139,7 +140,7 @@ int pons__world_model_update(pons_cx *cx, void *user, pons_error *err)
     pons_autovalue summary = summary_of(b, obstacles);
     pons__set_text(&w->summary, json_string_value(summary));
     pons__json(&w->zones, zones);
-    pons__json(&w->objects, objects ? pons_value_ref(objects) : json_array());
+    pons__json(&w->objects, pons__seen_objects(b, objects));
     pons__json(&w->obstacles, obstacles ? pons_value_ref(obstacles) : json_array());
     forget_world(b);
     b->around = w;

@@ -27,6 +27,8 @@
 
 #include "brain/goals/argument_templates.h"
 #include "brain/goals/goal_match.h"
+#include "brain/goals/object_search.h"
+#include "brain/goals/seen_objects.h"
 #include "pons/goal_match.h"
 #include "pons/language.h"
 
@@ -82,8 +84,19 @@ static const char *thing_of(const pons_brain *b, const char *id, const char *lan
     return json_is_string(name) ? json_string_value(name) : id;
 }
 
+// What the memory says of the goal's thing; false: it has nothing to say, and the map does.
+static bool remembered(const pons_brain *b, const pons__goal *goal, bool zh, pons_buf *says)
+{
+    const bool sees = b->seen && b->seen->scene;
+    pons_autovalue found = *goal->object && !sees ? pons__seen_find(b, goal->object, 0) : NULL;
+    pons__pose at;
+    thing_of(b, goal->object, "en", &at);
+    return found && (json_array_size(found) > 0 || !at.known) &&
+           pons__seen_says(b, goal->object, zh, says);
+}
+
 // Where the robot is, or the goal's zone, place or thing, and how far that is. NULL: no memory.
-static pons_value *say_here(const pons_brain *b, const pons__goal *goal, bool zh)
+static pons_value *say_place(const pons_brain *b, const pons__goal *goal, bool zh)
 {
     const pons__pose here = pons__pose_of(b->seen ? b->seen->pose : NULL);
     const pons__zone *zone = pons__zone_find(b, goal->zone);
@@ -112,6 +125,15 @@ static pons_value *say_here(const pons_brain *b, const pons__goal *goal, bool zh
     return says.failed ? NULL : pons_string(says.data);
 }
 
+static pons_value *say_here(const pons_brain *b, const pons__goal *goal, bool zh)
+{
+    pons_autobuf says = PONS_BUF_INIT;
+    if (*goal->zone || goal->pose || !remembered(b, goal, zh, &says)) {
+        return say_place(b, goal, zh);
+    }
+    return says.failed ? NULL : pons_string(says.data);
+}
+
 static const char *say_battery(const pons_brain *b, bool zh, char *buf, size_t cap)
 {
     const double pct = b->seen ? b->seen->battery_pct : NAN;
@@ -133,6 +155,11 @@ static const char *say_found(const pons_brain *b, const pons__goal *goal, bool z
 {
     const bool seen = b->seen && b->seen->scene;
     const char *language = zh ? "zh" : "en";
+    pons_autobuf says = PONS_BUF_INIT;
+    if (remembered(b, goal, zh, &says)) {
+        snprintf(buf, cap, "%s", says.data ? says.data : "");
+        return buf;
+    }
     pons__pose where;
     const char *what = thing_of(b, goal->object, language, &where);
     const pons__zone *zone = pons__zone_find(b, goal->zone);
@@ -291,6 +318,10 @@ static pons__list ways(const pons_brain *b, const pons__goal *goal, const pons_v
     pons__list list = {0};
     if (*goal->skill) {
         add_call(pons__skill(b, goal->skill), goal, members, &list);
+    }
+    pons__means *search = pons__is_object_search(goal) ? pons__object_search_next(b, goal) : NULL;
+    if (search) {
+        pons__list_add(&list, search);
     }
     for (size_t i = 0; !*goal->skill && i < b->port.skills.n; i++) {
         add_ways(b->port.skills.at[i], goal, members, &list);
@@ -464,6 +495,9 @@ static bool has_test(const pons_brain *b, const pons__goal *goal, const char *wo
 
 bool pons__means_met(const pons_brain *b, const pons__goal *goal)
 {
+    if (pons__is_object_search(goal)) {
+        return pons__object_search_met(b, goal);
+    }
     PONS__AUTO_MEANS means = pons__means_of(b, goal, 0);
     const pons_value *test = test_of(&means);
     return is_word(test, "at")        ? at_place(b, goal)
@@ -627,6 +661,10 @@ static double share(const pons_brain *b, const pons__goal *goal, const char *ski
 void pons__means_ended(const pons_brain *b, pons__goal *goal, const char *skill,
                        const pons_value *args)
 {
+    if (pons__is_object_search(goal)) {
+        pons__object_search_ended(b, goal, skill);
+        return;
+    }
     PONS__AUTO_MEANS means = pons__means_of(b, goal, 0);
     const int64_t last = means.n ? ((const pons__means *)means.at[means.n - 1])->step : 0;
     for (size_t i = 0; i < means.n; i++) {

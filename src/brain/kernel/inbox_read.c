@@ -10,7 +10,9 @@
 
 #include "brain/body_link/speed_request.h"
 #include "brain/goals/named_places.h"
+#include "brain/goals/object_search.h"
 #include "brain/goals/scheduled_goals.h"
+#include "brain/goals/seen_objects.h"
 #include "brain/kernel/state_answers.h"
 #include "brain/kernel/stop_state.h"
 #include "brain/plan/task_plan.h"
@@ -100,8 +102,10 @@ static int understand(pons__saying *s, const char *text, pons__understood **ret,
 {
     pons_brain *b = s->b;
     pons_autovalue parsed = NULL;
-    pons_autovalue world = pons__places_world(b);
-    int rc = b->opts.policy.ops->parse(b->opts.policy.self, text, world, &parsed, err);
+    pons_autovalue places = pons__places_world(b);
+    const pons__seen_words of = pons__seen_words_of(b);
+    pons_autovalue world = pons__with(places, "remembers", json_boolean(b->opts.objects != NULL));
+    int rc = pons__seen_parse(&of, &b->opts.policy, text, world, &parsed, err);
     pons__understood *u = pons__record_read(&pons__understood_record, parsed);
     if (u->guessed && b->opts.llm) {
         pons__list_clear(&pons__goal_record, &u->goals);
@@ -110,6 +114,11 @@ static int understand(pons__saying *s, const char *text, pons__understood **ret,
     rc = rc < 0 ? rc : repeat(s, &u->goals, world, text, err);
     rc = rc < 0 ? rc : come_back(s, &u->goals, err);
     rc = rc < 0 ? rc : pons__places_resolve(world, &u->goals, err);
+    for (size_t i = 0; rc >= 0 && i < u->goals.n; i++) {
+        if (pons__is_object_search(u->goals.at[i])) {
+            pons__object_search_begin(b, u->goals.at[i]);
+        }
+    }
     *ret = u;
     return rc;
 }

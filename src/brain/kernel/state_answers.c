@@ -2,6 +2,7 @@
 // question: it waits behind no task, and a stop does not keep it back.
 //
 //     help, did, next, doing, why     always
+//     where, look_for of a thing      always, where the robot remembers what it has seen
 //     where, battery, look_for        where nothing else was wished for, and a task could not say it now: another one is
 //                                     active, the robot is stopped or paused, or no skill speaks
 //
@@ -78,6 +79,7 @@ static void say_deeds(pons__saying *s, bool zh, pons_buf *out)
                  {"bring", "bring a thing", "拿东西"},
                  {"put", "put a thing somewhere", "放东西"},
                  {"look_for", "say whether a thing is there", "看看有没有东西"},
+                 {"look_round", "find a thing", "找东西"},
                  {"wait", "wait", "等待"},
                  {"say", "say something", "说话"},
                  {"charge", "charge", "充电"}};
@@ -258,6 +260,13 @@ static bool held_back(const pons__saying *s, const pons__goal *goal)
     return s->t->queue.n > 0 || s->t->paused || s->t->stopped || ways.n == 0;
 }
 
+// Whether it asks where a thing is, and there is a memory that knows: nobody has to go or wait for that.
+static bool of_memory(const pons__saying *s, const pons__goal *goal)
+{
+    return s->b->opts.objects && *goal->object &&
+           (strcmp(goal->intent, "where") == 0 || strcmp(goal->intent, "look_for") == 0);
+}
+
 static bool say_one(pons__saying *s, const pons__goal *goal, bool alone, bool zh, pons_buf *out)
 {
     const char *asks = goal->intent;
@@ -271,7 +280,7 @@ static bool say_one(pons__saying *s, const pons__goal *goal, bool alone, bool zh
         say_doing(s, zh, out);
     } else if (strcmp(asks, "why") == 0) {
         say_why(s, zh, out);
-    } else if (alone && held_back(s, goal)) {
+    } else if ((alone && held_back(s, goal)) || of_memory(s, goal)) {
         return pons__goal_says(s->b, goal, out);
     } else {
         return false;

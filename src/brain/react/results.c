@@ -10,6 +10,7 @@
 #include "brain/goals/alternate_places.h"
 #include "brain/goals/argument_slots.h"
 #include "brain/goals/goal_skills.h"
+#include "brain/goals/object_search.h"
 #include "brain/plan/task_plan.h"
 #include "brain/react/outcome_unknown.h"
 #include "brain/records/await_fields.h"
@@ -240,10 +241,12 @@ static void mark_goal(pons_brain *b, pons__react *r, const pons__running *runnin
     }
     pons__goal *goal = r->task->goals.at[index];
     const double was = goal->left;
+    const size_t visited = json_array_size(goal->visited);
     pons__means_ended(b, goal, running->skill, pons__recovery_meant(r, running));
     // Of a person's goal there is an end to the parts, if each is more than nothing.
     const bool part = !goal->added && !goal->done && goal->left > 0.0;
-    if (part && (was <= 0.0 || was - goal->left >= PART_LEAST)) {
+    const bool searched = pons__is_object_search(goal) && json_array_size(goal->visited) > visited;
+    if (searched || (part && (was <= 0.0 || was - goal->left >= PART_LEAST))) {
         pons__recovery_progress(b, r);
     }
 }

@@ -31,13 +31,14 @@ static const pons__field goal_fields[] = {
     {"place",   TEXT,   KEY,   offsetof(pons__goal, place), .means = "a zone or an object"},
     {"pose",    JSON,   KEY,   offsetof(pons__goal, pose), .means = "{x, y, yaw?} in the map, where the very place was named"},
     {"seconds", NUM,    KEY,   offsetof(pons__goal, seconds), .means = "of a wait"},
-    {"zones",   JSON,   KEY,   offsetof(pons__goal, zones), .means = "of a patrol"},
+    {"zones",   JSON,   KEY,   offsetof(pons__goal, zones), .means = "of a patrol; of find in the order in which they are searched"},
+    {"since_ms", INT,   KEY,   offsetof(pons__goal, since_ms), .means = "of find: since when it counts as found that the thing is seen, Unix time"},
     {"visited", JSON,   KEY,   offsetof(pons__goal, visited), .means = "of those"},
     {"skill",   TEXT,   KEY,   offsetof(pons__goal, skill), .means = "the skill that meets it, where it was named"},
     {"args",    JSON,   KEY,   offsetof(pons__goal, args), .means = "its arguments"},
     {"left",    NUM,    KEY,   offsetof(pons__goal, left), .means = "of what its call is to do (metres, radians, seconds), since one was cut short; lacking: all of it"},
     {"done",    BOOL,   KEY,   offsetof(pons__goal, done), .means = "it is met"},
-    {"reached", BOOL,   KEY,   offsetof(pons__goal, reached), .means = "of a pose: a motion to it has ended well"},
+    {"reached", BOOL,   KEY,   offsetof(pons__goal, reached), .means = "of a pose: a motion to it has ended well; of find: it has turned round in the zone"},
     {"added",   BOOL,   KEY,   offsetof(pons__goal, added), .means = "a model's own, by a plan_patch: its end is no progress"},
 };
 TABLE(goal, "one part of a wish");

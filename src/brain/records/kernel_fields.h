@@ -91,9 +91,11 @@ typedef struct pons__goal {
     double seconds;
     double left; // of what its call is to do, in the unit of its `remains`; 0: all of it
     const pons_value *pose, *zones, *visited, *args;
+    int64_t since_ms; // of find: what was seen before does not count
     bool done;
-    bool reached; // of a pose: a motion to it has ended well
-    bool added;   // a model's own, by a plan_patch
+    bool
+        reached; // of a pose: a motion to it has ended well; of find: it has turned round in the zone
+    bool added; // a model's own, by a plan_patch
 } pons__goal;
 PONS__RECORD_OF(goal);
 

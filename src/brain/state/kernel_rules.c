@@ -65,6 +65,7 @@ static const setting settings[] = {
     NUM("limits", "no_progress_m", no_progress_m, 0.1),
     NUM("limits", "no_progress_s", no_progress_s, 60.0),
     NUM("limits", "check_in_s", check_in_s, 5.0),
+    NUM("limits", "find_s", find_s, 900.0),
     SAYS("limits", "overdue", overdue_goes_on, "go_on", "end"),
     INT("limits", "recursion_limit", recursion_limit, 400),
     NUM("limits", "goal_expires_ms", goal_expires_ms, 5000.0),

@@ -12,6 +12,7 @@ typedef struct pons__rules_kernel {
     int iterations_max;                              // decisions without progress
     int failures_max;                                // consecutive, of one skill
     double no_progress_m, no_progress_s, check_in_s; // robot time
+    double find_s; // host time after which a search begins no other zone
     double goal_expires_ms, link_wait_ms, model_retry_s;
     int recovery_other_ways, recovery_waits,
         recovery_swings; // recovery before a person is asked (recovery/recovery_count.c)

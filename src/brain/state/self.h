@@ -42,9 +42,12 @@ struct pons_brain {
     const pons_value *inner_of; // what it was read from
     pons_value *rested; // {channel: value} of the inner loop between two runs; NULL: not looked at
     pons_value *unreachable; // zone: why the last way there was none; what ended well is not in it
-    bool kernel_unfinished;  // a tick was cut short by a crash: it is resumed, not begun anew
-    char confirm_id[64];     // the await of a forked effect that a person was asked about
-    char approval_id[64];    // of the question that the inner loop waits with; empty: none
+    pons_value
+        *known_objects;       // the map's and the memory's, as seen_objects.c has put them together
+    int64_t known_objects_ms; // when, host
+    bool kernel_unfinished;   // a tick was cut short by a crash: it is resumed, not begun anew
+    char confirm_id[64];      // the await of a forked effect that a person was asked about
+    char approval_id[64];     // of the question that the inner loop waits with; empty: none
     int64_t next_tick_ns;
     bool tick_now;             // an event asks for a tick before its time
     int64_t collision_seen_ns; // host; 0: never

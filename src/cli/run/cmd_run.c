@@ -1,5 +1,7 @@
 // cmd_run.c - `pons run` and `pons resume`.
+#include "app/sight/sight.h"
 #include "app/workspace/which_robot.h"
+#include "brain/goals/seen_objects.h"
 #include "cli/agent/agent_cli.h"
 #include "cli/run/places.h"
 #include "cli/served.h"
@@ -121,13 +123,14 @@ static int read_plan(cli *c, const run_words *w, run_parts *p, pons_error *err)
 
 // What is no goal without the skills is tried with them: those of the body that this starts, for one
 // that runs already may have others. They are read when they are first wanted.
-static int understand(const pons_policy *policy, const char *goal, pons_value *world,
-                      const app_skills *modules, pons_value **ret, pons_error *err)
+static int understand(const pons_policy *policy, const pons__seen_words *seen, const char *goal,
+                      pons_value *world, const app_skills *modules, pons_value **ret,
+                      pons_error *err)
 {
     pons_error plain = PONS_ERROR_INIT;
     pons_value *skills = NULL;
     const bool reported = pons_get(world, "skills") != NULL;
-    int rc = policy->ops->parse(policy->self, goal, world, ret, reported ? err : &plain);
+    int rc = pons__seen_parse(seen, policy, goal, world, ret, reported ? err : &plain);
     if (rc >= 0 || reported) {
         return rc;
     }
@@ -153,6 +156,16 @@ static int check_goals(cli *c, const pons_policy *policy, const char *world_name
     pons_autovalue bare = NULL;
     int rc = app_world(world_name, &bare, err);
     world = rc < 0 ? NULL : cli_places_in(c, bare);
+    app_sight_child sight = {0};
+    pons__seen_words seen = {.items = {.clock = pons_clock_real()}};
+    rc = rc < 0 ? rc : app_sight_child_open(&sight, &c->app, world_name, err);
+    if (rc >= 0 && sight.wanted) {
+        seen.ns = sight.space;
+        seen.kinds = pons_get(sight.config, "synonyms");
+        app_store_read(&c->app, &seen.items.store,
+                       &(pons_error)PONS_ERROR_INIT); // a new workspace has none
+        json_object_set_new(world, "remembers", json_true());
+    }
     for (int i = 0; i < n && rc >= 0; i++) {
         pons_autovalue parsed = NULL;
         pons_autovalue place = NULL; // a name for where it stands needs no world
@@ -182,7 +195,7 @@ static int check_goals(cli *c, const pons_policy *policy, const char *world_name
         if (policy->ops->when(policy->self, goal, &when, &(pons_error)PONS_ERROR_INIT) >= 0) {
             goal = pons_get_str(when, "text", goal);
         }
-        rc = understand(policy, goal, world, modules, &parsed, err);
+        rc = understand(policy, &seen, goal, world, modules, &parsed, err);
         if (rc < 0 &&
             (model || strncmp(err->message, "unknown skill", strlen("unknown skill")) == 0)) {
             rc =
@@ -193,6 +206,8 @@ static int check_goals(cli *c, const pons_policy *policy, const char *world_name
                          i + 1, goals[i], pons_get_str(parsed, "control", "say"));
         }
     }
+    pons_store_close(&seen.items.store);
+    app_sight_child_end(&sight);
     return rc;
 }
 

@@ -99,6 +99,22 @@ static void companion(pons__request *r)
     }
 }
 
+static void objects(pons__request *r)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_value *seen = NULL;
+    if (!r->s->o.host.objects) {
+        pons__reply_error(r, 404, "nobody remembers here what was seen");
+    } else if (r->s->o.host.objects(r->s->o.host.user, pons_get_str(r->query, "what", NULL),
+                                    pons_get_str(r->query, "zone", NULL),
+                                    pons_get_int(r->query, "since_ms", 0),
+                                    pons_get_int(r->query, "limit", 100), &seen, &err) < 0) {
+        pons__reply_fault(r, &err);
+    } else {
+        pons__reply_json(r, 200, pons_object("objects", seen, NULL));
+    }
+}
+
 static void message(pons__request *r)
 {
     pons_error err = PONS_ERROR_INIT;
@@ -198,6 +214,7 @@ static void past(pons__request *r)
 
 const pons__route pons__words_routes[] = {
     {"GET", "/v1/state", PONS__VIEWER, state},
+    {"GET", "/v1/objects", PONS__VIEWER, objects},
     {"POST", "/v1/say", PONS__OPERATOR, say},
     {"POST", "/v1/pause", PONS__OPERATOR, do_pause},
     {"POST", "/v1/continue", PONS__OPERATOR, do_continue},

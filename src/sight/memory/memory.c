@@ -21,7 +21,7 @@
 static const int64_t CANDIDATE_MS = 24 * 3600 * 1000; // that is not seen again by then never was
 // Between two looks that count against what is not seen.
 static const int64_t AGAIN_NS = 300 * PONS_NS_PER_MS;
-enum { SOURCES_MAX = 32 };
+enum { SOURCES_MAX = 32, AGAIN_MS = 5000 };
 static const char TAKEN[] = "taken";
 
 static int no_memory(pons_error *err)
@@ -78,6 +78,8 @@ static void take_sighting(const pons_object_view *v, const pons__found *f, pons_
     if (f->d->identity && *f->d->identity) {
         pons_utf8_copy(o->identity, sizeof o->identity, f->d->identity);
     }
+    // Who looks for it waits for that.
+    o->urgent = o->urgent || (o->state == PONS__OBJECT_KNOWN && v->at_ms - o->last_ms >= AGAIN_MS);
     o->last_ms = o->looked_ms = v->at_ms;
     o->seen++;
     o->changed = true;

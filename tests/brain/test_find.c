@@ -1,0 +1,242 @@
+// test_find.c - what was seen is told without moving, and a thing is found: where it was seen last first, then zone by
+// zone, each once, also after a death; it ends with where it is, or with where it was looked.
+#include "brain_bench.h"
+#include "pons/object_memory.h"
+#include "unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NS   "test.objects"
+#define SOON 3.0
+
+static const char spin[] =
+    "[{'name':'spin','interface_type':'internal','resources_required':['base'],"
+    "'args_schema':{'type':'object'},'timeout_s':60.0,'error_map':{'default':'retry'}}]";
+
+typedef struct scene {
+    bench b;
+    pons_value *words, *zones;
+    pons_object_memory *memory;
+    int64_t stamp;
+} scene;
+
+static void open_memory(scene *s)
+{
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue config = json_pack("{s{sf}s[O]}", "half_life_s", "default", 3600.0, "synonyms",
+                                      json_array_get((json_t *)s->words, 0));
+    const pons_object_memory_options o = {.items = {.store = s->b.memory, .clock = s->b.clock},
+                                          .ns = NS,
+                                          .config = config,
+                                          .zones = s->zones};
+    assert_int_equal(pons_object_memory_open(&o, &s->memory, &err), PONS_OK);
+}
+
+static void ready_for(scene *s, const char *model)
+{
+    memset(s, 0, sizeof *s);
+    bench_open(&s->b, model);
+    s->words = json_pack("[[ssss][ss]]", "cup", "mug", "杯子", "茶杯", "key", "钥匙");
+    s->zones =
+        json_pack("[{sss[[ii][ii][ii][ii]]}{sss[[ii][ii][ii][ii]]}]", "id", "kitchen", "polygon", 6,
+                  6, 9, 6, 9, 9, 6, 9, "id", "bedroom", "polygon", 6, 1, 9, 1, 9, 4, 6, 4);
+    s->b.seen = NS;
+    s->b.seen_words = s->words;
+    s->b.skills_more = spin;
+    s->b.base_ms = 200;
+    open_memory(s);
+    bench_brain(&s->b);
+    bench_run(&s->b, 1.0);
+}
+
+static void ready(scene *s)
+{
+    ready_for(s, NULL);
+}
+
+static void done(scene *s)
+{
+    pons_object_memory_close(s->memory);
+    bench_close(&s->b);
+    pons_value_unref(s->words);
+    pons_value_unref(s->zones);
+}
+
+static void see(scene *s, const char *label, double x, double y)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const pons_detection d = {
+        .label = label, .score = 0.9, .position = {x, y, 0.8}, .cov = {0.001, 0, 0.001, 0.001}};
+    for (int i = 0; i < 3; i++) {
+        pons_object_seen seen;
+        const pons_object_view v = {.detector = "sim",
+                                    .source = "sim eye boot",
+                                    .stamp_ns = ++s->stamp,
+                                    .at_ms = pons_wall_ms(&s->b.clock),
+                                    .eye = {x - 1.0, y, 0.8},
+                                    .fov_rad = 1.2,
+                                    .far_m = 4.0,
+                                    .miss = 0.2};
+        assert_int_equal(pons_object_memory_put(s->memory, &v, &d, 1, &seen, &err), PONS_OK);
+    }
+    assert_int_equal(pons_object_memory_save(s->memory, true, &err), PONS_OK);
+}
+
+// The robot stands where its newest way has led; a bench has no wheels.
+static const char *go_on(scene *s, double seconds)
+{
+    static const struct {
+        const char *zone;
+        double x, y;
+    } at[] = {{"kitchen", 7.5, 7.5}, {"living_room", 2.5, 2.5}, {"bedroom", 7.5, 2.5}};
+    const char *zone = "";
+    for (double t = 0.0; t < seconds; t += 0.1) {
+        const bench_goal *way = bench_newest(&s->b, "navigate_to_pose");
+        zone = way ? pons_get_str(way->args, "zone", "") : "";
+        for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
+            if (strcmp(zone, at[i].zone) == 0 && strcmp(way->state, "done") == 0) {
+                s->b.x = at[i].x;
+                s->b.y = at[i].y;
+            }
+        }
+        bench_run(&s->b, 0.1);
+    }
+    return zone;
+}
+
+static void says(scene *s, const char *question, const char *answer)
+{
+    bench_say(&s->b, question);
+    const pons_value *ended = bench_await(&s->b, "task.done", "status", "succeeded", SOON);
+    assert_string_equal(pons_get_str(ended, "reason", ""), answer);
+}
+
+static void told_without_moving(void **state)
+{
+    (void)state;
+    scene s;
+    ready(&s);
+    says(&s, "where is the cup", "I have not seen the cup.");
+    says(&s, "钥匙在哪里", "我还没有看到过钥匙。");
+    see(&s, "cup", 7.0, 7.0);
+    says(&s, "where is the cup?", "I last saw the cup in the kitchen, just now.");
+    s.b.time.wall_epoch_ms += 40 * 60 * 1000;
+    s.b.latched = true; // and a stop does not keep it back
+    bench_run(&s.b, 1.0);
+    says(&s, "where is the mug", "I last saw the cup in the kitchen, 40 min ago.");
+    says(&s, "杯子在哪", "我上次看到杯子是在厨房，40 分钟前。");
+    s.b.time.wall_epoch_ms += (int64_t)5 * 3600 * 1000;
+    bench_say(&s.b, "have you seen the cup");
+    const char *faded =
+        pons_get_str(bench_await(&s.b, "task.done", "status", "succeeded", SOON), "reason", "");
+    assert_non_null(strstr(faded, "6 h ago. It may not be there any more ("));
+    bench_say(&s.b, "where is the unicorn");
+    bench_await(&s.b, "task.done", "status", "failed", SOON);
+    assert_int_equal(bench_starts(&s.b, "navigate_to_pose") + bench_starts(&s.b, "speak"), 0);
+    done(&s);
+}
+
+static void found_where_it_was(void **state)
+{
+    (void)state;
+    scene s;
+    ready(&s);
+    see(&s, "cup", 7.0, 2.0); // in the bedroom; the living room, where it stands, is nearer
+    s.b.time.wall_epoch_ms += 60 * 1000;
+    bench_say(&s.b, "find the cup");
+    assert_string_equal(go_on(&s, 0.3), "bedroom");
+    see(&s, "cup", 7.1, 2.1);
+    bench_await(&s.b, "task.done", "status", "succeeded", 5.0);
+    assert_string_equal(pons_get_str(bench_newest(&s.b, "speak")->args, "text", ""),
+                        "I found the cup: it is in the bedroom.");
+    assert_int_equal(bench_starts(&s.b, "navigate_to_pose"), 1);
+    done(&s);
+}
+
+static void not_found(void **state)
+{
+    (void)state;
+    scene s;
+    ready(&s);
+    bench_say(&s.b, "find the key");
+    go_on(&s, 30.0);
+    const pons_value *ended = bench_await(&s.b, "task.done", "status", "aborted", SOON);
+    assert_non_null(
+        strstr(pons_get_str(ended, "reason", ""), "did not find key; looked in: living_room, "));
+    assert_int_equal(bench_starts(&s.b, "look"), 3);
+    assert_int_equal(bench_starts(&s.b, "spin"), 3);
+    assert_int_equal(bench_starts(&s.b, "navigate_to_pose"), 2); // it stood in one of the three
+
+    bench_say(&s.b, "看看厨房有没有钥匙"); // one zone is one zone
+    go_on(&s, 15.0);
+    const pons_value *zh = bench_await(&s.b, "task.done", "status", "aborted", SOON);
+    assert_non_null(strstr(pons_get_str(zh, "reason", ""), "没有找到 key；看过的地方：kitchen"));
+    assert_int_equal(bench_starts(&s.b, "look"), 4);
+    done(&s);
+}
+
+// Killed after each of its steps: what was looked at is not looked at again.
+static void killed(void **state)
+{
+    (void)state;
+    scene s;
+    ready(&s);
+    bench_say(&s.b, "find the key");
+    for (int i = 0; i < 12; i++) {
+        go_on(&s, 0.7);
+        bench_kill(&s.b);
+        bench_brain(&s.b);
+    }
+    go_on(&s, 30.0);
+    bench_await(&s.b, "task.done", "status", "aborted", SOON);
+    assert_int_equal(bench_starts(&s.b, "look"), 3);
+    assert_true(bench_starts(&s.b, "navigate_to_pose") <= 4);
+    done(&s);
+}
+
+static void no_more_time(void **state)
+{
+    (void)state;
+    scene s;
+    ready(&s);
+    s.b.base_ms = 3000;
+    pons_brain_close(s.b.brain);
+    json_object_set_new(json_object_get(s.b.config, "limits"), "find_s", json_integer(5));
+    bench_brain(&s.b);
+    bench_run(&s.b, 1.0);
+    bench_say(&s.b, "find the key");
+    go_on(&s, 40.0);
+    bench_await(&s.b, "task.done", "status", "aborted", SOON);
+    assert_true(bench_starts(&s.b, "look") < 3);
+    done(&s);
+}
+
+// What a model is told of the world has what was seen, and where.
+static void in_the_world(void **state)
+{
+    (void)state;
+    scene s;
+    ready_for(&s, "[{'content':'{}'}]");
+    see(&s, "cup", 7.0, 7.0);
+    bench_run(&s.b, 2.0);
+    bench_say(&s.b, "make it nice here");
+    bench_run(&s.b, 1.0);
+    pons_autovalue request = json_deep_copy((json_t *)s.b.llm_request);
+    char *text = json_dumps(request, JSON_COMPACT);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "obj-1"));
+    assert_non_null(strstr(text, "last_seen_ms"));
+    free(text);
+    done(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(told_without_moving), cmocka_unit_test(found_where_it_was),
+        cmocka_unit_test(not_found),           cmocka_unit_test(killed),
+        cmocka_unit_test(no_more_time),        cmocka_unit_test(in_the_world),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
