@@ -591,11 +591,14 @@ static pons_value *not_found(const view *v)
     pons_autobuf where = PONS_BUF_INIT;
     pons_each(zone, pons_get(v->goal, "visited")) {
         const char *id = json_string_value(zone);
-        pons_buf_printf(&where, "%s%s", where.len ? ", " : "", id ? id : "?");
+        pons_buf_str(&where, where.len ? ", " : "");
+        pons_buf_str(&where, id ? id : "?");
     }
     const char *places = where.len > 0 ? where.data : "-";
-    return v->zh ? decision("ABORT", NULL, "没有找到 %.60s；看过的地方：%.240s", what, places)
-                 : decision("ABORT", NULL, "did not find %.60s; looked in: %.240s", what, places);
+    if (v->zh) {
+        return decision("ABORT", NULL, "没有找到 %.60s；看过的地方：%.240s", what, places);
+    }
+    return decision("ABORT", NULL, "did not find %.60s; looked in: %.240s", what, places);
 }
 
 static pons_value *decide_step(const view *v, step *st)

@@ -1042,8 +1042,6 @@ int conformance_run(const driver_traits *driver)
     // Of what only a simulated robot has, only one that the same seed repeats, and only one that is saved.
     static const struct CMUnitTest simulated[] = {
         cmocka_unit_test(test_battery_charges_on_the_charger),
-        cmocka_unit_test(test_sees_what_is_in_view),
-        cmocka_unit_test(test_misses_and_is_wrong),
     };
     static const struct CMUnitTest foreign[] = {
         cmocka_unit_test(test_charges_by_itself),
@@ -1057,6 +1055,11 @@ int conformance_run(const driver_traits *driver)
         cmocka_unit_test(test_restore_refuses_damage),
         cmocka_unit_test(test_save_without_memory),
     };
+    const struct CMUnitTest seeing[] = {
+        cmocka_unit_test(test_sees_what_is_in_view),
+        cmocka_unit_test(test_misses_and_is_wrong),
+    };
+    const pons_robot_camera_ops *cameras = pons_robot_cameras(driver->ops);
     traits = driver;
     int failed = cmocka_run_group_tests_name(driver->ops->name, tests, NULL, NULL);
     failed += driver->foreign
@@ -1069,5 +1072,8 @@ int conformance_run(const driver_traits *driver)
     failed += driver->foreign || driver->remote
                   ? left_out("save and restore", "the robot, or its simulation, is elsewhere")
                   : cmocka_run_group_tests_name("saved", saved, NULL, NULL);
+    failed += cameras && cameras->abi >= 2u && cameras->see
+                  ? cmocka_run_group_tests_name("seeing", seeing, NULL, NULL)
+                  : left_out("what is seen", "the driver detects nothing by itself");
     return failed;
 }

@@ -245,6 +245,7 @@ static int open_brain(session *s, pons_error *err)
 {
     const app_session_options *o = s->o;
     const pons_llm *model = o->opened ? o->opened : &s->own_llm;
+    const char *objects = s->sight.wanted ? s->sight.space : NULL;
     const pons_brain_options opts = {.store = s->store,
                                      .thread = o->thread,
                                      .clock = s->clock,
@@ -271,7 +272,7 @@ static int open_brain(session *s, pons_error *err)
                                      .deadline_ms = o->deadline_ms,
                                      .schedules = s->schedules,
                                      .places = s->places,
-                                     .objects = s->sight.wanted ? s->sight.space : NULL,
+                                     .objects = objects,
                                      .object_words = pons_get(s->sight.config, "synonyms"),
                                      .schedules_keep = keep_schedules};
     return pons_brain_open(&opts, &s->brain, err);

@@ -141,13 +141,68 @@ static int understand(const pons_policy *policy, const pons__seen_words *seen, c
     return policy->ops->parse(policy->self, goal, world, ret, err);
 }
 
-// A goal is held against the world before anything is made: an unknown zone is bad input. What the
-// rules do not understand is the model's to understand, when there is one.
+typedef struct goal_check { // what a goal is held against before anything is made
+    const pons_policy *policy;
+    const app_skills *modules;
+    pons__seen_words seen;
+    pons_value *world; // the caller's; what the skills' modules say is put into it
+    bool model, alone;
+} goal_check;
+
+// The i-th goal. What the rules do not understand is the model's to understand, when there is one.
+static int check_goal(const goal_check *k, int i, const char *said, pons_error *err)
+{
+    const pons_policy *policy = k->policy;
+    pons_autovalue place = NULL; // a name for where it stands needs no world
+    pons_error none = PONS_ERROR_INIT;
+    const int named = policy->ops->place(policy->self, said, &place, &none);
+    if (named == PONS_EINVAL) {
+        return app_bad(err, "goal %d, '%s': %s", i, said, none.message);
+    }
+    if (named >= 0) { // it is heard at once, and would name the place where the others begin
+        return k->alone ? PONS_OK
+                        : app_bad(err,
+                                  "goal %d, '%s', is about where the robot stands: say it alone, "
+                                  "there",
+                                  i, said);
+    }
+    const char *goal = said;
+    pons_autovalue pace = NULL; // how fast, and when, are no matter of the world
+    if (policy->ops->pace(policy->self, goal, &pace, &none) >= 0) {
+        goal = pons_get_str(pace, "rest", NULL);
+    }
+    pons_autovalue when = NULL;
+    if (goal && policy->ops->when(policy->self, goal, &when, &none) >= 0) {
+        goal = pons_get_str(when, "text", goal);
+    }
+    if (!goal) {
+        return PONS_OK;
+    }
+    pons_autovalue parsed = NULL;
+    const int rc = understand(policy, &k->seen, goal, k->world, k->modules, &parsed, err);
+    if (rc < 0) { // a body that runs already may have the skill
+        return k->model || strncmp(err->message, "unknown skill", strlen("unknown skill")) == 0
+                   ? PONS_OK
+                   : rc;
+    }
+    if (json_is_string(pons_get(parsed, "control"))) {
+        return app_bad(err,
+                       "goal %d, '%s', is a control word: `pons %s` says it to a running brain", i,
+                       said, pons_get_str(parsed, "control", "say"));
+    }
+    return PONS_OK;
+}
+
+// The goals are held against the world before anything is made: an unknown zone is bad input.
 static int check_goals(cli *c, const pons_policy *policy, const char *world_name,
                        const app_skills *modules, bool model, char *const *goals, int n,
                        pons_error *err)
 {
-    pons_autovalue world = NULL;
+    goal_check k = {.policy = policy,
+                    .modules = modules,
+                    .model = model,
+                    .alone = n == 1,
+                    .seen = {.items = {.clock = pons_clock_real()}}};
     for (int i = 0; i < n; i++) {
         if (goals[i][strspn(goals[i], " \t\r\n")] == '\0') {
             return app_bad(err, "goal %d is empty", i + 1);
@@ -155,58 +210,21 @@ static int check_goals(cli *c, const pons_policy *policy, const char *world_name
     }
     pons_autovalue bare = NULL;
     int rc = app_world(world_name, &bare, err);
-    world = rc < 0 ? NULL : cli_places_in(c, bare);
+    pons_autovalue world = rc < 0 ? NULL : cli_places_in(c, bare);
     app_sight_child sight = {0};
-    pons__seen_words seen = {.items = {.clock = pons_clock_real()}};
     rc = rc < 0 ? rc : app_sight_child_open(&sight, &c->app, world_name, err);
     if (rc >= 0 && sight.wanted) {
-        seen.ns = sight.space;
-        seen.kinds = pons_get(sight.config, "synonyms");
-        app_store_read(&c->app, &seen.items.store,
-                       &(pons_error)PONS_ERROR_INIT); // a new workspace has none
+        pons_error none = PONS_ERROR_INIT; // a new workspace has no store
+        k.seen.ns = sight.space;
+        k.seen.kinds = pons_get(sight.config, "synonyms");
+        app_store_read(&c->app, &k.seen.items.store, &none);
         json_object_set_new(world, "remembers", json_true());
     }
+    k.world = world;
     for (int i = 0; i < n && rc >= 0; i++) {
-        pons_autovalue parsed = NULL;
-        pons_autovalue place = NULL; // a name for where it stands needs no world
-        pons_error nameless = PONS_ERROR_INIT;
-        const int named = policy->ops->place(policy->self, goals[i], &place, &nameless);
-        if (named == PONS_EINVAL) {
-            rc = app_bad(err, "goal %d, '%s': %s", i + 1, goals[i], nameless.message);
-            continue;
-        }
-        if (named >= 0) {
-            if (n > 1) { // it is heard at once, and would name the place where the others begin
-                rc = app_bad(err,
-                             "goal %d, '%s', is about where the robot stands: say it alone, there",
-                             i + 1, goals[i]);
-            }
-            continue;
-        }
-        pons_autovalue when = NULL; // a goal of a time is held against the world without it
-        const char *goal = goals[i];
-        pons_autovalue pace = NULL; // nor does how fast
-        if (policy->ops->pace(policy->self, goal, &pace, &(pons_error)PONS_ERROR_INIT) >= 0) {
-            goal = pons_get_str(pace, "rest", NULL);
-        }
-        if (!goal) {
-            continue;
-        }
-        if (policy->ops->when(policy->self, goal, &when, &(pons_error)PONS_ERROR_INIT) >= 0) {
-            goal = pons_get_str(when, "text", goal);
-        }
-        rc = understand(policy, &seen, goal, world, modules, &parsed, err);
-        if (rc < 0 &&
-            (model || strncmp(err->message, "unknown skill", strlen("unknown skill")) == 0)) {
-            rc =
-                PONS_OK; // the model may understand it; a body that runs already may have the skill
-        } else if (rc >= 0 && json_is_string(pons_get(parsed, "control"))) {
-            rc = app_bad(err,
-                         "goal %d, '%s', is a control word: `pons %s` says it to a running brain",
-                         i + 1, goals[i], pons_get_str(parsed, "control", "say"));
-        }
+        rc = check_goal(&k, i + 1, goals[i], err);
     }
-    pons_store_close(&seen.items.store);
+    pons_store_close(&k.seen.items.store);
     app_sight_child_end(&sight);
     return rc;
 }
