@@ -288,6 +288,7 @@ static void begin(bench *b, proc *p, const char *path, const char *words, bool w
         }
         setenv("PONS_SHARE", b->share[0] ? b->share : PONS_SOURCE_DIR, 1);
         setenv("PONS_MODULE_PATH", PONS_BINARY_DIR "/lib/pons", 1);
+        setenv("PONS_LANGUAGE", "en", 0); // test_language.c has its own
         setenv("NO_PROXY", "127.0.0.1", 1);
         setenv("no_proxy", "127.0.0.1", 1);
         unsetenv("PONS_LLM_URL");

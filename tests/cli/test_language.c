@@ -82,6 +82,9 @@ static void by_the_environment(void **state)
     free(values);
     setenv("LC_ALL", "de_DE.UTF-8", 1);
     must_say(&b, "run --speed x", 2, "--speed takes a number");
+    setenv("PONS_LANGUAGE", "zh", 1);
+    must_say(&b, "run --speed x", 2, "--speed 接受 0.1 到 100 的数");
+    setenv("PONS_LANGUAGE", "", 1);
     unsetenv("LC_ALL");
     bench_close(&b);
 }
@@ -93,7 +96,9 @@ static void by_what_is_typed(void **state)
     bench_open(&b);
     setenv("LC_ALL", "C.UTF-8", 1);
     must_say(&b, "run " FAST " 去厨房", 0, "目标已完成");
-    must_say(&b, "run --speed x", 2, "--speed takes a number");
+    setenv("PONS_LANGUAGE", "en", 1);
+    must_say(&b, "run --speed x 去厨房", 2, "--speed takes a number");
+    setenv("PONS_LANGUAGE", "", 1);
     bench_close(&b);
 }
 
@@ -126,5 +131,6 @@ int main(void)
         cmocka_unit_test_teardown(by_what_is_typed, bench_teardown),
         cmocka_unit_test_teardown(without_a_catalogue, bench_teardown),
     };
+    setenv("PONS_LANGUAGE", "", 1); // as if it were not set
     return cmocka_run_group_tests_name("language", tests, NULL, NULL);
 }

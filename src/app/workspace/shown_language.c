@@ -1,5 +1,6 @@
 // shown_language.c - which language a person is shown, and the catalogue for it (shown_language.h).
 //
+//     PONS_LANGUAGE = zh, en                 Chinese, or English, whatever else there is
 //     LC_ALL, LC_MESSAGES, LANG = zh…        Chinese from the start
 //     a Chinese word of the command line     the same
 //     typed words with a Chinese character   Chinese from here on
@@ -20,7 +21,7 @@
 
 static pons_catalogue *chinese;                // loaded once, as long as the process
 static _Atomic(const pons_catalogue *) spoken; // NULL: English
-static bool environment_is_chinese;
+static bool environment_is_chinese, fixed;
 
 // A copy of pons without its catalogue speaks English.
 static void load(void)
@@ -37,13 +38,14 @@ static void load(void)
 void app_language_start(char *const *words)
 {
     static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
-    const char *value = NULL;
+    const char *value = getenv("PONS_LANGUAGE");
+    fixed = value && *value;
     for (size_t i = 0; i < sizeof names / sizeof names[0] && !(value && *value); i++) {
         value = getenv(names[i]);
     }
     environment_is_chinese = value && strncmp(value, "zh", 2) == 0;
     bool wanted = environment_is_chinese;
-    for (size_t i = 0; words[i] && !wanted; i++) {
+    for (size_t i = 0; words[i] && !wanted && !fixed; i++) {
         wanted = pons_language_chinese(words[i]);
     }
     if (wanted) {
@@ -54,6 +56,9 @@ void app_language_start(char *const *words)
 
 void app_language_of(const char *words)
 {
+    if (fixed) {
+        return;
+    }
     if (pons_language_chinese(words)) {
         load();
         atomic_store(&spoken, chinese);

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-// By LC_ALL, LC_MESSAGES or LANG, the first that is set, and by the words of the command line (to a NULL).
+// By PONS_LANGUAGE, LC_ALL, LC_MESSAGES or LANG, the first that is set, and by the words of the command line (to a NULL).
 void app_language_start(char *const *words);
 // A person has typed these words: from here on they are answered in their language, as far as pons has it.
 void app_language_of(const char *words);
