@@ -233,8 +233,8 @@ static void session_fini(session *s)
 // The verb as it is ordered: "would you mind going to", "cancel going to", "instead of bringing": go to, bring.
 static void plain_verbs(pons__fold *f)
 {
-    static const char *const before[] = {"mind",  "cancel", "skip", "forget about", "forget",
-                                         "avoid", "bother", "of",   "than",         "not"};
+    static const char *const before[] = {"mind",  "cancel", "skip", "about", "forget",
+                                         "avoid", "bother", "of",   "than",  "not"};
     for (size_t i = 0; i < f->n; i++) {
         size_t lo = 0;
         for (size_t k = 0; !lo && k < sizeof before / sizeof before[0]; k++) {
@@ -765,6 +765,21 @@ static bool match_coords(const session *s, const pons__pattern *p, size_t i, siz
     return false;
 }
 
+// What makes a task's of a number: "2nd", 二号任务 (ordinal by itself), 第二个. 0, or the position after it.
+static size_t counted_at(const session *s, size_t pos, size_t end, bool *ret_ordinal)
+{
+    static const char *const units[] = {"个", "条", "项", "件", "号"}, *const task[] = {"任务"},
+                             *const ends[] = {"st", "nd", "rd", "th"};
+    size_t which, unit = literal_of_list(s->f.s, pos, end, units, 5, &which);
+    *ret_ordinal = unit && which == 4 && literal_of_list(s->f.s, unit, end, task, 1, &which);
+    // "2nd": a literal is a word of its own, and this is an end of one
+    for (size_t k = 0; !unit && k < 4; k++) {
+        unit = strncmp(s->f.s + pos, ends[k], 2) == 0 ? pos + 2 : 0;
+        *ret_ordinal = unit != 0;
+    }
+    return unit;
+}
+
 // "The second task", "number two", "task 3", "the last one", 第二个任务, 最后一个. 0, or the position after it.
 static size_t nth_at(const session *s, size_t pos, size_t end, int64_t *ret, bool *ret_numbered)
 {
@@ -773,9 +788,8 @@ static size_t nth_at(const session *s, size_t pos, size_t end, int64_t *ret, boo
                                         "上一个",   "最新的", "最后那件", "最后一件"};
     static const char *const ordinals[] = {"first", "second",  "third",  "fourth", "fifth",
                                            "sixth", "seventh", "eighth", "ninth",  "tenth"};
-    static const char *const units[] = {"st", "nd", "rd", "th", "个", "条", "项", "件", "号"},
-                             *const nouns[] = {"task",  "one",  "goal",   "job",  "wish", "request",
-                                               "thing", "任务", "的任务", "目标", "的",   "事"},
+    static const char *const nouns[] = {"task",  "one",  "goal",   "job",  "wish", "request",
+                                        "thing", "任务", "的任务", "目标", "的",   "事"},
                              *const signs[] = {"number", "task number", "task", "任务", "#", "第"};
     const char *t = s->f.s;
     size_t at = pons__word_at(&s->r->articles, t, pos, end, NULL), after = 0;
@@ -792,14 +806,8 @@ static size_t nth_at(const session *s, size_t pos, size_t end, int64_t *ret, boo
         const size_t sign = ONE_OF(signs, at);
         *ret_numbered = sign && which < 5; // and not 第
         after = pons__number_at(t, sign ? sign : at, end, &number);
-        size_t unit = after ? ONE_OF(units, after) : 0;
-        const size_t noun = unit && which == 8 ? ONE_OF(nouns, unit) : 0; // 二号任务
-        bool ordinal = noun || (unit && which < 4);
-        // "2nd": a literal is a word of its own, and this is an end of one
-        for (size_t k = 0; after && !unit && k < 4; k++) {
-            unit = strncmp(t + after, units[k], 2) == 0 ? after + 2 : 0;
-            ordinal = unit != 0;
-        }
+        bool ordinal = false;
+        const size_t unit = after ? counted_at(s, after, end, &ordinal) : 0;
         if (!after || (!sign && !ordinal) || number < 1 || number != (int64_t)number ||
             number > 1000) {
             return 0;
@@ -911,16 +919,27 @@ static size_t opener_at(const session *s, size_t pos, size_t end)
     return no > other ? no : other;
 }
 
+// And one behind that (别取消去卧室), or only the first.
+static size_t openers_at(const session *s, size_t pos, size_t end)
+{
+    const size_t first = opener_at(s, pos, end), second = first ? opener_at(s, first, end) : 0;
+    return second ? second : first;
+}
+
+static bool name_begins(const session *s, size_t pos, size_t end)
+{
+    const name *n;
+    pos = skip_punctuation(s, pos, end);
+    return zone_here(s, pos, end, &n) || name_here(s, pos, end, &n);
+}
+
 // And a wish behind it.
 static bool opens(const session *s, size_t pos, size_t end)
 {
-    const name *n;
-    size_t after = opener_at(s, pos, end);
-    const size_t twice = after ? opener_at(s, after, end) : 0; // 别取消去卧室
-    after = twice ? twice : after;
-    return after && (wish_begins(s, after, end, true, NULL) != INTENT_NONE ||
-                     zone_here(s, skip_punctuation(s, after, end), end, &n) ||
-                     name_here(s, skip_punctuation(s, after, end), end, &n));
+    const size_t first = opener_at(s, pos, end), last = first ? openers_at(s, pos, end) : 0;
+    return first &&
+           (wish_begins(s, first, end, true, NULL) != INTENT_NONE || name_begins(s, last, end) ||
+            (last != first && wish_begins(s, last, end, true, NULL) != INTENT_NONE));
 }
 
 // A word that controls the robot, and then an end or a separator.
@@ -988,7 +1007,7 @@ static void next_cut(const session *s, size_t pos, size_t *ret_end, size_t *ret_
     size_t at[STARTS_MAX]; // "go and" before a wish holds no cut
     size_t n_starts = starts(s, pos, end, at);
     const size_t first = n_starts ? at[n_starts - 1] : pos;
-    const size_t opened = opener_at(s, first, end);
+    const size_t opened = openers_at(s, first, end);
     const name *n;
     const size_t no_name = opened ? zone_here(s, opened, end, &n) : 0; // "not the kitchen, …"
     for (size_t i = opened ? opened : first; i < end;) {
@@ -1595,9 +1614,10 @@ static int a_question(const session *s)
 // Whether the words of a negation cancel, as they do without a task beside them.
 static bool is_cancel(const char *word)
 {
-    static const char *const words[] = {"cancel", "forget", "forget about", "about", "scratch",
-                                        "skip",   "drop",   "scrap",        "取消",  "跳过",
-                                        "去掉",   "删掉",   "删除"};
+    static const char *const words[] = {
+        "cancel",  "forget", "forget about", "never mind", "never mind about",
+        "scratch", "skip",   "drop",         "scrap",      "取消",
+        "跳过",    "去掉",   "删掉",         "删除"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (strcmp(word, words[i]) == 0) {
             return true;

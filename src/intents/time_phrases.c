@@ -96,13 +96,29 @@ static bool digit_zh(const char **at, int *ret)
     return d >= 0;
 }
 
-static bool eat_number(const char **at, double *ret)
+// "Seven", "twenty-five", "half an".
+static bool number_en(const char **at, double *ret)
 {
-    const char *from = *at + strspn(*at, " \t");
     static const char *const small[] = {"one",   "two",   "three",   "four", "five",   "six",
                                         "seven", "eight", "nine",    "ten",  "eleven", "twelve",
                                         "a",     "an",    "half an", NULL};
-    static const char *const tens_en[] = {"twenty", "thirty", "forty", "fifty", NULL};
+    static const char *const many[] = {"twenty", "thirty", "forty", "fifty", NULL};
+    const int tens = eat_one(at, many);
+    const char *from = *at + (tens >= 0 && **at == '-');
+    const int word = eat_one(&from, small);
+    if (word >= 0 && (tens < 0 || word < 9)) {
+        *ret = word == 14 ? 0.5 : word >= 12 ? 1 : word + 1;
+        *at = from;
+    }
+    if (tens >= 0) {
+        *ret = (tens + 2) * 10 + (word >= 0 && word < 9 ? word + 1 : 0);
+    }
+    return tens >= 0 || word >= 0;
+}
+
+static bool eat_number(const char **at, double *ret)
+{
+    const char *from = *at + strspn(*at, " \t");
     int d = 0, tens = 0, more = 0;
     if (*from >= '0' && *from <= '9') {
         char *end = NULL;
@@ -113,20 +129,7 @@ static bool eat_number(const char **at, double *ret)
         *at = end;
         return *ret < 1e6;
     }
-    const int many = eat_one(&from, tens_en);
-    if (many >= 0) { // "twenty-five", "thirty"
-        from += *from == '-';
-        const char *one = from;
-        const int unit_en = eat_one(&one, small);
-        const bool more_en = unit_en >= 0 && unit_en < 9;
-        *ret = (many + 2) * 10;
-        *ret += more_en ? unit_en + 1 : 0;
-        *at = more_en ? one : from;
-        return true;
-    }
-    const int word = eat_one(&from, small);
-    if (word >= 0) {
-        *ret = word == 14 ? 0.5 : word >= 12 ? 1 : word + 1;
+    if (number_en(&from, ret)) {
         *at = from;
         return true;
     }
@@ -326,6 +329,20 @@ static bool behind_hour_zh(const char **from, int of_day, int *m)
     return strncmp(*from, "点", 3) != 0 && strncmp(*from, "一点", 6) != 0; // 一点点: a little
 }
 
+// 九点, 三点半, 差一刻八点.
+static bool hour_zh(const char **from, int of_day, double *h, int *m)
+{
+    const bool before = eat(from, "差一刻");
+    if (!eat_number(from, h) || !behind_hour_zh(from, of_day, m) || (before && (*m || *h < 1))) {
+        return false;
+    }
+    if (before) {
+        *h = *h > 1 ? *h - 1 : NOON_H;
+        *m = 45;
+    }
+    return true;
+}
+
 // "九点", "下午三点半", "晚上8:30", "21点10分".
 static bool clock_zh(const char **at, said_time *t)
 {
@@ -341,16 +358,8 @@ static bool clock_zh(const char **at, said_time *t)
         *at = from;
         return on_clock(t, NOON_H, 0, NOBODY);
     }
-    const bool before = eat(&from, "差一刻"); // 差一刻八点
-    if (!eat_number(&from, &h)) {
+    if (!hour_zh(&from, of_day, &h, &m)) {
         return false;
-    }
-    if (!behind_hour_zh(&from, of_day, &m) || (before && (m != 0 || h < 1))) {
-        return false;
-    }
-    if (before) {
-        h = h > 1 ? h - 1 : NOON_H;
-        m = 45;
     }
     const bool late = of_day >= 5 || (of_day == 4 && h < 10);
     int half = NOBODY;
