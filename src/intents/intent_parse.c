@@ -1211,8 +1211,8 @@ static int not_understood(const session *s, span w)
                                    "这是在说速度：请说“快一点”或“慢一点”"));
     }
     if (has_approximate(s, w)) {
-        return pons_error_set(s->err, PONS_EINVAL, "rules",
-                              "“%.*s”不是一个确切的数：请说一个确切的数", n, text);
+        return pons_error_set(s->err, PONS_EINVAL, "rules", "没听懂“%.*s”：请说一个确切的数", n,
+                              text);
     }
     return pons_error_set(s->err, PONS_EINVAL, "rules",
                           SAID(s,
@@ -1860,30 +1860,38 @@ static bool ends_motion(const session *s, size_t from)
     return false;
 }
 
+// Takes a zone out of the patrols among the goals; one without zones is none. Whether there was one.
+static bool drop_zone(session *s, const char *zone)
+{
+    bool dropped = false;
+    for (size_t i = json_array_size(s->goals); zone && i-- > 0;) {
+        json_t *zones = (json_t *)pons_get(json_array_get(s->goals, i), "zones");
+        for (size_t k = json_array_size(zones); k-- > 0;) {
+            if (strcmp(json_string_value(json_array_get(zones, k)), zone) == 0) {
+                json_array_remove(zones, k);
+                dropped = true;
+            }
+        }
+        if (zones && json_array_size(zones) == 0) {
+            json_array_remove(s->goals, i);
+        }
+    }
+    return dropped;
+}
+
 // A zone that is not to be visited ("patrol everywhere, skip the kitchen") is left out of the patrol beside it, and no task
 // is cancelled for it.
 static void leave_out(session *s)
 {
     bool any = false;
-    for (size_t u = json_array_size(s->undone); u-- > 0;) {
-        const pons_value *not_wanted = json_array_get(s->undone, u);
-        const char *zone = pons_get_str(not_wanted, "zone", NULL);
-        bool left = false;
-        for (size_t i = json_array_size(s->goals); zone && i-- > 0;) {
-            const pons_value *goal = json_array_get(s->goals, i);
-            json_t *zones = (json_t *)pons_get(goal, "zones");
-            for (size_t k = json_array_size(zones); k-- > 0;) {
-                if (strcmp(json_string_value(json_array_get(zones, k)), zone) == 0) {
-                    json_array_remove(zones, k);
-                    left = true;
-                }
-            }
-            if (zones && json_array_size(zones) == 0) {
-                json_array_remove(s->goals, i);
-            }
+    for (size_t i = json_array_size(s->undone); i-- > 0;) {
+        const pons_value *not_wanted = json_array_get(s->undone, i);
+        bool dropped = drop_zone(s, pons_get_str(not_wanted, "zone", NULL));
+        pons_each(zone, pons_get(not_wanted, "zones")) {
+            dropped = drop_zone(s, json_string_value(zone)) || dropped;
         }
-        if (left) {
-            json_array_remove(s->undone, u);
+        if (dropped) {
+            json_array_remove(s->undone, i);
             any = true;
         }
     }
