@@ -930,7 +930,10 @@ static bool name_begins(const session *s, size_t pos, size_t end)
 {
     const name *n;
     pos = skip_punctuation(s, pos, end);
-    return zone_here(s, pos, end, &n) || name_here(s, pos, end, &n);
+    int64_t nth;
+    bool numbered;
+    return zone_here(s, pos, end, &n) || name_here(s, pos, end, &n) ||
+           nth_at(s, pos, end, &nth, &numbered);
 }
 
 // And a wish behind it.
@@ -989,11 +992,13 @@ static bool other_zone(const session *s, size_t pos, size_t after, size_t end)
     return zone_here(s, after, end, &n) && (s->f.s[pos] == ',' || !joins);
 }
 
-// 厨房就不用去了: a zone, and behind it that it is not wanted.
-static bool undone_zone(const session *s, size_t pos, size_t end)
+// 厨房就不用去了, 但厨房和书房别去: zones, and behind them that they are not wanted.
+static bool undone_zones(const session *s, size_t pos, size_t end)
 {
-    const name *n;
-    pos = zone_here(s, skip_punctuation(s, pos, end), end, &n);
+    capture c;
+    size_t at[STARTS_MAX];
+    const size_t n = starts(s, pos, end, at);
+    pos = n ? left_out(s, at[n - 1], end, &c) : 0;
     const size_t after = pos ? pons__word_at(&s->r->undone, s->f.s, pos, end, NULL) : 0;
     return after && only_fillers(s, after, end);
 }
@@ -1008,6 +1013,7 @@ static void next_cut(const session *s, size_t pos, size_t *ret_end, size_t *ret_
     size_t n_starts = starts(s, pos, end, at);
     const size_t first = n_starts ? at[n_starts - 1] : pos;
     const size_t opened = openers_at(s, first, end);
+    const bool all_undone = undone_zones(s, pos, end); // 厨房、书房不用去
     const name *n;
     const size_t no_name = opened ? zone_here(s, opened, end, &n) : 0; // "not the kitchen, …"
     for (size_t i = opened ? opened : first; i < end;) {
@@ -1025,7 +1031,8 @@ static void next_cut(const session *s, size_t pos, size_t *ret_end, size_t *ret_
             return;
         } else if ((after = separator_at(s, i, end, &hard)) &&
                    (hard || wish_begins(s, after, end, say, &control) != INTENT_NONE || control ||
-                    (i == no_name && other_zone(s, i, after, end)) || undone_zone(s, after, end))) {
+                    (i == no_name && other_zone(s, i, after, end)) ||
+                    (s->f.s[i] == ',' && !all_undone && undone_zones(s, after, end)))) {
             *ret_end = i;
             *ret_next = after;
             return;
@@ -1683,8 +1690,9 @@ static bool parse_kept(session *s, const char *word, span w)
         s->stays = true;
         return true;
     }
-    s->stays = s->stays || (s->cancels && is_bare_not(word));
-    return s->cancels && is_bare_not(word);
+    const bool other = (s->cancels || s->nth) && is_bare_not(word);
+    s->stays = s->stays || other;
+    return other;
 }
 
 // What the words behind a negation (不要去厨房), or before one (把去厨房取消), would be: it is cancelled, and no wish

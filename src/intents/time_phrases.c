@@ -329,16 +329,33 @@ static bool behind_hour_zh(const char **from, int of_day, int *m)
     return strncmp(*from, "点", 3) != 0 && strncmp(*from, "一点", 6) != 0; // 一点点: a little
 }
 
-// 九点, 三点半, 差一刻八点.
+// 差一刻, 差十分: how many minutes before the hour; 0: that is not said.
+static int minutes_before(const char **from)
+{
+    const char *at = *from;
+    double n = 15;
+    if (!eat(&at, "差") || (!eat(&at, "一刻") && (!eat_number(&at, &n) || !eat(&at, "分"))) ||
+        n < 1 || n > 59 || n != (int)n) {
+        return 0;
+    }
+    *from = at;
+    return (int)n;
+}
+
+// 九点, 三点半, 差一刻八点, 八点差十分.
 static bool hour_zh(const char **from, int of_day, double *h, int *m)
 {
-    const bool before = eat(from, "差一刻");
-    if (!eat_number(from, h) || !behind_hour_zh(from, of_day, m) || (before && (*m || *h < 1))) {
+    int before = minutes_before(from);
+    if (!eat_number(from, h) || !behind_hour_zh(from, of_day, m)) {
+        return false;
+    }
+    before = before ? before : minutes_before(from);
+    if (before && (*m || *h < 1)) {
         return false;
     }
     if (before) {
         *h = *h > 1 ? *h - 1 : NOON_H;
-        *m = 45;
+        *m = 60 - before;
     }
     return true;
 }
