@@ -257,9 +257,7 @@ int cli_answer_open(cli *c, const char *thread, pons_value *answer, bool *ret_as
 int cli_bt_watch(cli *c, const char *groot, pons_error *err);
 
 int cli_run_options(cli *c, pons_error *err); // of `run`: they are read, and what is left is words
-// commands.c: of the rules' refusal: they do not know what is meant; else they do, and it is wrong.
-bool cli_not_understood(const char *why);
-void cli_version(void); // pons --version
+void cli_version(void);                       // pons --version
 // Commands.
 cli_run_fn cmd_onboard, cmd_watchdog, cmd_workspace, cmd_fleet_run, cmd_fleet_status,
     cmd_fleet_assign, cmd_fleet_cancel, cmd_fleet_settle, cmd_fleet_clear, cmd_fleet_block,

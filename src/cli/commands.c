@@ -5,6 +5,7 @@
 // it (terminal/help.c), and what is not in it is answered with what was probably meant.
 #include "cli/commands.h"
 
+#include "app/operator/operator.h"
 #include "pons/rule_policy.h"
 #include "pons/spelling.h"
 
@@ -281,13 +282,6 @@ static size_t belongs(const char *word, char *ret, size_t cap)
     return n;
 }
 
-bool cli_not_understood(const char *why)
-{
-    static const char *const lost[] = {"did not understand", "没听懂"};
-    return strncmp(why, lost[0], strlen(lost[0])) == 0 ||
-           strncmp(why, lost[1], strlen(lost[1])) == 0;
-}
-
 // What was said where a command stands, if it is a word for the robot: who types 停 or `halt` must not look for a list.
 static int said_to_the_robot(const cli *c, pons_error *err)
 {
@@ -322,7 +316,7 @@ static int said_to_the_robot(const cli *c, pons_error *err)
                        text);
     }
     const bool wish = rc >= 0 ? json_array_size(pons_get(parsed, "goals")) > 0 && !*control
-                              : !cli_not_understood(why.message);
+                              : !app_not_understood(why.message);
     return wish ? app_bad(err, "there is no command '%s'; to have it done: pons run \"%s\"",
                           c->argv[0], text)
                 : PONS_OK;

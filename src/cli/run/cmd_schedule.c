@@ -6,6 +6,7 @@
 //
 // Whichever brain of this workspace runs has them done. Who changes one holds run/schedule.lock for as long, which the
 // brain holds while it looks: what is removed is not written again by a look that had begun.
+#include "app/operator/operator.h"
 #include "app/workspace/which_robot.h"
 #include "app/workspace/workspace_scope.h"
 #include "cli/run/places.h"
@@ -231,7 +232,7 @@ static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error
     if (rc >= 0 || app_llm_spec(NULL)) {
         return PONS_OK; // what the rules do not understand is the model's
     }
-    const bool understood = !cli_not_understood(why.message);
+    const bool understood = !app_not_understood(why.message);
     if (known && understood &&
         strncmp(why.message, "unknown skill", strlen("unknown skill")) != 0) {
         return pons_error_set(err, PONS_EINVAL, "schedule", "%s", why.message);
