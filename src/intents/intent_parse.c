@@ -85,6 +85,8 @@ typedef struct session {
     bool asks;   // a question: a bare name in it is no wish
     bool polite; // but a request
     bool took_back, guessed;
+    bool cancels;     // what is cancelled was said so ("cancel the kitchen"), and not only denied
+    bool stays;       // it was said of something that it is not cancelled
     const name *last; // the thing that was said last
     bool zh;          // in which language it is answered
     size_t *unknown;
@@ -257,8 +259,33 @@ static void plain_verbs(pons__fold *f)
 }
 
 // What makes a question of a sentence; whether something was done is no wish, whatever stands before it.
-static const char *const asking[] = {"?", "？", "吗", "呢"};
+static const char *const asking[] = {"?", "？", "吗", "呢", "了吧", "对吧", "是吧"};
 static const char *const whether_done[] = {"了吗", "了没"};
+
+// 是去厨房吧, 你是要充电吧: it is to be confirmed. Where 是 is a part of another word (还是去厨房吧) it is a wish.
+static bool confirms(const pons__fold *f)
+{
+    static const char *const before[] = {"你", "您", "不", "该", "机器人"};
+    static const char is[] = "是", ends[] = "吧";
+    size_t end = f->n;
+    while (end > 0 && strchr(" ;,", f->s[end - 1])) {
+        end--;
+    }
+    if (end < strlen(ends) || strncmp(f->s + end - strlen(ends), ends, strlen(ends)) != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < end; i += pons__char_len(f->s, i)) {
+        bool starts = i == 0 || (unsigned char)f->s[i - 1] < 0x80;
+        for (size_t k = 0; k < sizeof before / sizeof before[0] && !starts; k++) {
+            const size_t n = strlen(before[k]);
+            starts = i >= n && strncmp(f->s + i - n, before[k], n) == 0;
+        }
+        if (starts && !f->quoted[i] && pons__literal_at(f->s, i, end, is)) {
+            return true;
+        }
+    }
+    return false;
+}
 
 static int session_init(session *s, const pons__intents *r, const char *text,
                         const pons_value *world, pons_error *err)
@@ -289,6 +316,7 @@ static int session_init(session *s, const pons__intents *r, const char *text,
         s->polite =
             s->polite || (!s->f.quoted[i] && pons__word_at(&r->polite, s->f.s, i, s->f.n, NULL));
     }
+    s->asks = s->asks || confirms(&s->f);
     plain_verbs(&s->f);
     int rc = names_load(s, "zones", false);
     if (rc == PONS_OK) {
@@ -418,10 +446,13 @@ static bool cut_words(session *s, span *w, const pons__words *words)
 
 static bool stop_anywhere(const session *s)
 {
-    for (size_t i = 0; i < s->f.n; i += pons__char_len(s->f.s, i)) {
-        if (!s->f.quoted[i] && pons__word_at(&s->r->anywhere, s->f.s, i, s->f.n, NULL)) {
+    for (size_t i = 0; i < s->f.n;) {
+        // "Don't stop" holds no stop.
+        size_t after = pons__word_at(&s->r->control[CONTROL_CONTINUE], s->f.s, i, s->f.n, NULL);
+        if (!s->f.quoted[i] && !after && pons__word_at(&s->r->anywhere, s->f.s, i, s->f.n, NULL)) {
             return true;
         }
+        i = after ? after : i + pons__char_len(s->f.s, i);
     }
     return false;
 }
@@ -737,11 +768,12 @@ static bool match_coords(const session *s, const pons__pattern *p, size_t i, siz
 // "The second task", "number two", "task 3", "the last one", 第二个任务, 最后一个. 0, or the position after it.
 static size_t nth_at(const session *s, size_t pos, size_t end, int64_t *ret, bool *ret_numbered)
 {
-    static const char *const lasts[] = {"last",   "latest",   "newest", "最后一个", "最后那个",
-                                        "刚才的", "刚才那个", "刚刚的", "上一个",   "最新的"};
+    static const char *const lasts[] = {"last",     "latest", "newest",   "最后一个",
+                                        "最后那个", "刚才的", "刚才那个", "刚刚的",
+                                        "上一个",   "最新的", "最后那件", "最后一件"};
     static const char *const ordinals[] = {"first", "second",  "third",  "fourth", "fifth",
                                            "sixth", "seventh", "eighth", "ninth",  "tenth"};
-    static const char *const units[] = {"st", "nd", "rd", "th", "个", "条", "项", "号"},
+    static const char *const units[] = {"st", "nd", "rd", "th", "个", "条", "项", "件", "号"},
                              *const nouns[] = {"task",  "one",  "goal",   "job",  "wish", "request",
                                                "thing", "任务", "的任务", "目标", "的",   "事"},
                              *const signs[] = {"number", "task number", "task", "任务", "#", "第"};
@@ -761,7 +793,8 @@ static size_t nth_at(const session *s, size_t pos, size_t end, int64_t *ret, boo
         *ret_numbered = sign && which < 5; // and not 第
         after = pons__number_at(t, sign ? sign : at, end, &number);
         size_t unit = after ? ONE_OF(units, after) : 0;
-        bool ordinal = unit && which < 4;
+        const size_t noun = unit && which == 8 ? ONE_OF(nouns, unit) : 0; // 二号任务
+        bool ordinal = noun || (unit && which < 4);
         // "2nd": a literal is a word of its own, and this is an end of one
         for (size_t k = 0; after && !unit && k < 4; k++) {
             unit = strncmp(t + after, units[k], 2) == 0 ? after + 2 : 0;
@@ -818,6 +851,9 @@ static bool match(const session *s, const pons__pattern *p, size_t i, size_t pos
                (m & LOOSE && match_unknown(s, p, i, pos, end, m, c));
     case SLOT_DURATION:
         after = duration_at(s, pos, end, &c->seconds);
+        if (after && p->known_only && after == pons__number_at(s->f.s, pos, end, &c->number)) {
+            return false; // 三点五 alone is no time to wait
+        }
         c->has_seconds = after != 0;
         return after && match(s, p, i + 1, after, end, m, c);
     case SLOT_NUMBER:
@@ -879,7 +915,9 @@ static size_t opener_at(const session *s, size_t pos, size_t end)
 static bool opens(const session *s, size_t pos, size_t end)
 {
     const name *n;
-    const size_t after = opener_at(s, pos, end);
+    size_t after = opener_at(s, pos, end);
+    const size_t twice = after ? opener_at(s, after, end) : 0; // 别取消去卧室
+    after = twice ? twice : after;
     return after && (wish_begins(s, after, end, true, NULL) != INTENT_NONE ||
                      zone_here(s, skip_punctuation(s, after, end), end, &n) ||
                      name_here(s, skip_punctuation(s, after, end), end, &n));
@@ -932,6 +970,15 @@ static bool other_zone(const session *s, size_t pos, size_t after, size_t end)
     return zone_here(s, after, end, &n) && (s->f.s[pos] == ',' || !joins);
 }
 
+// 厨房就不用去了: a zone, and behind it that it is not wanted.
+static bool undone_zone(const session *s, size_t pos, size_t end)
+{
+    const name *n;
+    pos = zone_here(s, skip_punctuation(s, pos, end), end, &n);
+    const size_t after = pos ? pons__word_at(&s->r->undone, s->f.s, pos, end, NULL) : 0;
+    return after && only_fillers(s, after, end);
+}
+
 // Finds the end of the wish at pos and the start of the next.
 static void next_cut(const session *s, size_t pos, size_t *ret_end, size_t *ret_next)
 {
@@ -959,7 +1006,7 @@ static void next_cut(const session *s, size_t pos, size_t *ret_end, size_t *ret_
             return;
         } else if ((after = separator_at(s, i, end, &hard)) &&
                    (hard || wish_begins(s, after, end, say, &control) != INTENT_NONE || control ||
-                    (i == no_name && other_zone(s, i, after, end)))) {
+                    (i == no_name && other_zone(s, i, after, end)) || undone_zone(s, after, end))) {
             *ret_end = i;
             *ret_next = after;
             return;
@@ -1118,6 +1165,20 @@ static int look_add(session *s, const capture *c, bool asked, span wish)
                     pons_object("object", id_of(c->object), "zone", id_of(zone), NULL), wish);
 }
 
+static bool has_approximate(const session *s, span w)
+{
+    bool has = false;
+    for (size_t i = w.lo; i < w.hi && !has;) {
+        const name *n;
+        const size_t after = name_here(s, i, w.hi, &n);
+        double number;
+        const size_t exact = after ? after : pons__number_at(s->f.s, i, w.hi, &number);
+        has = !exact && pons__approximate_at(s->f.s, i, w.hi);
+        i = exact ? exact : i + pons__char_len(s->f.s, i);
+    }
+    return has;
+}
+
 static int not_understood(const session *s, span w)
 {
     span o = source_span(s, w);
@@ -1129,6 +1190,10 @@ static int not_understood(const session *s, span w)
                                    "that is how fast it goes: say \"faster\" (快一点) or "
                                    "\"slower\" (慢一点)",
                                    "这是在说速度：请说“快一点”或“慢一点”"));
+    }
+    if (has_approximate(s, w)) {
+        return pons_error_set(s->err, PONS_EINVAL, "rules",
+                              "“%.*s”不是一个确切的数：请说一个确切的数", n, text);
     }
     return pons_error_set(s->err, PONS_EINVAL, "rules",
                           SAID(s,
@@ -1159,6 +1224,12 @@ static const name *of_two(const capture *c)
         of = c->zone[i]->other_id ? c->zone[i] : NULL;
     }
     return of;
+}
+
+static bool repeats_last(const session *s, pons__intent intent)
+{
+    const pons_value *had = json_array_get(s->goals, json_array_size(s->goals) - 1);
+    return strcmp(pons_get_str(had, "intent", ""), pons__intent_word(intent)) == 0;
 }
 
 static int goals_add(session *s, const pons__pattern *p, const capture *c, span wish)
@@ -1211,6 +1282,11 @@ static int goals_add(session *s, const pons__pattern *p, const capture *c, span 
         s->numbered = c->numbered;
         keep_control(s, CONTROL_CANCEL);
         return PONS_OK;
+    case INTENT_COME_BACK:
+    case INTENT_CHARGE:
+        return repeats_last(s, p->means.intent) // 回来回来
+                   ? PONS_OK
+                   : goal_add(s, p->means.intent, json_object(), wish);
     default:
         return goal_add(s, p->means.intent, json_object(), wish);
     }
@@ -1383,7 +1459,8 @@ static const pons__pattern *match_strictly(const session *s, span w, capture *re
         pons__candidates list = candidates(s, at[k], w.hi);
         for (const pons__pattern *p; (p = pons__candidates_next(&list));) {
             *ret = (capture){0};
-            if (!(p->known_only && s->asks) && match(s, p, 0, at[k], w.hi, STRICT, ret)) {
+            if (!(p->known_only && s->asks && !s->polite) &&
+                match(s, p, 0, at[k], w.hi, STRICT, ret)) {
                 return p;
             }
         }
@@ -1512,31 +1589,102 @@ static int a_question(const session *s)
         SAID(s,
              "that is a question, so nothing is done: to have it done, say "
              "it without asking, or with \"please\"",
-             "这是在问，不是在吩咐，所以什么也没做：要做就直接说，不带“吗”和问号"));
+             "这是在问，不是在吩咐，所以什么也没做：要做就直接说，不带“吗”“了吧”和问号"));
+}
+
+// Whether the words of a negation cancel, as they do without a task beside them.
+static bool is_cancel(const char *word)
+{
+    static const char *const words[] = {"cancel", "forget", "forget about", "about", "scratch",
+                                        "skip",   "drop",   "scrap",        "取消",  "跳过",
+                                        "去掉",   "删掉",   "删除"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(word, words[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// "Not the bedroom" behind what is cancelled: that stays.
+static bool is_bare_not(const char *word)
+{
+    static const char *const words[] = {"not", "but not", "不是", "而不是"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(word, words[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// What is not wanted, behind its negation (*ret_word) or from 把 to a word that cancels: *w becomes that. false: it is no
+// such wish.
+static bool negated(const session *s, span *w, const char **ret_word)
+{
+    size_t at[STARTS_MAX], n = starts(s, w->lo, w->hi, at), which;
+    for (size_t k = 0; k < n; k++) {
+        const size_t lo = pons__word_at(&s->r->negation, s->f.s, at[k], w->hi, &which);
+        if (lo) {
+            *ret_word = s->r->negation.v[which];
+            w->lo = lo;
+            return true;
+        }
+    }
+    *ret_word = "cancel";
+    for (size_t i = w->lo + 1; i < w->hi; i += pons__char_len(s->f.s, i)) {
+        const size_t after = pons__word_at(&s->r->undone, s->f.s, i, w->hi, NULL);
+        if (after && only_fillers(s, after, w->hi)) {
+            const size_t lo = pons__literal_at(s->f.s, w->lo, i, "把");
+            *w = (span){lo ? lo : w->lo, i};
+            return true;
+        }
+    }
+    return false;
+}
+
+// "Don't cancel the second", "don't stop": nothing is cancelled, and nothing stops. Whether it is that.
+static bool parse_kept(session *s, const char *word, span w)
+{
+    const char *inner;
+    const bool cancels = is_cancel(word);
+    const pons__control control = wish_control(s, w);
+    if (!cancels && control == CONTROL_STOP && strcmp(word, "不") != 0 && // "you aren't stopping!"
+        (w.lo == 0 || !strchr(",;", s->f.s[w.lo - 1]))) {
+        keep_control(s, json_array_size(s->goals) > 0 ? CONTROL_NONE : CONTROL_CONTINUE);
+        s->stays = true;
+        return true;
+    }
+    capture c;
+    const pons__pattern *p = match_strictly(s, w, &c);
+    const bool twice = !p && control != CONTROL_CANCEL && negated(s, &w, &inner);
+    if (!cancels && (control == CONTROL_CANCEL || (p && p->means.intent == INTENT_CANCEL) ||
+                     (twice && is_cancel(inner)))) {
+        s->stays = true;
+        return true;
+    }
+    s->stays = s->stays || (s->cancels && is_bare_not(word));
+    return s->cancels && is_bare_not(word);
 }
 
 // What the words behind a negation (不要去厨房), or before one (把去厨房取消), would be: it is cancelled, and no wish
 // any more. 1: it is that; 0: it is none.
 static int parse_negated(session *s, span w)
 {
-    size_t at[STARTS_MAX], n = starts(s, w.lo, w.hi, at), lo = 0;
-    for (size_t k = 0; k < n && !lo; k++) {
-        lo = pons__word_at(&s->r->negation, s->f.s, at[k], w.hi, NULL);
-    }
-    for (size_t i = w.lo + 1; !lo && i < w.hi; i += pons__char_len(s->f.s, i)) {
-        size_t after = pons__word_at(&s->r->undone, s->f.s, i, w.hi, NULL);
-        if (after && only_fillers(s, after, w.hi)) {
-            lo = pons__literal_at(s->f.s, w.lo, i, "把");
-            lo = lo ? lo : w.lo;
-            w.hi = i;
-        }
-    }
-    pons_value *wanted = s->goals;
-    if (!lo || !(s->goals = json_array())) {
-        s->goals = wanted;
+    const char *word;
+    if (!negated(s, &w, &word)) {
         return 0;
     }
-    const int rc = parse_strictly(s, (span){skip_punctuation(s, lo, w.hi), w.hi}, 0);
+    w.lo = skip_punctuation(s, w.lo, w.hi);
+    if (parse_kept(s, word, w)) {
+        return 1;
+    }
+    pons_value *wanted = s->goals;
+    if (!(s->goals = json_array())) {
+        s->goals = wanted;
+        return no_memory(s->err);
+    }
+    const int rc = parse_strictly(s, w, 0);
     pons_value *not_wanted = s->goals;
     s->goals = wanted;
     pons_each(goal, not_wanted) {
@@ -1550,6 +1698,7 @@ static int parse_negated(session *s, span w)
     }
     if (json_array_size(not_wanted) > 0) {
         json_array_extend(s->undone, not_wanted);
+        s->cancels = s->cancels || is_cancel(word);
         keep_control(s, CONTROL_CANCEL);
     }
     json_decref(not_wanted);
@@ -1623,6 +1772,9 @@ static int ask_back(session *s, span wish, bool all)
     if (moves && s->asks && !s->polite) {
         return a_question(s);
     }
+    if (has_approximate(s, wish)) {
+        return not_understood(s, wish);
+    }
     return unknown ? unknown_name(s, &c) : not_understood(s, wish);
 }
 
@@ -1647,6 +1799,79 @@ static int parse_without_noise(session *s, span wish, span *w)
     return rc;
 }
 
+// 最后那个不做了 is about one task, though 不做了 is about all. "Don't stop" beside another wish is nothing of its own.
+static int parse_control(session *s, span w, pons__control control)
+{
+    capture c;
+    const pons__pattern *p = control == CONTROL_CANCEL ? match_strictly(s, w, &c) : NULL;
+    if (p && p->means.intent == INTENT_CANCEL) {
+        return goals_add(s, p, &c, w);
+    }
+    size_t at[STARTS_MAX];
+    const size_t n = control == CONTROL_CONTINUE ? starts(s, w.lo, w.hi, at) : 0;
+    if (json_array_size(s->goals) == 0 || n == 0 ||
+        !pons__word_at(&s->r->negation, s->f.s, at[n - 1], w.hi, NULL)) {
+        keep_control(s, control);
+    }
+    return PONS_OK;
+}
+
+// "Turn left and stop", 前进一米然后停下: a stop at the end, joined to what moves by a word, is how that ends. from: where the
+// wish before it ended.
+static bool ends_motion(const session *s, size_t from)
+{
+    static const char *const words[] = {"stop",       "stop there", "halt", "stand still",
+                                        "stay there", "stay",       "停",   "停下",
+                                        "停下来",     "停住",       "停止", "停车"};
+    const size_t end = s->f.n;
+    size_t pos = skip_punctuation(s, from, end), after, which;
+    bool hard, joined = false;
+    while ((after = separator_at(s, pos, end, &hard))) {
+        joined = true;
+        pos = skip_punctuation(s, after, end);
+    }
+    // the longest of them
+    for (size_t i = 0; joined && i < sizeof words / sizeof words[0]; i++) {
+        after = literal_of_list(s->f.s, pos, end, words + i, 1, &which);
+        if (after && skip_punctuation(s, after, end) == end) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A zone that is not to be visited ("patrol everywhere, skip the kitchen") is left out of the patrol beside it, and no task
+// is cancelled for it.
+static void leave_out(session *s)
+{
+    bool any = false;
+    for (size_t u = json_array_size(s->undone); u-- > 0;) {
+        const pons_value *not_wanted = json_array_get(s->undone, u);
+        const char *zone = pons_get_str(not_wanted, "zone", NULL);
+        bool left = false;
+        for (size_t i = json_array_size(s->goals); zone && i-- > 0;) {
+            const pons_value *goal = json_array_get(s->goals, i);
+            json_t *zones = (json_t *)pons_get(goal, "zones");
+            for (size_t k = json_array_size(zones); k-- > 0;) {
+                if (strcmp(json_string_value(json_array_get(zones, k)), zone) == 0) {
+                    json_array_remove(zones, k);
+                    left = true;
+                }
+            }
+            if (zones && json_array_size(zones) == 0) {
+                json_array_remove(s->goals, i);
+            }
+        }
+        if (left) {
+            json_array_remove(s->undone, u);
+            any = true;
+        }
+    }
+    if (any && s->control == CONTROL_CANCEL && json_array_size(s->undone) == 0 && !s->nth) {
+        s->control = CONTROL_NONE;
+    }
+}
+
 // Understands the wish [w->lo, w->hi); w->hi moves when a hurry is cut out.
 static int parse_wish(session *s, span *w)
 {
@@ -1658,8 +1883,7 @@ static int parse_wish(session *s, span *w)
         return alone < 0 ? alone : PONS_OK;
     }
     if (control != CONTROL_NONE) {
-        keep_control(s, control);
-        return PONS_OK;
+        return parse_control(s, *w, control);
     }
     bool say = wish_begins(s, w->lo, w->hi, false, NULL) == INTENT_SAY;
     if (!say && cut_words(s, w, &s->r->urgent)) {
@@ -1694,6 +1918,27 @@ static bool any_moves(const session *s)
     return false;
 }
 
+static int parse_wishes(session *s)
+{
+    size_t before = 0;
+    for (size_t pos = 0; pos < s->f.n;) {
+        span w = {.lo = pos};
+        size_t next;
+        if (any_moves(s) && ends_motion(s, before)) {
+            break;
+        }
+        next_cut(s, pos, &w.hi, &next);
+        size_t end = w.hi;
+        int rc = parse_wish(s, &w);
+        if (rc != PONS_OK) {
+            return rc;
+        }
+        before = w.hi;
+        pos = next - (end - w.hi);
+    }
+    return PONS_OK;
+}
+
 static int parse_sentence(session *s)
 {
     const bool empty = skip_punctuation(s, 0, s->f.n) == s->f.n;
@@ -1708,17 +1953,11 @@ static int parse_sentence(session *s)
         s->control = CONTROL_YES;
         return PONS_OK;
     }
-    for (size_t pos = 0; pos < s->f.n;) {
-        span w = {.lo = pos};
-        size_t next;
-        next_cut(s, pos, &w.hi, &next);
-        size_t end = w.hi;
-        int rc = parse_wish(s, &w);
-        if (rc != PONS_OK) {
-            return rc;
-        }
-        pos = next - (end - w.hi);
+    const int rc = parse_wishes(s);
+    if (rc != PONS_OK) {
+        return rc;
     }
+    leave_out(s);
     if (s->control == CONTROL_YES) {
         s->control = CONTROL_NONE;
     }
@@ -1728,6 +1967,10 @@ static int parse_sentence(session *s)
     if (s->asks && !s->polite && any_moves(s)) {
         json_array_clear(s->goals);
         return a_question(s);
+    }
+    if (s->stays && json_array_size(s->goals) == 0 && s->control == CONTROL_NONE) {
+        return pons_error_set(s->err, PONS_EINVAL, "rules",
+                              SAID(s, "nothing is cancelled", "什么也没取消"));
     }
     return json_array_size(s->goals) || s->control != CONTROL_NONE
                ? PONS_OK

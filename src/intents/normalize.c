@@ -188,8 +188,14 @@ static size_t lookup(const numeral *table, size_t n, const char *s, size_t pos, 
     return 0;
 }
 
-// 十五, 二十, 一百二十, 两, 半, 一点五.
-static size_t chinese_at(const char *s, size_t pos, size_t end, double *ret)
+// Two digits side by side, and no more, are some number between them: 两三, 四五十. 五零 and 二零二六 are digits of one.
+static bool is_approximate(size_t run, double last, double v)
+{
+    return run == 2 && last > 0 && v > 0;
+}
+
+// 十五, 二十, 一百二十, 两, 半, 一点五. *ret_approximate: it is 两三; there is no such number then.
+static size_t chinese_at(const char *s, size_t pos, size_t end, double *ret, bool *ret_approximate)
 {
     static const numeral digit[] = {{"零", 0}, {"〇", 0}, {"一", 1}, {"二", 2},
                                     {"两", 2}, {"三", 3}, {"四", 4}, {"五", 5},
@@ -200,20 +206,31 @@ static size_t chinese_at(const char *s, size_t pos, size_t end, double *ret)
         *ret = 0.5;
         return pos + strlen(half);
     }
-    double total = 0, current = -1, v;
-    size_t start = pos, n;
+    double total = 0, current = -1, v, last = 0;
+    size_t start = pos, n, run = 0;
+    bool approximate = false;
     for (;;) {
         if ((n = lookup(digit, sizeof digit / sizeof *digit, s, pos, end, &v))) {
-            current = current > 0 ? current * 10 + v : v; // 一五 as in telephone numbers
+            run++;
+            approximate = is_approximate(run, last, v);
+            last = v;
+            current = current > 0 ? current * 10 + v : v; // 一五三 as in telephone numbers
         } else if ((n = lookup(power, sizeof power / sizeof *power, s, pos, end, &v))) {
+            if (approximate) {
+                break;
+            }
             total += (current < 0 ? 1 : current) * v;
             current = -1;
+            run = 0;
         } else {
             break;
         }
         pos += n;
     }
-    if (pos == start) {
+    if (ret_approximate) {
+        *ret_approximate = approximate;
+    }
+    if (pos == start || approximate) {
         return 0;
     }
     total += current > 0 ? current : 0;
@@ -427,5 +444,13 @@ size_t pons__number_at(const char *s, size_t pos, size_t end, double *ret)
     if (isdigit((unsigned char)s[pos])) {
         return digits_at(s, pos, end, ret);
     }
-    return is_ascii(s[pos]) ? english_at(s, pos, end, ret) : chinese_at(s, pos, end, ret);
+    return is_ascii(s[pos]) ? english_at(s, pos, end, ret) : chinese_at(s, pos, end, ret, NULL);
+}
+
+bool pons__approximate_at(const char *s, size_t pos, size_t end)
+{
+    double v;
+    bool approximate = false;
+    chinese_at(s, pos, end, &v, &approximate);
+    return approximate;
 }

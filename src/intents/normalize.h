@@ -36,5 +36,7 @@ size_t pons__word_at(const pons__words *w, const char *s, size_t pos, size_t end
                      size_t *ret_index);
 // A number in digits, Chinese numerals or English words: 0, or the position after it.
 size_t pons__number_at(const char *s, size_t pos, size_t end, double *ret);
+// Whether 两三, 四五十 or the like begins at pos, which is no number.
+bool pons__approximate_at(const char *s, size_t pos, size_t end);
 size_t pons__skip_spaces(const char *s, size_t pos, size_t end);
 size_t pons__char_len(const char *s, size_t pos); // bytes of the UTF-8 character at pos, ≥ 1

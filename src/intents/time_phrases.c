@@ -102,7 +102,8 @@ static bool eat_number(const char **at, double *ret)
     static const char *const small[] = {"one",   "two",   "three",   "four", "five",   "six",
                                         "seven", "eight", "nine",    "ten",  "eleven", "twelve",
                                         "a",     "an",    "half an", NULL};
-    int d = 0, tens = 0;
+    static const char *const tens_en[] = {"twenty", "thirty", "forty", "fifty", NULL};
+    int d = 0, tens = 0, more = 0;
     if (*from >= '0' && *from <= '9') {
         char *end = NULL;
         *ret = strtod(from, &end);
@@ -111,6 +112,17 @@ static bool eat_number(const char **at, double *ret)
         }
         *at = end;
         return *ret < 1e6;
+    }
+    const int many = eat_one(&from, tens_en);
+    if (many >= 0) { // "twenty-five", "thirty"
+        from += *from == '-';
+        const char *one = from;
+        const int unit_en = eat_one(&one, small);
+        const bool more_en = unit_en >= 0 && unit_en < 9;
+        *ret = (many + 2) * 10;
+        *ret += more_en ? unit_en + 1 : 0;
+        *at = more_en ? one : from;
+        return true;
     }
     const int word = eat_one(&from, small);
     if (word >= 0) {
@@ -121,6 +133,9 @@ static bool eat_number(const char **at, double *ret)
     const bool has = digit_zh(&from, &tens);
     if (eat(&from, "十")) {
         digit_zh(&from, &d);
+        if (digit_zh(&from, &more)) { // 十二三
+            return false;
+        }
         *ret = (has ? tens : 1) * 10 + (d > 0 ? d : 0);
         *at = from;
         return true;
@@ -128,7 +143,10 @@ static bool eat_number(const char **at, double *ret)
     if (!has) {
         return false;
     }
-    if (digit_zh(&from, &d)) { // 零五
+    if (digit_zh(&from, &d)) { // 零五; but 两三 is some number between
+        if (tens > 0 && d > 0) {
+            return false;
+        }
         tens = tens * 10 + d;
     }
     *ret = tens;
@@ -137,6 +155,18 @@ static bool eat_number(const char **at, double *ret)
 }
 
 // ---- clocks -------------------------------------------------------------------------------------
+
+// 七点二十, 三点零五: minutes without a word behind them, which are no amount: not 七点二十米. One digit (三点五) says too little.
+static bool bare_minutes(const char *number, const char *from, double n)
+{
+    static const char *const amounts[] = {"秒", "小时", "米", "公", "厘", "度", "个", "圈", "次",
+                                          "遍", "天",   "点", "倍", "号", "月", "日", NULL};
+    const char *text = number;
+    if (n < 10 && !eat(&text, "零") && !eat(&text, "0")) {
+        return false;
+    }
+    return eat_one(&from, amounts) < 0 && !letter(*from) && *from != '.' && *from != '%';
+}
 
 static bool eat_minutes(const char **at, int *m)
 {
@@ -148,7 +178,8 @@ static bool eat_minutes(const char **at, int *m)
         *m = 15;
     } else if (eat(&from, "三刻")) {
         *m = 45;
-    } else if (eat_number(&from, &n) && n >= 0 && n < 60 && eat(&from, "分")) {
+    } else if (eat_number(&from, &n) && n >= 0 && n < 60 && n == (int)n &&
+               (eat(&from, "分") || bare_minutes(*at, from, n))) {
         *m = (int)n;
         if (strncmp(from, "钟", 3) == 0) { // 九点十分钟 is no clock
             return false;
@@ -191,6 +222,24 @@ static bool colon(const char **at, int *m)
     return *m < 60;
 }
 
+// " past six", " to seven" behind the minutes *h, which becomes the hour.
+static bool past_en(const char **from, double *h, int *m)
+{
+    const char *at = *from;
+    const double minutes = *h;
+    const bool to = eat(&at, "to");
+    double hour = 0.0;
+    if ((!to && !eat(&at, "past")) || !eat_number(&at, &hour) || hour < 1 || hour > NOON_H ||
+        minutes < 1 || minutes > 59 || minutes != (int)minutes || letter(*at)) {
+        return false;
+    }
+    *m = to ? 60 - (int)minutes : (int)minutes;
+    *h = hour - to;
+    *h = *h < 1 ? NOON_H : *h;
+    *from = at;
+    return true;
+}
+
 // "9", "9:30", "quarter past 9".
 static bool hour_en(const char **from, double *h, int *m, bool *exact)
 {
@@ -200,6 +249,10 @@ static bool hour_en(const char **from, double *h, int *m, bool *exact)
     const int quarter = eat_one(from, quarters);
     if (!eat_number(from, h)) {
         return false;
+    }
+    if (quarter < 0 && past_en(from, h, m)) {
+        *exact = true;
+        return true;
     }
     if (quarter < 0) {
         *exact = colon(from, m);
@@ -288,11 +341,16 @@ static bool clock_zh(const char **at, said_time *t)
         *at = from;
         return on_clock(t, NOON_H, 0, NOBODY);
     }
+    const bool before = eat(&from, "差一刻"); // 差一刻八点
     if (!eat_number(&from, &h)) {
         return false;
     }
-    if (!behind_hour_zh(&from, of_day, &m)) {
+    if (!behind_hour_zh(&from, of_day, &m) || (before && (m != 0 || h < 1))) {
         return false;
+    }
+    if (before) {
+        h = h > 1 ? h - 1 : NOON_H;
+        m = 45;
     }
     const bool late = of_day >= 5 || (of_day == 4 && h < 10);
     int half = NOBODY;
