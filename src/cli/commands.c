@@ -5,6 +5,7 @@
 // it (terminal/help.c), and what is not in it is answered with what was probably meant.
 #include "cli/commands.h"
 
+#include "app/operator/operator.h"
 #include "pons/rule_policy.h"
 #include "pons/spelling.h"
 
@@ -315,7 +316,7 @@ static int said_to_the_robot(const cli *c, pons_error *err)
                        text);
     }
     const bool wish = rc >= 0 ? json_array_size(pons_get(parsed, "goals")) > 0 && !*control
-                              : strncmp(why.message, "unknown ", strlen("unknown ")) == 0;
+                              : !app_not_understood(why.message);
     return wish ? app_bad(err, "there is no command '%s'; to have it done: pons run \"%s\"",
                           c->argv[0], text)
                 : PONS_OK;

@@ -33,6 +33,7 @@ void terminal_open(terminal *t, const char *folder, int columns, int rows, const
     if (t->pid == 0) {
         setenv("TERM", "xterm", 1);
         setenv("LC_ALL", "C.UTF-8", 1);
+        setenv("PONS_LANGUAGE", "en", 1);
         unsetenv("NO_COLOR");
         unsetenv("PONS_LLM_MODEL");
         for (; env && *env; env++) {

@@ -364,7 +364,7 @@ static void a_chinese_user_is_asked_in_chinese(void **state)
     bench_start(&b, &p, "删除 x\n不\n", line);
     must_exit(&p, 0);
     assert_non_null(strstr(p.text, "可以调用 terminal"));
-    assert_non_null(strstr(p.text, "总是"));
+    assert_non_null(strstr(p.text, "以后一律允许"));
     assert_null(strstr(p.text, "may it call"));
     assert_null(strstr(p.text, "approved, it"));
     bench_free(&p);

@@ -33,6 +33,7 @@ static void open_prompt_with(bench *b, prompt *p, const char *llm)
     if (p->pid == 0) {
         setenv("TERM", "xterm", 1);
         setenv("LC_ALL", "C.UTF-8", 1);
+        setenv("PONS_LANGUAGE", "en", 1);
         if (b->share[0]) {
             setenv("PONS_SHARE", b->share, 1);
         }

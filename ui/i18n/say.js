@@ -78,7 +78,12 @@ let parts = 0;
 
 /** A part in its place: translated, or as it was. @param {string} text @param {number} depth @returns {{text: string, n: number}} n: the letters that were understood */
 function part(text, depth) {
-  const read = depth > DEEP || parts++ > PARTS ? NOTHING : translate(text.trim(), depth);
+  const bare = text.trim();
+  let read = depth > DEEP || parts++ > PARTS ? NOTHING : translate(bare, depth);
+  if (!read.n && depth <= DEEP && /.[).\]]$/.test(bare)) { // it may end something
+    const inner = translate(bare.slice(0, -1), depth);
+    read = inner.n ? { text: inner.text + bare.slice(-1), n: inner.n } : read;
+  }
   return read.n ? { text: text.slice(0, text.length - text.trimStart().length) + read.text, n: read.n } : { text: called(text), n: 0 };
 }
 
@@ -101,7 +106,7 @@ function byFormat(text, depth) {
 /** The two parts at the first of a separator: of the one that lets most be understood. @param {string} text @param {number} depth */
 function byParts(text, depth) {
   let best = NOTHING;
-  for (const between of ['\n', '. ', '; ', ': ', ' [']) {
+  for (const between of ['\n', '. ', '; ', ': ', ' [', ' (']) {
     const at = text.indexOf(between);
     if (at < 0) continue;
     const first = part(text.slice(0, at), depth + 1), rest = part(text.slice(at + between.length), depth + 1);

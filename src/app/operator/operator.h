@@ -18,6 +18,8 @@ bool app_words_stop_or_pause(const pons_policy *policy, const char *text);
 bool app_words_stop(const pons_policy *policy, const char *text);
 // The same, or a word that cancels: what a plan or a turn is ended with, whatever it asks.
 bool app_words_end(const pons_policy *policy, const char *text);
+// Of the rules' refusal: they do not know what is meant; else they do, and it is wrong.
+bool app_not_understood(const char *why);
 pons_value *app_stopped_value(const char *reason); // what --json says of a stop that latched; new
 int app_say_stop(const app_context *c, pons_store store, const char *thread, const char *text,
                  pons_error *err);

@@ -96,3 +96,10 @@ int app_say_stop(const app_context *c, pons_store store, const char *thread, con
     app_wake_brain(c);
     return rc;
 }
+
+bool app_not_understood(const char *why)
+{
+    static const char *const lost[] = {"did not understand", "没听懂"};
+    return strncmp(why, lost[0], strlen(lost[0])) == 0 ||
+           strncmp(why, lost[1], strlen(lost[1])) == 0;
+}

@@ -293,9 +293,15 @@ static size_t add_part(reading *r, pons_buf *out, const char *text, size_t n, in
 {
     const size_t blanks = strspn(text, " ") < n ? strspn(text, " ") : n;
     pons_buf_bytes(out, text, blanks);
-    const size_t letters =
-        depth <= DEPTH_MAX ? translate(r, out, text + blanks, n - blanks, depth) : 0;
-    pons_buf_bytes(out, text + blanks, letters == 0 ? n - blanks : 0);
+    text += blanks;
+    n -= blanks;
+    size_t letters = depth <= DEPTH_MAX ? translate(r, out, text, n, depth) : 0;
+    if (letters == 0 && depth <= DEPTH_MAX && n > 1 &&
+        strchr(").]", text[n - 1])) { // it may end something
+        letters = translate(r, out, text, n - 1, depth);
+        pons_buf_bytes(out, text + n - 1, letters > 0);
+    }
+    pons_buf_bytes(out, text, letters == 0 ? n : 0);
     return letters;
 }
 
@@ -326,7 +332,7 @@ static size_t by_format(reading *r, pons_buf *out, const char *text, int depth)
 // The two parts at the first of a separator: of the one that lets most be understood.
 static size_t by_parts(reading *r, pons_buf *out, const char *text, int depth)
 {
-    static const char *const between[] = {"\n", ". ", "; ", ": ", " ["};
+    static const char *const between[] = {"\n", ". ", "; ", ": ", " [", " ("};
     size_t most = 0;
     for (size_t i = 0; i < sizeof between / sizeof between[0]; i++) {
         const char *at = strstr(text, between[i]);

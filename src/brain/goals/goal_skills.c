@@ -319,7 +319,8 @@ static pons__list ways(const pons_brain *b, const pons__goal *goal, const pons_v
     if (*goal->skill) {
         add_call(pons__skill(b, goal->skill), goal, members, &list);
     }
-    pons__means *search = pons__is_object_search(goal) ? pons__object_search_next(b, goal) : NULL;
+    pons__means *search =
+        pons__is_object_search(goal) ? pons__object_search_next(b, pons__means_for, goal) : NULL;
     if (search) {
         pons__list_add(&list, search);
     }
@@ -496,7 +497,7 @@ static bool has_test(const pons_brain *b, const pons__goal *goal, const char *wo
 bool pons__means_met(const pons_brain *b, const pons__goal *goal)
 {
     if (pons__is_object_search(goal)) {
-        return pons__object_search_met(b, goal);
+        return pons__object_search_met(b, pons__means_for, goal);
     }
     PONS__AUTO_MEANS means = pons__means_of(b, goal, 0);
     const pons_value *test = test_of(&means);
@@ -662,7 +663,7 @@ void pons__means_ended(const pons_brain *b, pons__goal *goal, const char *skill,
                        const pons_value *args)
 {
     if (pons__is_object_search(goal)) {
-        pons__object_search_ended(b, goal, skill);
+        pons__object_search_ended(b, pons__means_for, goal, skill);
         return;
     }
     PONS__AUTO_MEANS means = pons__means_of(b, goal, 0);

@@ -10,7 +10,6 @@
 // Each step is a call of a skill like any other; a deadline and an empty battery end or delay it as any task. The brain's loop thread.
 #include "brain/goals/object_search.h"
 
-#include "brain/goals/goal_skills.h"
 #include "brain/goals/seen_objects.h"
 #include "pons/language.h"
 
@@ -128,7 +127,8 @@ static bool is_in(const pons_brain *b, const pons__zone *zone)
     return at.known && (near || (!to.known && pons__zone_contains(zone, &at)));
 }
 
-static pons__means *says(const pons_brain *b, const pons__goal *goal, const pons_value *thing)
+static pons__means *says(const pons_brain *b, pons__means_fn means_for, const pons__goal *goal,
+                         const pons_value *thing)
 {
     const bool zh = pons_language_chinese(goal->text);
     pons_autobuf text = PONS_BUF_INIT;
@@ -136,7 +136,7 @@ static pons__means *says(const pons_brain *b, const pons__goal *goal, const pons
                     pons__seen_called(b, goal->object, zh));
     pons__seen_place(b, thing, zh, &text);
     pons_buf_str(&text, zh ? "。" : ".");
-    return text.failed ? NULL : pons__means_for(b, "say", "text", pons_string(text.data));
+    return text.failed ? NULL : means_for(b, "say", "text", pons_string(text.data));
 }
 
 static pons_value *found_of(const pons_brain *b, const pons__goal *goal)
@@ -152,10 +152,11 @@ static pons_value *found_of(const pons_brain *b, const pons__goal *goal)
     return NULL;
 }
 
-pons__means *pons__object_search_next(const pons_brain *b, const pons__goal *goal)
+pons__means *pons__object_search_next(const pons_brain *b, pons__means_fn means_for,
+                                      const pons__goal *goal)
 {
     pons_autovalue found = found_of(b, goal);
-    pons__means *m = found ? says(b, goal, found) : NULL;
+    pons__means *m = found ? says(b, means_for, goal, found) : NULL;
     if (found) {
         return m;
     }
@@ -164,13 +165,13 @@ pons__means *pons__object_search_next(const pons_brain *b, const pons__goal *goa
         return NULL;
     }
     if (!zone) { // the memory is a moment behind the eye
-        m = pons__means_for(b, "wait", "seconds", json_real(SETTLE_S));
+        m = means_for(b, "wait", "seconds", json_real(SETTLE_S));
     } else if (!is_in(b, zone)) {
-        m = pons__means_for(b, "go_to", "zone", json_string(zone->id));
+        m = means_for(b, "go_to", "zone", json_string(zone->id));
     } else if (!goal->reached) {
-        m = pons__means_for(b, "look_round", NULL, NULL);
+        m = means_for(b, "look_round", NULL, NULL);
     }
-    m = m || !zone ? m : pons__means_for(b, "look", NULL, NULL);
+    m = m || !zone ? m : means_for(b, "look", NULL, NULL);
     if (m) {
         pons__set_text(&m->intent, goal->intent);
         pons__set_textf(&m->says, "%s for %s in %s", "look", goal->object,
@@ -181,20 +182,21 @@ pons__means *pons__object_search_next(const pons_brain *b, const pons__goal *goa
     return m;
 }
 
-bool pons__object_search_met(const pons_brain *b, const pons__goal *goal)
+bool pons__object_search_met(const pons_brain *b, pons__means_fn means_for, const pons__goal *goal)
 {
     pons_autovalue found = goal->done ? NULL : found_of(b, goal);
-    PONS__AUTO(means) say = found ? says(b, goal, found) : NULL;
+    PONS__AUTO(means) say = found ? says(b, means_for, goal, found) : NULL;
     return goal->done || (found && !say);
 }
 
-void pons__object_search_ended(const pons_brain *b, pons__goal *goal, const char *skill)
+void pons__object_search_ended(const pons_brain *b, pons__means_fn means_for, pons__goal *goal,
+                               const char *skill)
 {
     pons_autovalue found = found_of(b, goal);
     const pons__zone *zone = zone_of(b, goal);
-    PONS__AUTO(means) say = pons__means_for(b, "say", "text", json_string("?"));
-    PONS__AUTO(means) look = pons__means_for(b, "look", NULL, NULL);
-    PONS__AUTO(means) round = pons__means_for(b, "look_round", NULL, NULL);
+    PONS__AUTO(means) say = means_for(b, "say", "text", json_string("?"));
+    PONS__AUTO(means) look = means_for(b, "look", NULL, NULL);
+    PONS__AUTO(means) round = means_for(b, "look_round", NULL, NULL);
     const bool turned = round && strcmp(round->skill, skill) == 0;
     if (found && say && strcmp(say->skill, skill) == 0) {
         goal->done = true;

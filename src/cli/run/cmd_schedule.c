@@ -6,6 +6,7 @@
 //
 // Whichever brain of this workspace runs has them done. Who changes one holds run/schedule.lock for as long, which the
 // brain holds while it looks: what is removed is not written again by a look that had begun.
+#include "app/operator/operator.h"
 #include "app/workspace/which_robot.h"
 #include "app/workspace/workspace_scope.h"
 #include "cli/run/places.h"
@@ -182,14 +183,6 @@ static bool brain_there(const cli *c)
     return there;
 }
 
-// The rules do not know what is meant; else they do, and it is wrong.
-static bool is_lost(const char *why)
-{
-    static const char *const lost[] = {"did not understand", "没听懂"};
-    return strncmp(why, lost[0], strlen(lost[0])) == 0 ||
-           strncmp(why, lost[1], strlen(lost[1])) == 0;
-}
-
 // The world that the last body of this workspace had: true. Else the one that the next brain will have, or NULL.
 static bool last_world(cli *c, pons_value **ret)
 {
@@ -239,7 +232,7 @@ static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error
     if (rc >= 0 || app_llm_spec(NULL)) {
         return PONS_OK; // what the rules do not understand is the model's
     }
-    const bool understood = !is_lost(why.message);
+    const bool understood = !app_not_understood(why.message);
     if (known && understood &&
         strncmp(why.message, "unknown skill", strlen("unknown skill")) != 0) {
         return pons_error_set(err, PONS_EINVAL, "schedule", "%s", why.message);
