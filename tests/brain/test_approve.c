@@ -495,7 +495,7 @@ static void a_run_that_waited_ends_when_its_task_does(void **state)
 static void a_wish_answers_nothing(void **state)
 {
     (void)state;
-    static const char *const words[] = {"yes", "approve", "同意", "no", "1", "ok"};
+    static const char *const words[] = {"yes", "approve", "同意", "no", "ok"};
     bench b;
     const char *id = asked(&b, MODEL);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
