@@ -199,7 +199,7 @@ static bool quoted(const struct fy_event *ev)
 
 // libfyaml's marks of a quoted scalar stand within the quotes. A node without marks (an empty value)
 // stands behind its key's colon.
-static void place(reader *r, struct fy_event *ev, pons_node *ret)
+static void take_marks(reader *r, struct fy_event *ev, pons_node *ret)
 {
     const struct fy_mark *s = fy_event_start_mark(ev), *e = fy_event_end_mark(ev);
     const frame *f = top(r);
@@ -291,7 +291,7 @@ static int take_key(reader *r, struct fy_event *ev, pons__span text)
 {
     frame *f = top(r);
     pons_node at = {.size = 1};
-    place(r, ev, &at);
+    take_marks(r, ev, &at);
     f->key_fault = ev->type == FYET_ALIAS ? NO_ALIASES : NULL;
     if (memchr(text.s, '\0', text.len)) {
         f->key_fault = "a zero character in a key";
@@ -356,7 +356,7 @@ static int take_scalar(reader *r, struct fy_event *ev)
         return take_key(r, ev, text);
     }
     pons_node n = {.kind = PONS_NODE_SCALAR};
-    place(r, ev, &n);
+    take_marks(r, ev, &n);
     if (alias) {
         n.fault = NO_ALIASES;
         n.scalar = json_null();
@@ -386,7 +386,7 @@ static int take_collection(reader *r, struct fy_event *ev, pons_node_kind kind)
     const char *fault = NULL;
     if (at_key(r)) { // its value, and it, are one faulty member
         frame *f = top(r);
-        place(r, ev, &n);
+        take_marks(r, ev, &n);
         f->key = "?";
         f->key_fault = NOT_A_SCALAR;
         f->key_start = f->key_end = n.start;
@@ -396,10 +396,10 @@ static int take_collection(reader *r, struct fy_event *ev, pons_node_kind kind)
         fault = NOT_A_SCALAR;
     }
     if (r->depth == DEPTH_MAX) {
-        place(r, ev, &n);
+        take_marks(r, ev, &n);
         return refuse(r, n.line, n.column, "nested deeper than 64");
     }
-    place(r, ev, &n);
+    take_marks(r, ev, &n);
     n.flow = n.start < r->len && r->text[n.start] == (map ? '{' : '[');
     n.fault = fault;
     if (!fault && fy_event_get_anchor_token(ev)) {
