@@ -238,5 +238,5 @@ void cli_end_on_signals(int flags)
 void cli_tell(const pons_error *err)
 {
     char line[PONS_ERROR_MESSAGE_MAX + PONS_ERROR_SOURCE_MAX + PONS_ERROR_CAUSE_MAX + 64];
-    cli_err("pons: %s\n", pons_error_line(err, line, sizeof line));
+    cli_err("pons: %-s\n", pons_error_line(err, line, sizeof line));
 }

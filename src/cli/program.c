@@ -52,7 +52,7 @@ static int all_shown(const cli *c, int code)
 {
     const char *why = cli_out_lost();
     if (why) {
-        cli_err("pons: standard output: %s\n", why);
+        cli_err("pons: standard output: %-s\n", why);
     }
     return why && code == EXIT_DONE && !(c->self && c->self->moves) ? EXIT_ENVIRONMENT : code;
 }

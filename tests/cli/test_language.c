@@ -89,6 +89,21 @@ static void by_the_environment(void **state)
     bench_close(&b);
 }
 
+// What is data stays what it is: a thread's name that is a word of pons's, and a task's words that are like a message.
+static void names_are_not_translated(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b);
+    setenv("LC_ALL", "zh_CN.UTF-8", 1);
+    must_say(&b, "run " FAST " --thread failed 'wait 1 second'", 0, "wait 1 second: 成功");
+    must_say(&b, "threads", 0, "failed ");
+    must_say(&b, "threads show failed", 0, "failed");
+    must_say(&b, "threads show queued", 2, "没有线程 queued");
+    unsetenv("LC_ALL");
+    bench_close(&b);
+}
+
 static void by_what_is_typed(void **state)
 {
     (void)state;
@@ -128,6 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(by_the_environment, bench_teardown),
+        cmocka_unit_test_teardown(names_are_not_translated, bench_teardown),
         cmocka_unit_test_teardown(by_what_is_typed, bench_teardown),
         cmocka_unit_test_teardown(without_a_catalogue, bench_teardown),
     };

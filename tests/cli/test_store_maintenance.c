@@ -157,7 +157,7 @@ static void a_damaged_latch(void **state)
     bench_start(&b, &p, NULL, "doctor");
     bench_must_exit(&p, 1);
     const char *line =
-        strstr(p.text, "body.epoch is lost or damaged: the next body starts latched");
+        strstr(p.text, "body.epoch is lost or damaged: the next body starts: latched");
     if (!line || !strstr(line, "`pons reset` lifts the latch")) {
         fail_msg("no line of the latch in\n%s", p.text);
     }

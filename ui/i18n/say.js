@@ -10,7 +10,7 @@
 const PLACE = /%(?:(\d+)\$)?[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|z|j|t)?([sdiufgexXc])|\{(\w+)\}|%%/g;
 const KEPT = 500, DEEP = 6, PARTS = 200, LETTERS = 4, TEXT = 2000, TRIES = 20000;
 
-/** @typedef {{literal: string, name: string|number, kind: string, open: boolean}} Piece the text before a place, and the place; open: it may hold a colon */
+/** @typedef {{literal: string, name: string|number, kind: string, open: boolean, inner: boolean, quoted: boolean}} Piece the text before a place, and the place; open: it may hold a colon; inner: a message again; quoted: a name */
 /** @typedef {{pieces: Piece[], end: string, letters: number, text: string}} Entry */
 
 /** @type {Map<string, Entry[]>} by the first letters */ let entries = new Map();
@@ -28,7 +28,7 @@ function entry(source, text) {
     literal += source.slice(at, m.index);
     at = m.index + m[0].length;
     if (m[0] === '%%') { literal += '%'; continue; }
-    pieces.push({ literal, name: m[3] ?? Number(m[1] ?? pieces.length + 1), kind: m[3] ? 's' : m[2], open: /([:.;].|['"(`])$/.test(source.slice(0, m.index)) });
+    pieces.push({ literal, name: m[3] ?? Number(m[1] ?? pieces.length + 1), kind: m[3] ? 's' : m[2], open: /([:.;].|['"(`])$/.test(source.slice(0, m.index)), inner: /([:.;].|\()$/.test(source.slice(0, m.index)), quoted: /['"`]$/.test(source.slice(0, m.index)) });
     literal = '';
   }
   return { pieces, end: literal + source.slice(at), letters: letters(source), text };
@@ -94,7 +94,7 @@ function byFormat(text, depth) {
   for (const e of [...(entries.get(head(text)) ?? []), ...(entries.get('') ?? [])].sort((a, b) => b.letters - a.letters)) {
     const found = e.letters >= LETTERS ? places(e, 0, text) : null;
     if (!found) continue;
-    const values = e.pieces.map((piece, i) => /** @type {[string|number, {text: string, n: number}]} */ ([piece.name, part(found[i], depth + 1)]));
+    const values = e.pieces.map((piece, i) => /** @type {[string|number, {text: string, n: number}]} */ ([piece.name, piece.inner || (!piece.quoted && found[i].includes(' ')) ? part(found[i], depth + 1) : { text: called(found[i]), n: 0 }]));
     const value = new Map(values);
     let n = 0;
     return { n: e.letters + values.reduce((sum, [, v]) => sum + v.n, 0),

@@ -82,5 +82,5 @@ char *app_translated(const char *message, bool label)
     if (known) {
         return strdup(known);
     }
-    return c ? pons_catalogue_text(c, message) : NULL;
+    return c && !label ? pons_catalogue_text(c, message) : NULL;
 }

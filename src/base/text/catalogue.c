@@ -38,7 +38,7 @@ struct pons_catalogue {
 typedef struct span {
     const char *at;
     size_t n;
-    bool is_text; // of %s
+    bool is_message; // a message again, and no name
 } span;
 
 typedef struct match {
@@ -193,7 +193,9 @@ static bool matches_text(const char *text, const char *within, const char *f, ma
 {
     const size_t mine = m->n++;
     const size_t literal = strcspn(f, "%");
-    const bool open = f - within > 3 && (strchr(":.;", f[-4]) || strchr("'\"(`", f[-3]));
+    const bool inner = f - within > 3 && (strchr(":.;", f[-4]) || f[-3] == '(');
+    const bool quoted = f - within > 3 && strchr("'\"`", f[-3]);
+    const bool open = inner || quoted;
     const char *const colon = open ? NULL : strstr(text, ": ");
     for (const char *end = text; m->tries++ < TRIES_MAX; end++) {
         if (*f == '\0') {
@@ -207,7 +209,9 @@ static bool matches_text(const char *text, const char *within, const char *f, ma
         if (strncmp(end, f, literal) == 0) {
             m->n = mine + 1;
             if (matches(end, within, f, m)) {
-                m->args[mine] = (span){text, (size_t)(end - text), true};
+                m->args[mine] =
+                    (span){text, (size_t)(end - text),
+                           inner || (!quoted && memchr(text, ' ', (size_t)(end - text)))};
                 return true;
             }
         }
@@ -316,7 +320,7 @@ static size_t by_format(reading *r, pons_buf *out, const char *text, int depth)
     const char *texts[ARGS_MAX];
     size_t letters = f->letters;
     for (size_t i = 0; i < m.n; i++) {
-        const int at = m.args[i].is_text ? depth + 1 : DEPTH_MAX + 1; // numbers are as they are
+        const int at = m.args[i].is_message ? depth + 1 : DEPTH_MAX + 1; // names are as they are
         letters += add_part(r, &args[i], m.args[i].at, m.args[i].n, at);
         texts[i] = args[i].data ? args[i].data : "";
     }

@@ -60,7 +60,7 @@ static void read_input(cli_chat *s)
 static void note_error(cli_chat *s, const pons_error *err)
 {
     char text[1024];
-    cli_agent_view_note(&s->view, "%s", pons_error_line(err, text, sizeof text));
+    cli_agent_view_note(&s->view, "%-s", pons_error_line(err, text, sizeof text));
 }
 
 static int say(cli_chat *s, const char *words)
@@ -115,7 +115,7 @@ static int take_line(cli_chat *s, const char *line)
     pons_autovalue questions = pons_agent_questions(s->a);
     pons_autovalue answer = NULL;
     if (!cli_agent_answer(json_array_get(questions, 0), text, &answer, &err)) {
-        cli_agent_view_note(&s->view, "%s", err.message);
+        cli_agent_view_note(&s->view, "%-s", err.message);
         return PONS_OK;
     }
     if (s->prompting) {

@@ -20,7 +20,7 @@ typedef struct command {
 static void tell(cli_chat *s, const pons_error *err)
 {
     char text[1024];
-    cli_agent_view_note(&s->view, "%s", pons_error_line(err, text, sizeof text));
+    cli_agent_view_note(&s->view, "%-s", pons_error_line(err, text, sizeof text));
 }
 
 static void quit(cli_chat *s, const char *rest)

@@ -27,7 +27,7 @@ static bool robot_is_there(const cli_chat *s)
 
 static void tell(cli_chat *s, const pons_error *err)
 {
-    cli_agent_view_note(&s->view, "%s", err->message);
+    cli_agent_view_note(&s->view, "%-s", err->message);
     s->word_failed = true;
 }
 

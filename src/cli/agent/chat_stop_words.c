@@ -21,7 +21,7 @@ bool cli_chat_stop(cli_chat *s, const char *words)
     }
     s->word_failed = rc < 0 && !none;
     if (rc < 0 && !none) {
-        cli_agent_view_note(&s->view, "%s", err.message);
+        cli_agent_view_note(&s->view, "%-s", err.message);
     } else if (rc >= 0 && s->c->json) {
         pons_autovalue row = app_stopped_value(REASON);
         cli_print_json(row);

@@ -129,7 +129,7 @@ static void show_task(const cli *c, const pons_value *t)
     for (size_t i = 0; i < json_array_size(stops); i++) {
         cli_out("%s%s", i ? " > " : "", json_string_value(json_array_get(stops, i)));
     }
-    cli_out("%s%s\n", pons_get(t, "reason") ? ": " : "", pons_get_str(t, "reason", ""));
+    cli_out("%s%-s\n", pons_get(t, "reason") ? ": " : "", pons_get_str(t, "reason", ""));
 }
 
 int cmd_fleet_status(cli *c, pons_error *err)

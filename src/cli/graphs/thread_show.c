@@ -51,10 +51,10 @@ static void show_brain(const char *thread, const pons_value *s)
 {
     const pons_value *task = pons_get(s, "active_task"), *asks = pons_get(s, "approvals");
     const pons_value *failure = pons_get(s, "last_failure");
-    linef("mode", "%s (%s)%s", pons_get_str(s, "mode", ""), pons_get_str(s, "mode_reason", ""),
+    linef("mode", "%s (%-s)%-s", pons_get_str(s, "mode", ""), pons_get_str(s, "mode_reason", ""),
           pons_get_bool(s, "paused", false) ? ", paused" : "");
     pons_each(item, pons_get(s, "finished")) {
-        linef("goal", "%s: %s. %s", pons_get_str(item, "text", ""),
+        linef("goal", "%s: %-s. %-s", pons_get_str(item, "text", ""),
               pons_get_str(item, "status", ""), pons_get_str(item, "reason", ""));
     }
     if (json_is_object(task)) {

@@ -224,7 +224,7 @@ static void show_sentence(pass *left, int64_t ts_ms, const char *text)
         snprintf(left->day, sizeof left->day, "%s", day);
         cli_out("%s\n", day);
     }
-    cli_out("%s  %s\n", when, text);
+    cli_out("%s  %-s\n", when, text);
 }
 
 static int tell_event(void *user, const pons_event_row *row)

@@ -223,7 +223,7 @@ void doctor_body_files(doctor *d)
         doctor_say(d, "ledger", "note", line, "the next body cuts them away");
     }
     const bool lost = f.state == PONS_ECORRUPT || f.state == PONS_ENOTFOUND;
-    snprintf(line, sizeof line, "%s: the next body starts %s%s%.96s",
+    snprintf(line, sizeof line, "%s: the next body starts: %s%s%.96s",
              lost ? "body.epoch is lost or damaged" : "body.epoch is whole",
              f.boots_latched ? "latched" : "free", f.reason[0] ? ", " : "", f.reason);
     doctor_say(d, "latch",

@@ -34,7 +34,7 @@ static void tell_zone(const cli *c, const pons_value *zone, int kind)
         }
     }
     if (pons_get(zone, "reason")) {
-        cli_out("  (%s)", pons_get_str(zone, "reason", ""));
+        cli_out("  (%-s)", pons_get_str(zone, "reason", ""));
     }
     cli_out("\n");
 }

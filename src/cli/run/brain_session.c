@@ -83,7 +83,7 @@ static void tell_still(terminal *t)
     t->queued = false;
     cli_why_still(status, &why);
     if (why.len > 0 && json_array_size(pons_get(status, "queue")) > 0 && !t->lines.c->json) {
-        cli_display_note(t->lines.display, "nothing moves for it yet: %s", why.data);
+        cli_display_note(t->lines.display, "nothing moves for it yet: %-s", why.data);
     }
 }
 

@@ -238,7 +238,7 @@ static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error
         return pons_error_set(err, PONS_EINVAL, "schedule", "%s", why.message);
     }
     if (understood && world) {
-        cli_err("pons: %s\n", why.message); // another world may have it
+        cli_err("pons: %-s\n", why.message); // another world may have it
     } else if (!understood) {
         cli_err("pons: the rules do not understand \"%s\": only a brain with a model can do it\n",
                 text);

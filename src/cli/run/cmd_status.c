@@ -48,7 +48,7 @@ static void print_sentence(const pons_value *s)
     } else if (!json_is_object(pons_get(s, "pose"))) {
         cli_out("The brain of %s runs, and no robot answers it.\n", thread);
     } else if (why.len > 0) {
-        cli_out("The robot stands: %s.\n", why.data);
+        cli_out("The robot stands: %-s.\n", why.data);
     } else if (json_is_object(task)) {
         cli_out("It is at work on %s: %s.\n", pons_get_str(task, "id", ""),
                 pons_get_str(task, "text", ""));
@@ -73,7 +73,7 @@ static void print_robot(const pons_value *s)
         cli_out("pace      %lld %% of its speed (`pons pace normal`)\n", (long long)pace);
     }
     if (pons_get_bool(stop, "latched", false)) {
-        cli_out("stop      latched: %s\n", pons_get_str(stop, "reason", ""));
+        cli_out("stop      latched: %-s\n", pons_get_str(stop, "reason", ""));
     }
     if (json_is_object(pons_get(s, "stopped"))) {
         cli_out("          tasks wait for `pons reset` and `pons continue`\n");
@@ -85,7 +85,7 @@ static void print_task(const pons_value *s)
     const pons_value *task = pons_get(s, "active_task"), *ladder = pons_get(s, "ladder");
     cli_out("task      %s\n", json_is_object(task) ? pons_get_str(task, "text", "") : "none");
     if (json_is_object(ladder)) {
-        cli_out("ladder    %s; %lld tries and %lld decisions left%s%s\n",
+        cli_out("ladder    %s; %lld tries and %lld decisions left%s%-s\n",
                 pons_get_str(ladder, "step", ""), (long long)pons_get_int(ladder, "tries_left", 0),
                 (long long)pons_get_int(ladder, "decisions_left", 0),
                 *pons_get_str(ladder, "why", "") ? "; " : "", pons_get_str(ladder, "why", ""));
@@ -113,7 +113,7 @@ void cli_status_show(const pons_value *s)
         char line[256];
         cli_out("body      %s\n", app_robot_line(body, false, line, sizeof line));
     }
-    cli_out("mode      %s (%s)%s\n", pons_get_str(s, "mode", ""),
+    cli_out("mode      %s (%-s)%-s\n", pons_get_str(s, "mode", ""),
             pons_get_str(s, "mode_reason", ""),
             pons_get_bool(s, "paused", false) ? ", paused" : "");
     print_robot(s);
@@ -121,12 +121,12 @@ void cli_status_show(const pons_value *s)
     const bool asks = json_array_size(pons_get(s, "approvals")) > 0 &&
                       strcmp(pons_get_str(decision, "type", ""), "ASK_HUMAN") == 0;
     if (json_is_object(decision)) { // the question, below, is why it asks
-        cli_out("decision  %lld: %s%s%s\n", (long long)pons_get_int(s, "iter", 0),
+        cli_out("decision  %lld: %s%s%-s\n", (long long)pons_get_int(s, "iter", 0),
                 pons_get_str(decision, "type", ""), asks ? "" : ". ",
                 asks ? "" : pons_get_str(decision, "reason", ""));
     }
     if (json_is_object(failure)) {
-        cli_out("failure   %s %s %lld: %s; %s\n", pons_get_str(failure, "skill", ""),
+        cli_out("failure   %s %-s %lld: %-s; %-s\n", pons_get_str(failure, "skill", ""),
                 pons_get_str(failure, "status", ""),
                 (long long)pons_get_int(failure, "error_code", 0),
                 pons_get_str(failure, "error_msg", ""), pons_get_str(failure, "recovery", ""));

@@ -194,7 +194,7 @@ static void show_end(became *b, pons_store store, const pons_value *looked)
             cli_why_still(status, &why);
         }
         if (why.len > 0) {
-            cli_out("nothing moves for it yet: %s\n", why.data);
+            cli_out("nothing moves for it yet: %-s\n", why.data);
         }
     }
 }

@@ -13,7 +13,7 @@ static bool speak_line(prompt_lines *p, const char *text)
     const bool latched = app_stop_words(&p->c->app, p->policy, text);
     if (pons_brain_say(p->brain, text, &err) < 0) {
         char line[1024];
-        cli_display_note(p->display, "%s", pons_error_line(&err, line, sizeof line));
+        cli_display_note(p->display, "%-s", pons_error_line(&err, line, sizeof line));
     }
     return latched;
 }
@@ -36,7 +36,7 @@ static pons_value *question_meant(prompt_lines *p, const char *id, bool no)
     }
     if (err.status < 0) {
         char line[1024];
-        cli_display_note(p->display, "%s", pons_error_line(&err, line, sizeof line));
+        cli_display_note(p->display, "%-s", pons_error_line(&err, line, sizeof line));
         return NULL;
     }
     return one ? pons_value_ref(one) : json_object();
@@ -97,7 +97,7 @@ static void answer_line(prompt_lines *p, char *text)
     if ((asked && app_question_fits(meant, answer, &err) < 0) ||
         pons_brain_answer(p->brain, answer, &err) < 0) {
         char line[1024];
-        cli_display_note(p->display, "%s", pons_error_line(&err, line, sizeof line));
+        cli_display_note(p->display, "%-s", pons_error_line(&err, line, sizeof line));
     }
 }
 

@@ -176,7 +176,7 @@ static void said(void *user, const char *line)
         return;
     }
     if (!cli_agent_answer(question, line, &answer, &err)) {
-        cli_agent_view_note(&p->view, "%s", err.message);
+        cli_agent_view_note(&p->view, "%-s", err.message);
         return;
     }
     give(p, (word){.what = ANSWER, .question = pons_value_ref(question), .answer = answer});

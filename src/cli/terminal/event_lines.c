@@ -163,7 +163,7 @@ static void text_approval(cli_display *d, const pons_event *ev)
     const pons_value *p = ev->payload;
     if (strcmp(ev->type, "guard.refused") == 0) {
         pons_each(rule, pons_get(p, "rules")) {
-            line(d, "refused", "%s: %s", pons_get_str(rule, "rule", ""),
+            line(d, "refused", "%s: %-s", pons_get_str(rule, "rule", ""),
                  pons_get_str(rule, "message", ""));
         }
     } else if (strcmp(ev->type, "approval.requested") == 0) {
@@ -207,14 +207,14 @@ static void text_effect(cli_display *d, const pons_value *p)
     if (pons_value_line(pons_get(p, "args"), &args) < 0) {
         args = NULL;
     }
-    line(d, "act", "%s %s %s%s%s", pons_get_str(p, "skill", ""), args ? args : "", state,
+    line(d, "act", "%s %s %-s%s%-s", pons_get_str(p, "skill", ""), args ? args : "", state,
          pons_get(p, "reason") ? ": " : "", pons_get_str(p, "reason", ""));
     free(args);
 }
 
 static void text_done(cli_display *d, const pons_value *p)
 {
-    line(d, "done", "%s: %.1f m driven, %lld decisions, %lld replans, battery %.0f%%",
+    line(d, "done", "%-s: %.1f m driven, %lld decisions, %lld replans, battery %.0f%%",
          pons_get_str(p, "status", ""), pons_get_num(p, "distance_m", 0.0),
          (long long)pons_get_int(p, "iterations", 0), (long long)pons_get_int(p, "replans", 0),
          pons_get_num(p, "battery_pct", 0.0));
@@ -273,10 +273,10 @@ static void text_decision(cli_display *d, const pons_value *p)
     const char *fallback = pons_get_str(p, "fallback", NULL);
     snprintf(d->decision, sizeof d->decision, "%s", pons_get_str(decision, "type", ""));
     if (fallback) {
-        line(d, "note", "%s", fallback);
+        line(d, "note", "%-s", fallback);
     }
     const bool asks = strcmp(d->decision, "ASK_HUMAN") == 0; // the question says it
-    line(d, "decide", asks ? "%s%s" : "%-11s %s", d->decision,
+    line(d, "decide", asks ? "%s%s" : "%-11s %-s", d->decision,
          asks ? "" : pons_get_str(decision, "reason", ""));
 }
 
@@ -346,8 +346,8 @@ static void text_rest(cli_display *d, const pons_event *ev)
         if (*d->said && strncmp(reason, d->said, strlen(d->said)) == 0) {
             reason = "";
         }
-        line(d, "task", "%s: %s%s. %s", pons_get_str(p, "text", ""), pons_get_str(p, "status", ""),
-             unsure ? " (nothing could check it)" : "", reason);
+        line(d, "task", "%s: %-s%-s. %-s", pons_get_str(p, "text", ""),
+             pons_get_str(p, "status", ""), unsure ? " (nothing could check it)" : "", reason);
     } else if (strcmp(ev->type, "decision") == 0) {
         text_decision(d, p);
     } else if (strcmp(ev->type, "effect") == 0) {
@@ -357,7 +357,7 @@ static void text_rest(cli_display *d, const pons_event *ev)
     } else if (strcmp(ev->type, "goal.replaced") == 0) {
         text_goal(d, pons_get(p, "to"));
     } else if (strcmp(ev->type, "stop") == 0) {
-        line(d, "stop", "%s %s", pons_get_bool(p, "latched", false) ? "latched:" : "lifted",
+        line(d, "stop", "%-s %-s", pons_get_bool(p, "latched", false) ? "latched:" : "lifted",
              pons_get_str(p, "reason", ""));
     } else if (strcmp(ev->type, "plan.created") == 0) {
         const pons_value *plan = pons_get(p, "plan");
@@ -386,7 +386,8 @@ static void print_event_text(cli_display *d, const pons_event *ev)
     }
     const cli_event_row *row = cli_event_sentence(rows, ev->type, ev->payload, &text);
     if (row) {
-        line(d, row->label, "%s", text.data);
+        line(d, row->label, strpbrk(row->text, ":(abcdefghijklmnopqrtuvwxyz") ? "%-s" : "%s",
+             text.data);
     } else {
         text_rest(d, ev);
     }

@@ -133,11 +133,12 @@ static size_t whole(const char *text, size_t n)
     return at > 0 && pons_utf8_sequence(text + at - 1, len - at + 1) == 0 ? at - 1 : len;
 }
 
-// A text from elsewhere may be a message of pons's, as an error's: then it has a translation. One word in a column of
-// its own is a label.
+// %-s is a message of pons's, as an error's or a reason: it is translated. %-8s is a label in a column. Every other %s is
+// shown as it is, so that a command that a person approves, a name and an id stay what they are.
 static void put_text(pons_buf *b, const spec *s, const char *text)
 {
-    char *translated = text ? app_translated(text, s->left && s->width > 0) : NULL;
+    char *translated =
+        text && s->left && s->precision < 0 ? app_translated(text, s->width > 0) : NULL;
     if (translated) {
         cli_style_locale(); // a Chinese character has two columns
     }

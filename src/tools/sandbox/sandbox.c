@@ -476,7 +476,7 @@ int pons_core_tools_wall(const char *workspace, char *detail, size_t cap)
                  : pons__wall_ready(c, &err);
     }
     if (rc >= 0) {
-        snprintf(detail, cap, "made of %s",
+        snprintf(detail, cap, "made of: %s",
                  c->wall->way == PONS__WALL_OWN ? "namespaces of its own"
                                                 : "bubblewrap, without Landlock");
     } else {
