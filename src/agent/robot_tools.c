@@ -230,9 +230,10 @@ static void remake(robot *r)
                               seen_tool("where_is", "what",
                                         "Where a thing was seen last, and how long ago: "
                                         "answered from memory, nothing moves. Any language."));
-        json_array_append_new(list, seen_tool("what_is_in", "zone",
-                                              "What was seen in a zone (its id, as query_world has "
-                                              "it), newest first: from memory, nothing moves."));
+        json_array_append_new(
+            list, seen_tool("what_is_in", "zone",
+                            "What was seen in a zone (its id, as query_world has "
+                            "it), the most certain first: from memory, nothing moves."));
     }
     for (size_t i = 0; i < json_array_size(skills) && !r->o.look_only; i++) {
         const pons_value *s = json_array_get(skills, i), *schema = pons_get(s, "args_schema");

@@ -235,6 +235,10 @@ static void plain_verbs(pons__fold *f)
 {
     static const char *const before[] = {"mind",  "cancel", "skip", "about", "forget",
                                          "avoid", "bother", "of",   "than",  "not"};
+    static const char *const verbs[] = {
+        "going",    "driving",  "moving",     "coming",  "taking",  "putting",  "bringing",
+        "charging", "docking",  "patrolling", "looking", "waiting", "visiting", "checking",
+        "cleaning", "entering", "fetching",   "picking", "saying",  "returning"};
     for (size_t i = 0; i < f->n; i++) {
         size_t lo = 0;
         for (size_t k = 0; !lo && k < sizeof before / sizeof before[0]; k++) {
@@ -245,8 +249,11 @@ static void plain_verbs(pons__fold *f)
         while (lo && f->s[hi] >= 'a' && f->s[hi] <= 'z') {
             hi++;
         }
-        if (hi < lo + 5 || strncmp(f->s + hi - 3, "ing", 3) != 0 ||
-            strncmp(f->s + hi - 5, "thing", 5) == 0 || strncmp(f->s + hi - 5, "bring", 5) == 0) {
+        bool verb = false; // "living room" is none
+        for (size_t k = 0; k < sizeof verbs / sizeof verbs[0] && !verb; k++) {
+            verb = hi - lo == strlen(verbs[k]) && strncmp(f->s + lo, verbs[k], hi - lo) == 0;
+        }
+        if (!verb) {
             continue;
         }
         const char *stem = f->s + hi - 3;

@@ -133,8 +133,11 @@ bool pons__seen_says(const pons_brain *b, const char *what, bool zh, pons_buf *o
 static bool is_same(const pons_value *mapped, const pons_value *seen)
 {
     const char *id = pons_get_str(mapped, "id", ""), *label = pons_get_str(seen, "label", "?");
-    return strcmp(pons_get_str(seen, "identity", ""), id) == 0 || strcasecmp(id, label) == 0 ||
-           strcasecmp(pons_get_str(mapped, "class", ""), label) == 0;
+    const char *identity = pons_get_str(seen, "identity", "");
+    if (*identity) { // it says which one it is
+        return strcmp(identity, id) == 0;
+    }
+    return strcasecmp(id, label) == 0 || strcasecmp(pons_get_str(mapped, "class", ""), label) == 0;
 }
 
 static void add_seen(pons_value *to, const pons_value *seen)

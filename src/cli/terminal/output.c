@@ -301,7 +301,9 @@ void cli_err_live(const char *text, bool redraw)
 // A terminal breaks a line wherever it ends: what is shown to a person ends its rows between words.
 static void send_rows(FILE *to, const pons_buf *b)
 {
-    struct place *at = &places[to == stderr];
+    static pthread_mutex_t mtx = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&mtx);
+    struct place *at = &places[to == stderr]; // [mtx]
     const size_t width = width_of(to);
     pons_autobuf out = PONS_BUF_INIT;
     cli_err_live(NULL, true);
@@ -315,6 +317,7 @@ static void send_rows(FILE *to, const pons_buf *b)
         }
     }
     send_all(to, width < NARROWEST ? b : &out);
+    pthread_mutex_unlock(&mtx);
 }
 
 static void vprint(FILE *to, const char *fmt, va_list ap)

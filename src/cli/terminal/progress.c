@@ -15,7 +15,6 @@
 #define QUIET_MS 1000 // what is over by then says nothing
 #define DRAW_MS  500
 #define PLAIN_MS 5000
-#define LOOK_MS  250
 
 static struct {
     pthread_t thread;
@@ -47,7 +46,7 @@ static void *watch(void *unused)
 {
     struct pollfd over = {.fd = busy.ends[0], .events = POLLIN};
     const bool moves = cli_moves();
-    for (int64_t next = QUIET_MS; poll(&over, 1, (int)next) == 0;) {
+    for (int64_t next = QUIET_MS; poll(&over, 1, (int)next) <= 0;) { // a signal is no end
         pons_autobuf line = PONS_BUF_INIT;
         next = cli_busy_line(busy.what, busy.done, busy.of,
                              pons_now_ms(&busy.clock) - busy.began_ms, moves, &line);
@@ -68,6 +67,10 @@ void cli_busy(const char *what, size_t of)
     busy.done = 0;
     if (cli_err_seen() && pipe2(busy.ends, O_CLOEXEC) == 0) {
         busy.on = pthread_create(&busy.thread, NULL, watch, NULL) == 0;
+        if (!busy.on) {
+            close(busy.ends[0]);
+            close(busy.ends[1]);
+        }
     }
 }
 
