@@ -3,7 +3,7 @@
 #include "pons/drivers.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
-#include "sight/simulated_view.h"
+#include "sight/view_from_report.h"
 #include "unit.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "body/body_bench.h"
 #include "pons/object_memory.h"
 #include "pons/random.h"
-#include "sight/walls.h"
+#include "sight/line_of_sight.h"
 
 enum { HOME_OBJECTS = 10, HOME_ROOMS_MAX = 6 };
 

@@ -115,7 +115,7 @@ function byParts(text, depth) {
   return best;
 }
 
-/** As src/base/text/catalogue.c does it. @param {string} text @param {number} depth @returns {{text: string, n: number}} */
+/** As src/base/text/message_catalogue.c does it. @param {string} text @param {number} depth @returns {{text: string, n: number}} */
 function translate(text, depth) {
   const whole = plain.get(text);
   if (whole !== undefined) return { text: whole, n: text.length };

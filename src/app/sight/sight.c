@@ -4,12 +4,12 @@
 //
 // It only observes: the body needs it for nothing, and neither does the brain, which reads the store. It may be killed at
 // any time; the next one goes on with what was written (pons/object_memory.h).
-#include "app/sight/process.h"
+#include "app/sight/sight_state.h"
 #include "app/workspace/which_robot.h"
 #include "app/workspace/workspace_scope.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
-#include "sight/simulated_view.h"
+#include "sight/view_from_report.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,8 +9,8 @@
 // A program for programs (--json) shows none of this: values go out as they are.
 #include "app/workspace/shown_language.h"
 
-#include "pons/catalogue.h"
 #include "pons/language.h"
+#include "pons/message_catalogue.h"
 #include "pons/module.h"
 
 #include <limits.h>

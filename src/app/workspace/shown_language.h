@@ -1,4 +1,4 @@
-// shown_language.h - the language in which a person is shown what pons says (pons/catalogue.h).
+// shown_language.h - the language in which a person is shown what pons says (pons/message_catalogue.h).
 #pragma once
 
 #include <stdbool.h>

@@ -12,7 +12,7 @@
 #include "app/workspace/shown_language.h"
 #include "cli/cli.h"
 #include "cli/terminal/styled_text.h"
-#include "pons/catalogue.h"
+#include "pons/message_catalogue.h"
 #include "pons/printable.h"
 
 #include <errno.h>

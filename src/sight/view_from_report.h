@@ -1,4 +1,4 @@
-// simulated_view.h - what a simulated detector reports over the link, as the memory takes it.
+// view_from_report.h - what a simulated detector reports over the link, as the memory takes it.
 #pragma once
 
 #include "pons/link_report.h"

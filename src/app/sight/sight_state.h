@@ -1,13 +1,12 @@
-// process.h - the process `pons sight`: what its sources of detections share.
+// sight_state.h - the process `pons sight`: what its sources of detections share.
 //
-// A source is whoever has detections: the simulated detector is one (sight.c, `hear`), whose detections come with the body's
-// reports. A detector of pictures is another: it hears the same link for poses, has a descriptor of its own in `wait_for_body`
-// and a turn in `round`, and ends where the simulated one does, in sight_tell.
+// The simulated detector's detections come with the body's reports (sight.c, `hear`). Another source of detections would
+// hear the same link for poses, and end in sight_tell as the simulated one does.
 #pragma once
 
 #include "app/sight/sight.h"
 #include "pons/link.h"
-#include "sight/walls.h"
+#include "sight/line_of_sight.h"
 
 typedef struct sight {
     const app_context *c;

@@ -1,4 +1,4 @@
-// sight_child.c - `pons sight` beside a run: started with it, again after a death, ended with it.
+// sight_supervisor.c - `pons sight` beside a run: started with it, again after a death, ended with it.
 #include "app/sight/sight.h"
 
 #include <poll.h>

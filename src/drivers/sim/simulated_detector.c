@@ -1,4 +1,4 @@
-// sight.c - the simulated detector: what a camera on the robot, with a detector behind it, would report.
+// simulated_detector.c - the simulated detector: what a camera on the robot, with a detector behind it, would report.
 //
 // Each object of the world that lies in the field of view, with nothing on the line of sight, is found but for the share
 // that is missed; its place has noise. Now and then it reports something where nothing is. It draws from a generator

@@ -1,5 +1,5 @@
-// walls.c - what of the map hides things.
-#include "sight/walls.h"
+// line_of_sight.c - what of the map hides things.
+#include "sight/line_of_sight.h"
 
 #include <stdlib.h>
 #include <string.h>

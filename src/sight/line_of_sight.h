@@ -1,4 +1,4 @@
-// walls.h - what of the map hides things: for the line of sight of a view.
+// line_of_sight.h - what of the map hides things: for the line of sight of a view.
 #pragma once
 
 #include "pons/geometry.h"

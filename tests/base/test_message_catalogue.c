@@ -1,5 +1,5 @@
-// test_catalogue.c - messages find the format that made them, and come out in the other language.
-#include "pons/catalogue.h"
+// test_message_catalogue.c - messages find the format that made them, and come out in the other language.
+#include "pons/message_catalogue.h"
 #include "pons/value.h"
 #include "unit.h"
 

@@ -1,8 +1,8 @@
-// simulated_view.c - a simulated detector's report as a view.
+// view_from_report.c - a simulated detector's report as a view.
 //
 // The report has the robot's pose at the stamp and places in its base, so the localizer's error is in what the memory
 // gets; the view says how large it is.
-#include "sight/simulated_view.h"
+#include "sight/view_from_report.h"
 
 #include "pons/geometry.h"
 

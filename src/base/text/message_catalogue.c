@@ -1,4 +1,4 @@
-// catalogue.c - messages in another language (pons/catalogue.h).
+// message_catalogue.c - messages in another language (pons/message_catalogue.h).
 //
 //     message --the whole?--> its translation
 //             --made by a format?--> the format's, with what stood at its placeholders translated in turn
@@ -6,7 +6,7 @@
 //
 // Of the formats that could have made a message the one with most letters of its own is taken, and of the two ways
 // the one that understands more letters.
-#include "pons/catalogue.h"
+#include "pons/message_catalogue.h"
 
 #include "pons/buf.h"
 #include "pons/value.h"

@@ -1,4 +1,4 @@
-// catalogue.h - what pons says, in another language.
+// message_catalogue.h - translations of the messages that pons shows.
 //
 // pons makes and stores its messages in English; whoever shows them to a person translates them with a
 // catalogue: a JSON object from an English format to the other language's, {"no way to %s": "没有去 %s 的路"}.
@@ -6,7 +6,7 @@
 // width, precision or length the source has. A translation takes them in their order, or by number: %2$s.
 //
 // A message that has been made is found again by the format that made it: its literal parts are looked for, and
-// what stands between them is translated in turn. tools/messages keeps ui/messages.zh.json complete.
+// what stands between them is translated in turn. tools/check-messages fails on a message of the program without a translation in ui/messages.zh.json.
 #pragma once
 
 #include "pons/error.h"
