@@ -56,6 +56,9 @@ int ros2_node_open(ros2_node *n, uint32_t domain, pons_error *err)
             domain, dds_strretcode(-n->participant));
     }
     n->waitset = dds_create_waitset(n->participant);
+    n->fast_came = dds_create_guardcondition(n->participant);
+    dds_waitset_attach(n->waitset, n->fast_came, n->fast_came);
+    n->domain = domain;
     n->others[0] = dds_create_reader(n->participant, DDS_BUILTIN_TOPIC_DCPSPUBLICATION, NULL, NULL);
     n->others[1] =
         dds_create_reader(n->participant, DDS_BUILTIN_TOPIC_DCPSSUBSCRIPTION, NULL, NULL);
@@ -71,8 +74,27 @@ int ros2_node_open(ros2_node *n, uint32_t domain, pons_error *err)
 
 void ros2_node_close(ros2_node *n)
 {
+    if (n->fast) {
+        n->fast_ops->close(n->fast);
+    }
     if (n->participant > 0) {
         dds_delete(n->participant);
+    }
+}
+
+void ros2_node_wait(ros2_node *n, int64_t ns)
+{
+    dds_attach_t woken[1];
+    bool was;
+    dds_waitset_wait(n->waitset, woken, 1, ns);
+    dds_take_guardcondition(n->fast_came, &was);
+}
+
+void ros2_node_own(ros2_node *n, const uint8_t guid[16], bool writes)
+{
+    if (n->n_endpoints < ROS2_ENDPOINTS_MAX) {
+        memcpy(n->endpoints[n->n_endpoints].guid, guid, 16);
+        n->endpoints[n->n_endpoints++].writes = writes;
     }
 }
 
@@ -81,9 +103,8 @@ static dds_entity_t made(ros2_node *n, dds_entity_t e, bool writes, const char *
 {
     dds_guid_t guid;
     if (e > 0) {
-        if (n->n_endpoints < ROS2_ENDPOINTS_MAX && dds_get_guid(e, &guid) == 0) {
-            memcpy(n->endpoints[n->n_endpoints].guid, guid.v, sizeof guid.v);
-            n->endpoints[n->n_endpoints++].writes = writes;
+        if (dds_get_guid(e, &guid) == 0) {
+            ros2_node_own(n, guid.v, writes);
         }
         return e;
     }

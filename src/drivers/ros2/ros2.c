@@ -211,9 +211,8 @@ static void *run_reader(void *arg)
 {
     robot *r = arg;
     char was[PONS_OUTSIDE_TEXT_MAX] = "";
-    dds_attach_t woken[16];
     for (bool first = true; !atomic_load_explicit(&r->quit, memory_order_acquire); first = false) {
-        dds_waitset_wait(r->node.waitset, woken, 16, READ_NS);
+        ros2_node_wait(&r->node, READ_NS);
         const int64_t host_ns = pons__host_now();
         ros2_senses_look_at_wall(r->senses, host_ns);
         ros2_senses_take(r->senses, host_ns);

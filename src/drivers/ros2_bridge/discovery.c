@@ -138,7 +138,7 @@ static value value_of(const bridge *b, int i)
 
 static void describe(bridge *b)
 {
-    ROS2_TAKE(b->param[0].r, REQUEST(DescribeParameters), r)
+    ROS2_RPC_TAKE(&b->param[0].rpc, REQUEST(DescribeParameters), r)
     {
         const uint32_t n = ASKED(r->names);
         rcl_interfaces_msg_dds__ParameterDescriptor_ all[ASKED_MAX] = {0};
@@ -151,13 +151,13 @@ static void describe(bridge *b)
             all[i].read_only = k >= 0;
         }
         const RESPONSE(DescribeParameters) m = {r->guid_, r->seq_, {n, n, all, false}};
-        dds_write(b->param[0].w, &m);
+        ros2_rpc_write(&b->param[0].rpc, &m);
     }
 }
 
 static void get(bridge *b)
 {
-    ROS2_TAKE(b->param[1].r, REQUEST(GetParameters), r)
+    ROS2_RPC_TAKE(&b->param[1].rpc, REQUEST(GetParameters), r)
     {
         const uint32_t n = ASKED(r->names);
         value all[ASKED_MAX];
@@ -165,13 +165,13 @@ static void get(bridge *b)
             all[i] = value_of(b, find(r->names._buffer[i]));
         }
         const RESPONSE(GetParameters) m = {r->guid_, r->seq_, {n, n, all, false}};
-        dds_write(b->param[1].w, &m);
+        ros2_rpc_write(&b->param[1].rpc, &m);
     }
 }
 
 static void get_types(bridge *b)
 {
-    ROS2_TAKE(b->param[2].r, REQUEST(GetParameterTypes), r)
+    ROS2_RPC_TAKE(&b->param[2].rpc, REQUEST(GetParameterTypes), r)
     {
         const uint32_t n = ASKED(r->names);
         uint8_t all[ASKED_MAX];
@@ -180,14 +180,14 @@ static void get_types(bridge *b)
             all[i] = k < 0 ? NOT_SET : parameters[k].type;
         }
         const RESPONSE(GetParameterTypes) m = {r->guid_, r->seq_, {n, n, all, false}};
-        dds_write(b->param[2].w, &m);
+        ros2_rpc_write(&b->param[2].rpc, &m);
     }
 }
 
 // No name of ours has a dot: a prefix is a whole name, or none of them.
 static void list(bridge *b)
 {
-    ROS2_TAKE(b->param[3].r, REQUEST(ListParameters), r)
+    ROS2_RPC_TAKE(&b->param[3].rpc, REQUEST(ListParameters), r)
     {
         char *all[PARAMETERS];
         uint32_t n = 0;
@@ -201,7 +201,7 @@ static void list(bridge *b)
             }
         }
         const RESPONSE(ListParameters) m = {r->guid_, r->seq_, {.names = {n, n, all, false}}};
-        dds_write(b->param[3].w, &m);
+        ros2_rpc_write(&b->param[3].rpc, &m);
     }
 }
 
@@ -214,7 +214,7 @@ static rcl_interfaces_msg_dds__SetParametersResult_ refusal(const char *name)
 
 static void set(bridge *b)
 {
-    ROS2_TAKE(b->param[4].r, REQUEST(SetParameters), r)
+    ROS2_RPC_TAKE(&b->param[4].rpc, REQUEST(SetParameters), r)
     {
         const uint32_t n = ASKED(r->parameters);
         rcl_interfaces_msg_dds__SetParametersResult_ all[ASKED_MAX];
@@ -222,18 +222,18 @@ static void set(bridge *b)
             all[i] = refusal(r->parameters._buffer[i].name);
         }
         const RESPONSE(SetParameters) m = {r->guid_, r->seq_, {n, n, all, false}};
-        dds_write(b->param[4].w, &m);
+        ros2_rpc_write(&b->param[4].rpc, &m);
     }
 }
 
 static void set_atomically(bridge *b)
 {
-    ROS2_TAKE(b->param[5].r, REQUEST(SetParametersAtomically), r)
+    ROS2_RPC_TAKE(&b->param[5].rpc, REQUEST(SetParametersAtomically), r)
     {
         const RESPONSE(SetParametersAtomically)
             m = {r->guid_, r->seq_,
                  refusal(r->parameters._length > 0 ? r->parameters._buffer[0].name : "")};
-        dds_write(b->param[5].w, &m);
+        ros2_rpc_write(&b->param[5].rpc, &m);
     }
 }
 
