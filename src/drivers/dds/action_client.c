@@ -79,9 +79,7 @@ int ros2_action_open(ros2_node *n, ros2_types *t, const char *name, const char *
             asks = rc < 0 ? NULL : ros2_types_topic(t, a->asks[i], err);
             answers = asks ? ros2_types_topic(t, a->answers[i], err) : NULL;
         }
-        rc = answers  ? ros2_rpc_open(&a->rpc[i], n, false, topic, asks, answers, NULL, err)
-             : rc < 0 ? rc
-                      : PONS_ENOMEM;
+        rc = rc < 0 ? rc : ros2_rpc_open(&a->rpc[i], n, false, topic, asks, answers, NULL, err);
     }
     char topic[ROS2_NAME_MAX + 32], part[ROS2_TYPE_MAX + 32];
     snprintf(part, sizeof part, "%s_FeedbackMessage", type);
@@ -157,7 +155,7 @@ static void begin_one(ros2_action *a, ros2_goal *g, bool there, ros2_hold held, 
         g->since_ns = host_ns;
     } else if (held == ROS2_BEHIND_CANCEL && for_ns > a->answer_ns) {
         ros2_goal_over(a, g, ROS2_END_BEHIND, "the cancel of an earlier goal has no answer");
-    } else if (!there && for_ns > a->patience_ns) {
+    } else if (!there && (for_ns > a->patience_ns || ros2_rpc_foreign(&a->rpc[ACTION_SEND]))) {
         char why[PONS_OUTSIDE_TEXT_MAX];
         ros2_rpc_why(&a->rpc[ACTION_SEND], why, sizeof why);
         ros2_goal_over(a, g, ROS2_END_NO_SERVER, why);

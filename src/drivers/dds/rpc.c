@@ -45,13 +45,13 @@ static const ros2_fast_ops *fast_of(ros2_node *n)
         return NULL;
     }
     n->fast_ops = found;
-    if (n->fast_ops->abi != ROS2_FAST_ABI ||
-        n->fast_ops->open(n->domain, came, n, &n->fast, n->fast_why, sizeof n->fast_why) < 0) {
-        n->fast = NULL;
-        snprintf(n->fast_why, sizeof n->fast_why, "Fast DDS cannot take part in the domain");
+    if (n->fast_ops->abi != ROS2_FAST_ABI) {
+        snprintf(n->fast_why, sizeof n->fast_why, "the module dds-fast is of another version");
         return NULL;
     }
-    return n->fast_ops;
+    const int opened =
+        n->fast_ops->open(n->domain, came, n, &n->fast, n->fast_why, sizeof n->fast_why);
+    return opened < 0 ? NULL : n->fast_ops;
 }
 
 static ros2_fast_end *fast_end(ros2_rpc *s)
@@ -186,8 +186,11 @@ static bool write_by_fast(ros2_rpc *s, ros2_fast_end *e, const void *message)
         memcpy(to.guid, s->clients[h.guid % RPC_CLIENTS], sizeof to.guid);
     }
     size_t n = 0;
+    int64_t seq = -1;
     uint8_t *bytes = encode(s->serves ? s->answers : s->asks, message, s->serves && !alias, &n);
-    const int64_t seq = bytes ? s->n->fast_ops->write(e, bytes, n, s->serves ? &to : NULL) : -1;
+    if (bytes) {
+        seq = s->n->fast_ops->write(e, bytes, n, s->serves ? &to : NULL);
+    }
     if (seq >= 0) {
         s->asked[(uint64_t)seq % RPC_CLIENTS] = h.seq;
     }
@@ -202,6 +205,9 @@ int ros2_rpc_open(ros2_rpc *s, ros2_node *n, bool serves, const char *name,
                   const char *answers_type, pons_error *err)
 {
     const ros2_qos sure = {.reliable = true, .depth = 10}, all = {.reliable = true, .depth = 100};
+    if (!asks || !answers) {
+        return PONS_ENOMEM;
+    }
     *s = (ros2_rpc){.n = n,
                     .serves = serves,
                     .asks = asks,
@@ -293,13 +299,17 @@ bool ros2_rpc_there(ros2_rpc *s)
     return cyclone && ros2_node_matched(s->w) && ros2_node_matched(s->r);
 }
 
-bool ros2_rpc_why(ros2_rpc *s, char *ret, size_t cap)
+bool ros2_rpc_foreign(const ros2_rpc *s)
 {
     bool cyclone, other;
     look_at_peers(s, &cyclone, &other);
-    if (other && !cyclone && !atomic_load(&s->fast)) {
-        snprintf(ret, cap, "%.80s speaks another RMW, and %.60s", s->name,
-                 *s->n->fast_why ? s->n->fast_why : "Fast DDS cannot reach it");
+    return other && !cyclone && !atomic_load(&s->fast) && *s->n->fast_why;
+}
+
+bool ros2_rpc_why(ros2_rpc *s, char *ret, size_t cap)
+{
+    if (ros2_rpc_foreign(s)) {
+        snprintf(ret, cap, "its RMW is not Cyclone's, and %.60s", s->n->fast_why);
         return true;
     }
     return ros2_node_why(s->n, ros2_node_matched(s->r) ? s->w : s->r, ret, cap);

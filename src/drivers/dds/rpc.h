@@ -34,7 +34,7 @@ typedef struct ros2_rpc {
         [RPC_CLIENTS]; // a client: its own number of the request that Fast DDS numbers otherwise
 } ros2_rpc;
 
-// Opens a client or a server of the service; answers_type NULL: the descriptor's. All are the node's, which closes them.
+// Opens a client or a server of the service; asks or answers NULL: PONS_ENOMEM, and err is said already. answers_type NULL: the descriptor's. All are the node's, which closes them.
 int ros2_rpc_open(ros2_rpc *s, ros2_node *n, bool serves, const char *name,
                   const dds_topic_descriptor_t *asks, const dds_topic_descriptor_t *answers,
                   const char *answers_type, pons_error *err);
@@ -42,6 +42,8 @@ void ros2_rpc_close(ros2_rpc *s); // what was taken last; zeroed is fine
 // A client: whether a server is there that it can be heard by. Any thread; the reader thread lets it find one of another RMW.
 bool ros2_rpc_there(ros2_rpc *s);
 void ros2_rpc_meet(ros2_rpc *s); // reader thread, now and then
+bool ros2_rpc_foreign(
+    const ros2_rpc *s); // only servers are there whose RMW is not understood: nothing will be sent
 // Why not: dds_node.h's reasons, or an RMW that is not understood. True: somebody is there, and does not fit.
 bool ros2_rpc_why(ros2_rpc *s, char *ret, size_t cap);
 // How many peers hear it, and how many it hears.

@@ -68,9 +68,7 @@ int ros2_service_open(ros2_node *n, ros2_types *t, const char *name, const char 
     rc = rc < 0 ? rc : ros2_types_get(t, part, &s->answers, err);
     const dds_topic_descriptor_t *asks = rc < 0 ? NULL : ros2_types_topic(t, s->asks, err),
                                  *answers = asks ? ros2_types_topic(t, s->answers, err) : NULL;
-    rc = answers  ? ros2_rpc_open(&s->rpc, n, false, name, asks, answers, NULL, err)
-         : rc < 0 ? rc
-                  : PONS_ENOMEM;
+    rc = rc < 0 ? rc : ros2_rpc_open(&s->rpc, n, false, name, asks, answers, NULL, err);
     if (rc < 0) {
         ros2_service_close(s);
         return rc;
@@ -146,7 +144,8 @@ static void move_on(ros2_service *s, call *k, bool there, int64_t host_ns)
     k->since_ns = k->since_ns ? k->since_ns : host_ns;
     k->end_ns = k->ending && !k->end_ns ? host_ns : k->end_ns;
     k->lost_ns = there ? 0 : k->lost_ns ? k->lost_ns : host_ns;
-    if (k->phase == BEGUN && !there && host_ns - k->since_ns > s->patience_ns) {
+    if (k->phase == BEGUN && !there &&
+        (host_ns - k->since_ns > s->patience_ns || ros2_rpc_foreign(&s->rpc))) {
         char why[PONS_OUTSIDE_TEXT_MAX];
         ros2_rpc_why(&s->rpc, why, sizeof why);
         over(k, ROS2_END_NO_SERVER, why);

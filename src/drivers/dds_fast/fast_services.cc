@@ -6,6 +6,7 @@
 
 #include "pons/module.h"
 
+#include <arpa/inet.h>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,8 +22,11 @@
 #include <fastdds/dds/topic/TopicDataType.hpp>
 #include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
 #include <fastrtps/utils/IPLocator.h>
+#include <fstream>
+#include <ifaddrs.h>
 #include <memory>
 #include <mutex>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -33,7 +37,7 @@ namespace rtps = eprosima::fastrtps::rtps;
 namespace {
 
 constexpr uint32_t FIRST_BYTES = 4096, MOST_BYTES = 16u << 20;
-constexpr int DEPTH = 100, PEERS = 32; // PEERS: participants of this machine that are looked for where only it is spoken to
+constexpr int DEPTH = 100, PEERS = 64; // PEERS: participants of this machine that are looked for where only it is spoken to
 
 using bytes = std::vector<uint8_t>;
 
@@ -186,16 +190,55 @@ template <typename qos> qos qos_of(const qos &usual, const char *says)
     return q;
 }
 
+// CYCLONEDDS_URI is a file's name or the text itself.
+std::string cyclone_config()
+{
+    const char *uri = getenv("CYCLONEDDS_URI");
+    std::string text = uri ? uri : "";
+    if (!text.empty() && text.find('<') == std::string::npos) {
+        std::ifstream file(text.rfind("file://", 0) == 0 ? text.substr(7) : text);
+        text.assign(std::istreambuf_iterator<char>(file), {});
+    }
+    return text;
+}
+
+// The addresses that Cyclone is told to use, so that both halves of pons are in one network; none: all.
+std::vector<std::string> interfaces()
+{
+    const char *local = getenv("ROS_LOCALHOST_ONLY"),
+               *range = getenv("ROS_AUTOMATIC_DISCOVERY_RANGE");
+    if ((local && strcmp(local, "1") == 0) || (range && strcmp(range, "LOCALHOST") == 0)) {
+        return {"127.0.0.1"};
+    }
+    std::vector<std::string> ret;
+    const std::string text = cyclone_config();
+    ifaddrs *all = nullptr;
+    getifaddrs(&all);
+    for (const ifaddrs *i = all; i; i = i->ifa_next) {
+        char address[INET_ADDRSTRLEN] = "";
+        if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET) {
+            inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in *>(i->ifa_addr)->sin_addr,
+                      address, sizeof address);
+            const std::regex named("NetworkInterface[^>]*[\"'>](" + std::string(i->ifa_name) + "|" +
+                                   address + ")[\"'<]");
+            if (std::regex_search(text, named)) {
+                ret.emplace_back(address);
+            }
+        }
+    }
+    freeifaddrs(all);
+    return ret;
+}
+
 int open_fast(uint32_t domain, void (*came)(void *), void *user, ros2_fast **ret, char *why,
               size_t cap)
-{
+try {
     auto f = std::make_unique<ros2_fast>();
     fast::DomainParticipantQos q = fast::PARTICIPANT_QOS_DEFAULT;
     static const char enclave[] = "enclave=/;";
     auto udp = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
-    const char *local = getenv("ROS_LOCALHOST_ONLY"), *range = getenv("ROS_AUTOMATIC_DISCOVERY_RANGE");
-    if ((local && strcmp(local, "1") == 0) || (range && strcmp(range, "LOCALHOST") == 0)) {
-        udp->interfaceWhiteList.emplace_back("127.0.0.1");
+    udp->interfaceWhiteList = interfaces();
+    if (udp->interfaceWhiteList == std::vector<std::string>{"127.0.0.1"}) {
         udp->maxInitialPeersRange = PEERS;
         rtps::Locator_t loopback;
         rtps::IPLocator::setIPv4(loopback, 127, 0, 0, 1);
@@ -219,6 +262,9 @@ int open_fast(uint32_t domain, void (*came)(void *), void *user, ros2_fast **ret
     }
     *ret = f.release();
     return 0;
+} catch (const std::exception &e) {
+    snprintf(why, cap, "Fast DDS: %s", e.what());
+    return -1;
 }
 
 void close_fast(ros2_fast *f)
@@ -252,9 +298,8 @@ ros2_fast_end *end_of(ros2_fast *f, const ros2_fast_service *s)
     e->f = f;
     e->serves = s->serves;
     e->reader = f->subscriber->create_datareader(s->serves ? request : reply, reads, e);
-    e->writer =
-        e->reader ? f->publisher->create_datawriter(s->serves ? reply : request, writes, e) : nullptr;
-    return e->writer ? e : nullptr;
+    e->writer = f->publisher->create_datawriter(s->serves ? reply : request, writes, e);
+    return e->reader && e->writer ? e : nullptr;
 }
 
 void peers_of(ros2_fast_end *e, int ret[2])
