@@ -203,7 +203,7 @@ static void look_what_lacks(robot *r, int64_t host_ns, char why[PONS_OUTSIDE_TEX
                  r->cmd_vel_in ? r->c.t_cmd_vel_in.name : "");
     }
     if (!*why && r->errands) {
-        ros2_errands_lack(r->errands, why);
+        ros2_errands_lack(r->errands, &r->node, r->cmd_vel_in, why);
     }
 }
 
