@@ -71,22 +71,37 @@ static ros2_fast_end *fast_end(ros2_rpc *s)
     return ops ? ops->end(s->n->fast, &want) : NULL;
 }
 
-// Which of its peers, by the two bytes with which a GUID names its vendor, is Cyclone's, and which is not.
-static void look_at_peers(const ros2_rpc *s, bool *ret_cyclone, bool *ret_other)
+static bool is_cyclone(const dds_builtintopic_endpoint_t *e)
+{
+    return e->key.v[0] == 0x01 && e->key.v[1] == 0x10; // a GUID begins with its vendor
+}
+
+enum { CYCLONE = 1, OTHER = 2 };
+
+// Of which kinds its peers are. Any thread.
+static int kinds_of_peers(ros2_rpc *s)
 {
     enum { MOST = 16 };
     dds_instance_handle_t all[MOST];
-    *ret_cyclone = *ret_other = false;
     const dds_return_t n = s->w > 0 ? dds_get_matched_subscriptions(s->w, all, MOST) : 0;
+    uint64_t sum = 1;
+    int kinds = 0;
+    for (int i = 0; i < n && i < MOST; i++) {
+        sum += all[i] * 3;
+    }
+    if (atomic_load(&s->known) == sum) {
+        return atomic_load(&s->kinds);
+    }
     for (int i = 0; i < n && i < MOST; i++) {
         dds_builtintopic_endpoint_t *e = dds_get_matched_subscription_data(s->w, all[i]);
         if (e) {
-            const bool cyclone = e->key.v[0] == 0x01 && e->key.v[1] == 0x10;
-            *ret_cyclone |= cyclone;
-            *ret_other |= !cyclone;
+            kinds |= is_cyclone(e) ? CYCLONE : OTHER;
             dds_builtintopic_free_endpoint(e);
         }
     }
+    atomic_store(&s->kinds, kinds);
+    atomic_store(&s->known, sum);
+    return kinds;
 }
 
 // CDR with its encapsulation. A message whose head is said elsewhere goes without.
@@ -258,12 +273,7 @@ void ros2_rpc_close(ros2_rpc *s)
 
 void ros2_rpc_meet(ros2_rpc *s)
 {
-    bool cyclone, other;
-    if (s->serves || atomic_load(&s->fast)) {
-        return;
-    }
-    look_at_peers(s, &cyclone, &other);
-    if (other && !cyclone) {
+    if (!s->serves && !atomic_load(&s->fast) && kinds_of_peers(s) == OTHER) {
         atomic_store(&s->fast, fast_end(s));
     }
 }
@@ -291,19 +301,12 @@ static bool by_fast(const ros2_rpc *s)
 
 bool ros2_rpc_there(ros2_rpc *s)
 {
-    bool cyclone, other;
-    if (by_fast(s)) {
-        return true;
-    }
-    look_at_peers(s, &cyclone, &other);
-    return cyclone && ros2_node_matched(s->w) && ros2_node_matched(s->r);
+    return by_fast(s) || ((kinds_of_peers(s) & CYCLONE) && ros2_node_matched(s->r));
 }
 
-bool ros2_rpc_foreign(const ros2_rpc *s)
+bool ros2_rpc_foreign(ros2_rpc *s)
 {
-    bool cyclone, other;
-    look_at_peers(s, &cyclone, &other);
-    return other && !cyclone && !atomic_load(&s->fast) && *s->n->fast_why;
+    return kinds_of_peers(s) == OTHER && !atomic_load(&s->fast) && *s->n->fast_why;
 }
 
 bool ros2_rpc_why(ros2_rpc *s, char *ret, size_t cap)
@@ -343,7 +346,7 @@ static bool understood(ros2_rpc *s, const dds_sample_info_t *info)
     dds_builtintopic_endpoint_t *e =
         s->serves ? dds_get_matched_publication_data(s->r, info->publication_handle) : NULL;
     if (e) {
-        good = e->key.v[0] == 0x01 && e->key.v[1] == 0x10;
+        good = is_cyclone(e);
         dds_builtintopic_free_endpoint(e);
     }
     s->misheard = s->misheard || !good;

@@ -24,7 +24,10 @@ typedef struct ros2_rpc {
     dds_entity_t w, r;        // Cyclone's; 0: a server of Fast DDS
     bool serves;
     _Atomic(ros2_fast_end *) fast; // NULL: none
-    bool misheard;                 // a server: somebody asked who cannot be understood
+    _Atomic uint64_t
+        known; // who hears it, as a number: asked about again when it is another one; 0: not asked
+    _Atomic int kinds; // of these: 1 Cyclone's, 2 others
+    bool misheard;     // a server: somebody asked who cannot be understood
     // Reader thread.
     int left;         // of this turn
     void *loan, *mem; // the sample that ros2_rpc_next gave: Cyclone's, or one of Fast DDS
@@ -43,7 +46,7 @@ void ros2_rpc_close(ros2_rpc *s); // what was taken last; zeroed is fine
 bool ros2_rpc_there(ros2_rpc *s);
 void ros2_rpc_meet(ros2_rpc *s); // reader thread, now and then
 bool ros2_rpc_foreign(
-    const ros2_rpc *s); // only servers are there whose RMW is not understood: nothing will be sent
+    ros2_rpc *s); // only servers are there whose RMW is not understood: nothing will be sent
 // Why not: dds_node.h's reasons, or an RMW that is not understood. True: somebody is there, and does not fit.
 bool ros2_rpc_why(ros2_rpc *s, char *ret, size_t cap);
 // How many peers hear it, and how many it hears.
