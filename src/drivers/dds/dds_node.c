@@ -150,6 +150,19 @@ static const char *hash_of(const char *type)
     return NULL;
 }
 
+void ros2_node_says(const ros2_node *n, const char *role, const char *type, char *ret, size_t cap)
+{
+    const char *hash = n->hashed ? hash_of(type) : NULL;
+    int at = 0;
+    *ret = '\0';
+    if (*role) {
+        at = snprintf(ret, cap, "%s=%s;", role, n->id);
+    }
+    if (hash) {
+        snprintf(ret + at, cap - (size_t)at, "typehash=RIHS01_%s;", hash);
+    }
+}
+
 static dds_qos_t *qos_of(const ros2_node *n, const char *prefix, const char *type, bool writes,
                          ros2_qos qos)
 {
@@ -165,18 +178,14 @@ static dds_qos_t *qos_of(const ros2_node *n, const char *prefix, const char *typ
                                     DDS_LENGTH_UNLIMITED);
     }
     dds_qset_writer_data_lifecycle(q, false);
-    char says[256] = "";
-    int at = 0;
+    char says[256];
+    const char *role = "";
     if (*prefix && prefix[2]) { // a request's reader and a reply's writer serve
-        const bool serves = (prefix[1] == 'q') != writes;
-        at = snprintf(says, sizeof says, "%s=%s;", serves ? "serviceid" : "clientid", n->id);
+        role = (prefix[1] == 'q') != writes ? "serviceid" : "clientid";
     }
-    const char *hash = n->hashed ? hash_of(type) : NULL;
-    if (hash) {
-        at += snprintf(says + at, sizeof says - (size_t)at, "typehash=RIHS01_%s;", hash);
-    }
-    if (at > 0) {
-        dds_qset_userdata(q, says, (size_t)at);
+    ros2_node_says(n, role, type, says, sizeof says);
+    if (*says) {
+        dds_qset_userdata(q, says, strlen(says));
     }
     return q;
 }

@@ -57,17 +57,19 @@ static const ros2_fast_ops *fast_of(ros2_node *n)
 static ros2_fast_end *fast_end(ros2_rpc *s)
 {
     const ros2_fast_ops *ops = fast_of(s->n);
-    char topics[2][ROS2_NAME_MAX + 96], says[2][96];
+    char topics[2][ROS2_NAME_MAX + 96], says[2][256];
+    const char *const types[] = {s->asks->m_typename,
+                                 s->answers_type ? s->answers_type : s->answers->m_typename};
     snprintf(topics[0], sizeof topics[0], "rq%sRequest", s->name);
     snprintf(topics[1], sizeof topics[1], "rr%sReply", s->name);
     for (int i = 0; i < 2; i++) {
-        snprintf(says[i], sizeof says[i], "%s=%s;", s->serves ? "serviceid" : "clientid", s->n->id);
+        ros2_node_says(s->n, s->serves ? "serviceid" : "clientid", types[i], says[i],
+                       sizeof says[i]);
     }
-    const ros2_fast_service want = {
-        .topics = {topics[0], topics[1]},
-        .types = {s->asks->m_typename, s->answers_type ? s->answers_type : s->answers->m_typename},
-        .says = {says[0], says[1]},
-        .serves = s->serves};
+    const ros2_fast_service want = {.topics = {topics[0], topics[1]},
+                                    .types = {types[0], types[1]},
+                                    .says = {says[0], says[1]},
+                                    .serves = s->serves};
     return ops ? ops->end(s->n->fast, &want) : NULL;
 }
 
@@ -213,6 +215,17 @@ static bool write_by_fast(ros2_rpc *s, ros2_fast_end *e, const void *message)
     return seq >= 0;
 }
 
+static void adopt(ros2_rpc *s, ros2_fast_end *e)
+{
+    uint8_t guids[2][16];
+    if (e) {
+        s->n->fast_ops->guids(e, guids);
+        ros2_node_own(s->n, guids[0], true);
+        ros2_node_own(s->n, guids[1], false);
+        atomic_store(&s->fast, e);
+    }
+}
+
 // ---- both ---------------------------------------------------------------------------------------
 
 int ros2_rpc_open(ros2_rpc *s, ros2_node *n, bool serves, const char *name,
@@ -232,11 +245,7 @@ int ros2_rpc_open(ros2_rpc *s, ros2_node *n, bool serves, const char *name,
     snprintf(s->name, sizeof s->name, "%s", name);
     ros2_fast_end *e = serves ? fast_end(s) : NULL;
     if (e) {
-        uint8_t guids[2][16];
-        n->fast_ops->guids(e, guids);
-        ros2_node_own(n, guids[0], true);
-        ros2_node_own(n, guids[1], false);
-        atomic_store(&s->fast, e);
+        adopt(s, e);
         return PONS_OK;
     }
     if (serves) {
@@ -274,7 +283,7 @@ void ros2_rpc_close(ros2_rpc *s)
 void ros2_rpc_meet(ros2_rpc *s)
 {
     if (!s->serves && !atomic_load(&s->fast) && kinds_of_peers(s) == OTHER) {
-        atomic_store(&s->fast, fast_end(s));
+        adopt(s, fast_end(s));
     }
 }
 

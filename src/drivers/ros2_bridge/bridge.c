@@ -93,7 +93,7 @@ static int open_all(bridge *b, pons_error *err)
     rc = rc < 0 ? rc : bridge_shown_open(b, err);
     rc = rc < 0 ? rc : bridge_drive_open(b, err);
     rc = rc < 0 ? rc : bridge_goals_open(b, err);
-    rc = rc < 0 ? rc : bridge_graph_tell(b, err);
+    rc = rc < 0 ? rc : ros2_node_tell(&b->node, &b->c, err);
     if (rc < 0) {
         return rc;
     }

@@ -1,9 +1,7 @@
-// discovery.c - what ros2's tools ask of a node: which endpoints are its (ros_discovery_info), its parameters,
-// and its log (/rosout).
+// discovery.c - what ros2's tools ask of a node: its parameters, and its log (/rosout). Which endpoints are its,
+// drivers/dds/node_name.c tells.
 //
-// DDS knows participants and endpoints; a node is a name that a participant says of itself, with the ids
-// of the endpoints that are the node's. Parameters say what the robot is, and cannot be set: what may be
-// changed is in the workspace.
+// Parameters say what the robot is, and cannot be set: what may be changed is in the workspace.
 #include "drivers/ros2_bridge/discovery.h"
 
 #include "drivers/ros2_bridge/bridge_common.h"
@@ -60,49 +58,6 @@ int bridge_graph_open(bridge *b, pons_error *err)
         }
     }
     return b->rosout_w ? PONS_OK : PONS_EENV;
-}
-
-// ---- discovery ----------------------------------------------------------------------------------
-
-// The structs of both releases differ by the length of an id only.
-#define TELL(prefix)                                                                               \
-    do {                                                                                           \
-        prefix##_Gid_ r[ROS2_ENDPOINTS_MAX] = {0}, w[ROS2_ENDPOINTS_MAX] = {0};                    \
-        uint32_t n[2] = {0, 0};                                                                    \
-        for (int i = 0; i < b->node.n_endpoints; i++) {                                            \
-            const bool writes = b->node.endpoints[i].writes;                                       \
-            memcpy((writes ? w : r)[n[writes]++].data, b->node.endpoints[i].guid, 16);             \
-        }                                                                                          \
-        prefix##_NodeEntitiesInfo_ node = {.reader_gid_seq = {n[0], n[0], r, false},               \
-                                           .writer_gid_seq = {n[1], n[1], w, false}};              \
-        snprintf(node.node_namespace, sizeof node.node_namespace, "%s",                            \
-                 *b->c.shown.ns ? b->c.shown.ns : "/");                                            \
-        snprintf(node.node_name, sizeof node.node_name, "%s", b->c.shown.node);                    \
-        prefix##_ParticipantEntitiesInfo_ m = {.node_entities_info_seq = {1, 1, &node, false}};    \
-        memcpy(m.gid.data, mine.v, sizeof mine.v);                                                 \
-        dds_write(b->info_w, &m);                                                                  \
-    } while (0)
-
-int bridge_graph_tell(bridge *b, pons_error *err)
-{
-    const ros2_qos kept = {.reliable = true, .transient = true, .depth = 1};
-    dds_guid_t mine;
-    b->info_w = ros2_node_writer(&b->node, "", "ros_discovery_info",
-                                 "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_",
-                                 b->c.jazzy ? &rmw_dds_common_msg_dds__ParticipantEntitiesInfo__desc
-                                            : &humble_ParticipantEntitiesInfo__desc,
-                                 kept, err);
-    if (!b->info_w) {
-        return PONS_EENV;
-    }
-    b->node.n_endpoints--; // this one is the participant's, not the node's
-    dds_get_guid(b->node.participant, &mine);
-    if (b->c.jazzy) {
-        TELL(rmw_dds_common_msg_dds_);
-    } else {
-        TELL(humble);
-    }
-    return PONS_OK;
 }
 
 // ---- parameters ---------------------------------------------------------------------------------

@@ -95,8 +95,7 @@ struct bridge {
     double battery_pct;
 
     // endpoints
-    dds_entity_t odom_w, scan_w, battery_w, tf_w, tf_static_w, clock_w, map_w, amcl_w, rosout_w,
-        info_w;
+    dds_entity_t odom_w, scan_w, battery_w, tf_w, tf_static_w, clock_w, map_w, amcl_w, rosout_w;
     dds_entity_t twist_r, stamped_r, goal_pose_r, initialpose_r;
     int64_t look_due_ns; // for publishers of cmd_vel's other type, and for what does not fit
     char misfit[3][BRIDGE_TEXT]; // what was told of cmd_vel, goal_pose, initialpose
