@@ -16,7 +16,7 @@ typedef struct ros2_node {
     char id[64];            // 16 random bytes, as services and their clients say them
     int n_endpoints;        // that ROS's tools should know of
     dds_entity_t info_w;    // node_name.c
-    int told;               // how many of them they know of
+    int n_shown;            // how many of them they know of
     uint32_t domain;
     // Fast DDS's participant for services (rpc.c), made when it is needed; fast_came wakes the waitset, `came` another loop.
     ros2_fast *fast;

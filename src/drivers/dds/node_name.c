@@ -31,7 +31,7 @@ int ros2_node_tell(ros2_node *n, const ros2_config *c, pons_error *err)
 {
     const ros2_qos kept = {.reliable = true, .transient = true, .depth = 1};
     dds_guid_t mine;
-    n->told = n->n_endpoints;
+    n->n_shown = n->n_endpoints;
     if (n->info_w <= 0) {
         n->info_w = ros2_node_writer(
             n, "", "ros_discovery_info", "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_",

@@ -225,7 +225,7 @@ static void *run_reader(void *arg)
         if (r->errands) {
             ros2_errands_poll(r->errands, !r->settled || r->rivals > 0, host_ns);
         }
-        if (r->node.told != r->node.n_endpoints) {
+        if (r->node.n_shown != r->node.n_endpoints) {
             ros2_node_tell(&r->node, &r->c, NULL);
         }
         tell_pose(r);
