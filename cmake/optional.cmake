@@ -1,7 +1,7 @@
 # What pons does without where a package is missing: each library is looked for here, and what is left out for want of
 # it is said once, with the Debian package that has it. -DPONS_WITHOUT="mujoco;ros2" looks away from some (all: from
 # each), as on a machine that does not have them.
-set(PONS_WITHOUT "" CACHE STRING "optional parts to leave out: mujoco osmesa jpeg ros2 gazebo postgres groot mqtt curl serve, all")
+set(PONS_WITHOUT "" CACHE STRING "optional parts to leave out: mujoco osmesa jpeg ros2 fastdds gazebo postgres groot mqtt curl serve, all")
 set(left_out)
 
 # pons_optional(NAME WHAT PACKAGES FOUND…): whether all FOUND are there, in NAME_FOUND of upper case.
@@ -40,6 +40,8 @@ endif()
 pkg_check_modules(MOSQUITTO IMPORTED_TARGET libmosquitto)
 find_package(CycloneDDS QUIET) # with idlc, of cyclonedds-tools
 find_program(IDLC idlc)
+find_package(fastcdr QUIET)
+find_package(fastrtps QUIET)
 find_library(MUJOCO_LIB mujoco)
 find_path(MUJOCO_INCLUDE mujoco/mujoco.h)
 pkg_check_modules(OSMESA IMPORTED_TARGET osmesa) # pictures without a screen
@@ -52,6 +54,7 @@ if(MUJOCO_FOUND)
 endif()
 pons_optional(jpeg "pictures as JPEG" libjpeg-dev JPEG_FOUND)
 pons_optional(ros2 "driver-ros2, bridge-ros2, topics-ros2" "cyclonedds-dev, cyclonedds-tools" CycloneDDS_FOUND IDLC)
+pons_optional(fastdds dds-fast "libfastrtps-dev, g++" fastrtps_FOUND CMAKE_CXX_COMPILER)
 pons_optional(gazebo driver-gazebo "libignition-transport-dev, libignition-msgs-dev, g++" IGNITION_FOUND CMAKE_CXX_COMPILER)
 pons_optional(postgres store-postgres libpq-dev PQ_FOUND)
 pons_optional(groot groot-zmq "libzmq3-dev, libmsgpack-dev" MSGPACK_LIB MSGPACK_INCLUDE ZMQ_FOUND)

@@ -45,7 +45,7 @@ set(tests_alone base/test_memory body/test_body_process body/test_ledger_parts b
 
 # The sanitizer takes a loadable's thread-local block for one with a header when its place in a page
 # says so, and its leak checker dies of what it reads there: it is told not to guess.
-set(sanitizers "ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:intercept_tls_get_addr=0:malloc_context_size=12"
+set(sanitizers "ASAN_OPTIONS=detect_leaks=1:new_delete_type_mismatch=0:abort_on_error=0:intercept_tls_get_addr=0:malloc_context_size=12"
   "UBSAN_OPTIONS=print_stacktrace=1" "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp")
 
 # timed_test(NAME COMMAND WORD…): as add_test; how long it takes goes into test-times of the tree (tests/timed.c).
@@ -189,7 +189,7 @@ set(tests_load_serve server-microhttpd http-curl)
 set(tests_load_llm llm-openai http-curl)
 set(tests_load_mcp llm-openai http-curl)
 set(tests_load_tools llm-openai http-curl)
-set(tests_load_drivers driver-mujoco driver-ros2 bridge-ros2 topics-ros2 driver-gazebo)
+set(tests_load_drivers driver-mujoco driver-ros2 bridge-ros2 topics-ros2 dds-fast driver-gazebo)
 foreach(m ${test_modules})
   foreach(module ${tests_load_${m}})
     if(TARGET ${module})

@@ -36,9 +36,9 @@ typedef struct pons_module {
 // Exports a module, once, at file scope: PONS_MODULE_EXPORT("driver", "mujoco", &mujoco_ops);
 // (In C the type has taken the symbol's name; the assembler's label gives it back.)
 #define PONS_MODULE_EXPORT(kind_, name_, ops_)                                                     \
-    extern const pons_module pons__module_exported __asm__("pons_module");                         \
-    __attribute__((visibility("default"))) const pons_module pons__module_exported = {             \
-        .abi = PONS__MODULE_OF, .kind = (kind_), .name = (name_), .ops = (ops_)}
+    __attribute__((visibility("default"))) extern const pons_module pons__module_exported __asm__( \
+        "pons_module");                                                                            \
+    const pons_module pons__module_exported = {PONS__MODULE_OF, (kind_), (name_), (ops_)}
 
 // Loads (once) and returns the vtable, static storage. PONS_ENOTFOUND names where it was looked
 // for; PONS_EUNSUPPORTED when the ABI, the version or the kind differs; PONS_EENV with dlopen's reason when a

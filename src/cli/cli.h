@@ -267,4 +267,5 @@ cli_run_fn cmd_onboard, cmd_watchdog, cmd_workspace, cmd_fleet_run, cmd_fleet_st
     cmd_schedule_list, cmd_schedule_remove, cmd_schedule_pause, cmd_schedule_continue, cmd_body,
     cmd_scenario, cmd_record, cmd_replay, cmd_map, cmd_graph, cmd_plan, cmd_agent, cmd_bt,
     cmd_companion, cmd_mcp_serve, cmd_mcp_tools, cmd_mcp_questions, cmd_vda5050, cmd_config,
-    cmd_logs, cmd_doctor, cmd_backup, cmd_items, cmd_lessons, cmd_serve, cmd_seen, cmd_sight;
+    cmd_logs, cmd_doctor, cmd_backup, cmd_items, cmd_lessons, cmd_serve, cmd_seen, cmd_sight,
+    cmd_ros2_setup;

@@ -102,6 +102,13 @@ static const cli_command record_words[] = {
     {NULL},
 };
 
+static const cli_command ros2_words[] = {
+    {"setup", "[nav2|turtlebot3|turtlebot4]",
+     "a launch file, on standard output, that starts its Nav2 behind the velocity gate",
+     cmd_ros2_setup},
+    {NULL},
+};
+
 static const cli_command scenario_words[] = {
     {"run", "NAME|FILE…|all", "play them and judge"},
     {"fuzz", "--seeds A..B", "random events and faults, invariants at every step"},
@@ -207,6 +214,7 @@ static const cli_command commands[] = {
      cmd_schedule_list, schedule_words},
     {"body", "[--driver NAME] [--skills NAME,…] [--world NAME]",
      "own a robot and serve it; or tell it where it is", cmd_body, body_words, .moves = true},
+    {"ros2", NULL, "what a robot with ROS 2 and Nav2 needs", NULL, ros2_words},
     {"map", NULL, "maps of nav2_map_server as worlds: take one in, look at it, draw zones on it",
      cmd_map, map_words},
     {"record", "FILE.mcap [--camera NAME,…]",

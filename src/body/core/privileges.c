@@ -39,6 +39,8 @@ static bool stays(const char *entry)
                                         "PONS_LOG",
                                         "ROS_DOMAIN_ID",
                                         "ROS_DISTRO",
+                                        "ROS_LOCALHOST_ONLY",
+                                        "ROS_AUTOMATIC_DISCOVERY_RANGE",
                                         "CYCLONEDDS_URI",
                                         "ASAN_OPTIONS",
                                         "UBSAN_OPTIONS",

@@ -17,7 +17,7 @@ static ros2_goal *asked(ros2_action *a, int service, const void *answer)
 {
     answer_head head;
     memcpy(&head, answer, sizeof head);
-    for (int i = 0; i < ROS2_GOALS_MAX && head.guid == ros2_node_guid(a->w[service]); i++) {
+    for (int i = 0; i < ROS2_GOALS_MAX && head.guid == ros2_rpc_guid(&a->rpc[service]); i++) {
         ros2_goal *g = &a->goals[i];
         if (g->phase != GOAL_FREE && g->seq[service] == head.seq) {
             return g;
@@ -28,7 +28,7 @@ static ros2_goal *asked(ros2_action *a, int service, const void *answer)
 
 static void take_answers(ros2_action *a, int64_t host_ns)
 {
-    ROS2_TAKE(a->r[ACTION_SEND], void, answer)
+    ROS2_RPC_TAKE(&a->rpc[ACTION_SEND], void, answer)
     {
         ros2_goal *g = asked(a, ACTION_SEND, answer);
         const bool *accepted =
@@ -64,11 +64,11 @@ static void is_unknown(ros2_action *a, const ros2_unwanted *u)
 // A server that has the goal's cancel in hand, or has no such goal, need not be told again; one that refuses is.
 static void take_cancels(ros2_action *a)
 {
-    ROS2_TAKE(a->r[ACTION_CANCEL], action_msgs_srv_dds__CancelGoal_Response_, answer)
+    ROS2_RPC_TAKE(&a->rpc[ACTION_CANCEL], action_msgs_srv_dds__CancelGoal_Response_, answer)
     {
         for (int i = 0; i < ACTION_UNWANTED; i++) {
             ros2_unwanted *u = &a->unwanted[i];
-            if (u->used && answer->guid_ == ros2_node_guid(a->w[ACTION_CANCEL]) &&
+            if (u->used && answer->guid_ == ros2_rpc_guid(&a->rpc[ACTION_CANCEL]) &&
                 answer->seq_ == u->seq && answer->return_code != CANCEL_REFUSED) {
                 u->used = false;
                 if (answer->return_code == CANCEL_UNKNOWN) {
@@ -82,7 +82,7 @@ static void take_cancels(ros2_action *a)
 static void take_results(ros2_action *a)
 {
     const ros2_shape *s = a->answers[ACTION_RESULT];
-    ROS2_TAKE(a->r[ACTION_RESULT], void, answer)
+    ROS2_RPC_TAKE(&a->rpc[ACTION_RESULT], void, answer)
     {
         ros2_goal *g = asked(a, ACTION_RESULT, answer);
         const int8_t *status = ros2_value_at(s, answer, "status", ROS2_INT8);

@@ -79,9 +79,7 @@ int ros2_action_open(ros2_node *n, ros2_types *t, const char *name, const char *
             asks = rc < 0 ? NULL : ros2_types_topic(t, a->asks[i], err);
             answers = asks ? ros2_types_topic(t, a->answers[i], err) : NULL;
         }
-        a->w[i] = answers ? ros2_node_writer(n, "rqRequest", topic, NULL, asks, sure, err) : 0;
-        a->r[i] = a->w[i] ? ros2_node_reader(n, "rrReply", topic, NULL, answers, sure, err) : 0;
-        rc = rc >= 0 && !a->r[i] ? PONS_EENV : rc;
+        rc = rc < 0 ? rc : ros2_rpc_open(&a->rpc[i], n, false, topic, asks, answers, NULL, err);
     }
     char topic[ROS2_NAME_MAX + 32], part[ROS2_TYPE_MAX + 32];
     snprintf(part, sizeof part, "%s_FeedbackMessage", type);
@@ -117,6 +115,9 @@ void ros2_action_close(ros2_action *a)
             ros2_value_fini(a->asks[ACTION_SEND], a->due[i].mem);
             free(a->due[i].mem);
         }
+    }
+    for (int i = 0; i < ACTION_SERVICES; i++) {
+        ros2_rpc_close(&a->rpc[i]);
     }
     pthread_mutex_destroy(&a->mtx);
     free(a);
@@ -154,11 +155,9 @@ static void begin_one(ros2_action *a, ros2_goal *g, bool there, ros2_hold held, 
         g->since_ns = host_ns;
     } else if (held == ROS2_BEHIND_CANCEL && for_ns > a->answer_ns) {
         ros2_goal_over(a, g, ROS2_END_BEHIND, "the cancel of an earlier goal has no answer");
-    } else if (!there && for_ns > a->patience_ns) {
+    } else if (!there && (for_ns > a->patience_ns || ros2_rpc_foreign(&a->rpc[ACTION_SEND]))) {
         char why[PONS_OUTSIDE_TEXT_MAX];
-        ros2_node_why(a->n,
-                      ros2_node_matched(a->r[ACTION_SEND]) ? a->w[ACTION_SEND] : a->r[ACTION_SEND],
-                      why, sizeof why);
+        ros2_rpc_why(&a->rpc[ACTION_SEND], why, sizeof why);
         ros2_goal_over(a, g, ROS2_END_NO_SERVER, why);
     }
 }
@@ -289,8 +288,9 @@ static uint64_t peers_of(const ros2_action *a)
 {
     enum { MOST = 16 };
     dds_instance_handle_t all[2][MOST];
-    const dds_return_t n[] = {dds_get_matched_subscriptions(a->w[ACTION_RESULT], all[0], MOST),
-                              dds_get_matched_publications(a->r[ACTION_RESULT], all[1], MOST)};
+    const ros2_rpc *result = &a->rpc[ACTION_RESULT];
+    const dds_return_t n[] = {dds_get_matched_subscriptions(result->w, all[0], MOST),
+                              dds_get_matched_publications(result->r, all[1], MOST)};
     uint64_t sum = 1;
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < n[k] && i < MOST; i++) {
@@ -300,26 +300,25 @@ static uint64_t peers_of(const ros2_action *a)
     return sum ? sum : 1;
 }
 
-static bool server_there(const ros2_action *a)
+static bool server_there(ros2_action *a)
 {
-    return ros2_node_matched(a->w[ACTION_SEND]) && ros2_node_matched(a->r[ACTION_SEND]) &&
-           ros2_node_matched(a->w[ACTION_RESULT]) && ros2_node_matched(a->r[ACTION_RESULT]) &&
-           ros2_node_matched(a->w[ACTION_CANCEL]) && ros2_node_matched(a->feedback_r) &&
+    return ros2_rpc_there(&a->rpc[ACTION_SEND]) && ros2_rpc_there(&a->rpc[ACTION_RESULT]) &&
+           ros2_rpc_there(&a->rpc[ACTION_CANCEL]) && ros2_node_matched(a->feedback_r) &&
            ros2_node_matched(a->status_r);
 }
 
 static bool written(ros2_action *a, const ros2_due *d)
 {
-    const request_head head = {.guid = ros2_node_guid(a->w[d->service]), .seq = d->seq};
+    const request_head head = {.guid = ros2_rpc_guid(&a->rpc[d->service]), .seq = d->seq};
     if (d->service == ACTION_CANCEL) {
         action_msgs_srv_dds__CancelGoal_Request_ r = {.guid_ = head.guid, .seq_ = head.seq};
         memcpy(r.goal_info.goal_id.uuid, d->uuid, sizeof d->uuid);
-        return dds_write(a->w[ACTION_CANCEL], &r) >= 0;
+        return ros2_rpc_write(&a->rpc[ACTION_CANCEL], &r);
     }
     request_head r = head;
     memcpy(r.uuid, d->uuid, sizeof d->uuid);
     memcpy(d->mem ? d->mem : &r, &r, sizeof r);
-    return dds_write(a->w[d->service], d->mem ? d->mem : &r) >= 0;
+    return ros2_rpc_write(&a->rpc[d->service], d->mem ? d->mem : &r);
 }
 
 static void write_due(ros2_action *a)
@@ -354,6 +353,9 @@ static void write_due(ros2_action *a)
 
 void ros2_action_poll(ros2_action *a, ros2_hold held, int64_t host_ns)
 {
+    for (int i = 0; i < ACTION_SERVICES; i++) {
+        ros2_rpc_meet(&a->rpc[i]);
+    }
     const bool there = server_there(a);
     const uint64_t peers = peers_of(a);
     pthread_mutex_lock(&a->mtx);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "drivers/dds/action_client.h"
+#include "drivers/dds/rpc.h"
 
 #include <pthread.h>
 
@@ -52,7 +53,8 @@ struct ros2_action {
     int64_t patience_ns, answer_ns;
     const ros2_shape *asks[ACTION_SERVICES], *answers[ACTION_SERVICES], *feedback,
         *goal; // ACTION_CANCEL: idlc's, no shape
-    dds_entity_t w[ACTION_SERVICES], r[ACTION_SERVICES], feedback_r, status_r;
+    ros2_rpc rpc[ACTION_SERVICES];
+    dds_entity_t feedback_r, status_r;
 
     pthread_mutex_t mtx; // what follows
     ros2_goal goals[ROS2_GOALS_MAX];

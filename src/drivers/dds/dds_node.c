@@ -56,6 +56,9 @@ int ros2_node_open(ros2_node *n, uint32_t domain, pons_error *err)
             domain, dds_strretcode(-n->participant));
     }
     n->waitset = dds_create_waitset(n->participant);
+    n->fast_came = dds_create_guardcondition(n->participant);
+    dds_waitset_attach(n->waitset, n->fast_came, n->fast_came);
+    n->domain = domain;
     n->others[0] = dds_create_reader(n->participant, DDS_BUILTIN_TOPIC_DCPSPUBLICATION, NULL, NULL);
     n->others[1] =
         dds_create_reader(n->participant, DDS_BUILTIN_TOPIC_DCPSSUBSCRIPTION, NULL, NULL);
@@ -71,8 +74,27 @@ int ros2_node_open(ros2_node *n, uint32_t domain, pons_error *err)
 
 void ros2_node_close(ros2_node *n)
 {
+    if (n->fast) {
+        n->fast_ops->close(n->fast);
+    }
     if (n->participant > 0) {
         dds_delete(n->participant);
+    }
+}
+
+void ros2_node_wait(ros2_node *n, int64_t ns)
+{
+    dds_attach_t woken[1];
+    bool was;
+    dds_waitset_wait(n->waitset, woken, 1, ns);
+    dds_take_guardcondition(n->fast_came, &was);
+}
+
+void ros2_node_own(ros2_node *n, const uint8_t guid[16], bool writes)
+{
+    if (n->n_endpoints < ROS2_ENDPOINTS_MAX) {
+        memcpy(n->endpoints[n->n_endpoints].guid, guid, 16);
+        n->endpoints[n->n_endpoints++].writes = writes;
     }
 }
 
@@ -81,9 +103,8 @@ static dds_entity_t made(ros2_node *n, dds_entity_t e, bool writes, const char *
 {
     dds_guid_t guid;
     if (e > 0) {
-        if (n->n_endpoints < ROS2_ENDPOINTS_MAX && dds_get_guid(e, &guid) == 0) {
-            memcpy(n->endpoints[n->n_endpoints].guid, guid.v, sizeof guid.v);
-            n->endpoints[n->n_endpoints++].writes = writes;
+        if (dds_get_guid(e, &guid) == 0) {
+            ros2_node_own(n, guid.v, writes);
         }
         return e;
     }
@@ -129,6 +150,19 @@ static const char *hash_of(const char *type)
     return NULL;
 }
 
+void ros2_node_says(const ros2_node *n, const char *role, const char *type, char *ret, size_t cap)
+{
+    const char *hash = n->hashed ? hash_of(type) : NULL;
+    int at = 0;
+    *ret = '\0';
+    if (*role) {
+        at = snprintf(ret, cap, "%s=%s;", role, n->id);
+    }
+    if (hash) {
+        snprintf(ret + at, cap - (size_t)at, "typehash=RIHS01_%s;", hash);
+    }
+}
+
 static dds_qos_t *qos_of(const ros2_node *n, const char *prefix, const char *type, bool writes,
                          ros2_qos qos)
 {
@@ -144,18 +178,14 @@ static dds_qos_t *qos_of(const ros2_node *n, const char *prefix, const char *typ
                                     DDS_LENGTH_UNLIMITED);
     }
     dds_qset_writer_data_lifecycle(q, false);
-    char says[256] = "";
-    int at = 0;
+    char says[256];
+    const char *role = "";
     if (*prefix && prefix[2]) { // a request's reader and a reply's writer serve
-        const bool serves = (prefix[1] == 'q') != writes;
-        at = snprintf(says, sizeof says, "%s=%s;", serves ? "serviceid" : "clientid", n->id);
+        role = (prefix[1] == 'q') != writes ? "serviceid" : "clientid";
     }
-    const char *hash = n->hashed ? hash_of(type) : NULL;
-    if (hash) {
-        at += snprintf(says + at, sizeof says - (size_t)at, "typehash=RIHS01_%s;", hash);
-    }
-    if (at > 0) {
-        dds_qset_userdata(q, says, (size_t)at);
+    ros2_node_says(n, role, type, says, sizeof says);
+    if (*says) {
+        dds_qset_userdata(q, says, strlen(says));
     }
     return q;
 }

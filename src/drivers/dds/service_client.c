@@ -12,6 +12,7 @@
 // The lock is never held over a write of DDS, which may wait: what is to be written is taken out of the call first.
 #include "drivers/dds/service_client.h"
 
+#include "drivers/dds/rpc.h"
 #include "pons/clock.h"
 
 #include <pthread.h>
@@ -40,7 +41,7 @@ struct ros2_service {
     ros2_node *n;
     int64_t patience_ns, answer_ns;
     const ros2_shape *request, *asks, *answers;
-    dds_entity_t w, r;
+    ros2_rpc rpc;
     int64_t seq; // reader thread
 
     pthread_mutex_t mtx; // what follows
@@ -50,7 +51,6 @@ struct ros2_service {
 int ros2_service_open(ros2_node *n, ros2_types *t, const char *name, const char *type,
                       double server_s, double answer_s, ros2_service **ret, pons_error *err)
 {
-    const ros2_qos sure = {.reliable = true, .depth = 10};
     ros2_service *s = calloc(1, sizeof *s);
     if (!s) {
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a service's client");
@@ -68,11 +68,10 @@ int ros2_service_open(ros2_node *n, ros2_types *t, const char *name, const char 
     rc = rc < 0 ? rc : ros2_types_get(t, part, &s->answers, err);
     const dds_topic_descriptor_t *asks = rc < 0 ? NULL : ros2_types_topic(t, s->asks, err),
                                  *answers = asks ? ros2_types_topic(t, s->answers, err) : NULL;
-    s->w = answers ? ros2_node_writer(n, "rqRequest", name, NULL, asks, sure, err) : 0;
-    s->r = s->w ? ros2_node_reader(n, "rrReply", name, NULL, answers, sure, err) : 0;
-    if (!s->r) {
+    rc = rc < 0 ? rc : ros2_rpc_open(&s->rpc, n, false, name, asks, answers, NULL, err);
+    if (rc < 0) {
         ros2_service_close(s);
-        return rc < 0 ? rc : PONS_EENV;
+        return rc;
     }
     *ret = s;
     return PONS_OK;
@@ -96,6 +95,7 @@ void ros2_service_close(ros2_service *s)
     for (int i = 0; i < ROS2_GOALS_MAX; i++) {
         forget(s, &s->calls[i]);
     }
+    ros2_rpc_close(&s->rpc);
     pthread_mutex_destroy(&s->mtx);
     free(s);
 }
@@ -122,10 +122,10 @@ static void take_answers(ros2_service *s)
         uint64_t guid;
         int64_t seq;
     } head;
-    ROS2_TAKE(s->r, void, answer)
+    ROS2_RPC_TAKE(&s->rpc, void, answer)
     {
         memcpy(&head, answer, sizeof head);
-        for (int i = 0; i < ROS2_GOALS_MAX && head.guid == ros2_node_guid(s->w); i++) {
+        for (int i = 0; i < ROS2_GOALS_MAX && head.guid == ros2_rpc_guid(&s->rpc); i++) {
             call *k = &s->calls[i];
             if (k->phase == SENT && k->seq == head.seq) {
                 pons_autovalue whole = ros2_value_to(s->answers, answer);
@@ -144,9 +144,10 @@ static void move_on(ros2_service *s, call *k, bool there, int64_t host_ns)
     k->since_ns = k->since_ns ? k->since_ns : host_ns;
     k->end_ns = k->ending && !k->end_ns ? host_ns : k->end_ns;
     k->lost_ns = there ? 0 : k->lost_ns ? k->lost_ns : host_ns;
-    if (k->phase == BEGUN && !there && host_ns - k->since_ns > s->patience_ns) {
+    if (k->phase == BEGUN && !there &&
+        (host_ns - k->since_ns > s->patience_ns || ros2_rpc_foreign(&s->rpc))) {
         char why[PONS_OUTSIDE_TEXT_MAX];
-        ros2_node_why(s->n, ros2_node_matched(s->r) ? s->w : s->r, why, sizeof why);
+        ros2_rpc_why(&s->rpc, why, sizeof why);
         over(k, ROS2_END_NO_SERVER, why);
     } else if (k->phase == SENT && (host_ns - k->since_ns > s->answer_ns ||
                                     (k->ending && host_ns - k->end_ns > LEFT_NS))) {
@@ -162,7 +163,7 @@ static bool send_one(ros2_service *s, int64_t host_ns)
     struct {
         uint64_t guid;
         int64_t seq;
-    } head = {.guid = ros2_node_guid(s->w)};
+    } head = {.guid = ros2_rpc_guid(&s->rpc)};
     void *mem = NULL;
     pthread_mutex_lock(&s->mtx);
     for (int i = 0; i < ROS2_GOALS_MAX && !mem; i++) {
@@ -180,7 +181,7 @@ static bool send_one(ros2_service *s, int64_t host_ns)
         return false;
     }
     memcpy(mem, &head, sizeof head);
-    const bool good = dds_write(s->w, mem) >= 0;
+    const bool good = ros2_rpc_write(&s->rpc, mem);
     ros2_value_fini(s->asks, mem);
     free(mem);
     pthread_mutex_lock(&s->mtx);
@@ -196,7 +197,8 @@ static bool send_one(ros2_service *s, int64_t host_ns)
 
 void ros2_service_poll(ros2_service *s, int64_t host_ns)
 {
-    const bool there = ros2_node_matched(s->w) && ros2_node_matched(s->r);
+    ros2_rpc_meet(&s->rpc);
+    const bool there = ros2_rpc_there(&s->rpc);
     pthread_mutex_lock(&s->mtx);
     take_answers(s);
     for (int i = 0; i < ROS2_GOALS_MAX; i++) {

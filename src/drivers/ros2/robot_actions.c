@@ -216,14 +216,25 @@ void ros2_errands_give_up(ros2_errands *e, const char *why)
     }
 }
 
-bool ros2_errands_lack(ros2_errands *e, char why[PONS_OUTSIDE_TEXT_MAX])
+bool ros2_errands_lack(ros2_errands *e, ros2_node *n, dds_entity_t cmd_vel_in,
+                       char why[PONS_OUTSIDE_TEXT_MAX])
 {
     bool waits = false;
     for (size_t i = 0; i < e->n && !waits; i++) {
         const served *s = &e->at[i];
         waits = s->nav2 && !s->nav2->still && ros2_action_busy(s->action);
     }
-    return waits && ros2_upkeep_holds(e->upkeep, why, PONS_OUTSIDE_TEXT_MAX);
+    if (!waits || ros2_upkeep_holds(e->upkeep, why, PONS_OUTSIDE_TEXT_MAX)) {
+        return waits;
+    }
+    char line[96];
+    const bool silent = cmd_vel_in && !ros2_node_matched(cmd_vel_in);
+    if (silent && ros2_node_why(n, cmd_vel_in, line, sizeof line)) {
+        snprintf(why, PONS_OUTSIDE_TEXT_MAX, "%s", line);
+    } else if (silent) {
+        snprintf(why, PONS_OUTSIDE_TEXT_MAX, "%s, Nav2 should: see `pons ros2 setup`", line);
+    }
+    return silent;
 }
 
 // ---- the loop thread ----------------------------------------------------------------------------

@@ -18,8 +18,10 @@ const pons_skill *const *ros2_errands_skills(const ros2_errands *e, size_t *ret_
 void ros2_errands_poll(ros2_errands *e, bool waits, int64_t host_ns);
 // Any thread: what Nav2 drives is canceled there, and fails.
 void ros2_errands_give_up(ros2_errands *e, const char *why);
-// A goal that would move the robot waits for Nav2 to be active, and why.
-bool ros2_errands_lack(ros2_errands *e, char why[PONS_OUTSIDE_TEXT_MAX]);
+// A goal that would move the robot waits, and why: Nav2 is not active, or nobody publishes what it wants of the wheels
+// (cmd_vel_in, a reader; 0: there is none).
+bool ros2_errands_lack(ros2_errands *e, ros2_node *n, dds_entity_t cmd_vel_in,
+                       char why[PONS_OUTSIDE_TEXT_MAX]);
 // The loop thread; they do not wait.
 void ros2_errands_begin(ros2_errands *e, const pons_external_goal_request *goal);
 void ros2_errands_look(ros2_errands *e, const char *goal_id, pons_external_goal *ret);

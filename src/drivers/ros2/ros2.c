@@ -203,7 +203,7 @@ static void look_what_lacks(robot *r, int64_t host_ns, char why[PONS_OUTSIDE_TEX
                  r->cmd_vel_in ? r->c.t_cmd_vel_in.name : "");
     }
     if (!*why && r->errands) {
-        ros2_errands_lack(r->errands, why);
+        ros2_errands_lack(r->errands, &r->node, r->cmd_vel_in, why);
     }
 }
 
@@ -211,9 +211,8 @@ static void *run_reader(void *arg)
 {
     robot *r = arg;
     char was[PONS_OUTSIDE_TEXT_MAX] = "";
-    dds_attach_t woken[16];
     for (bool first = true; !atomic_load_explicit(&r->quit, memory_order_acquire); first = false) {
-        dds_waitset_wait(r->node.waitset, woken, 16, READ_NS);
+        ros2_node_wait(&r->node, READ_NS);
         const int64_t host_ns = pons__host_now();
         ros2_senses_look_at_wall(r->senses, host_ns);
         ros2_senses_take(r->senses, host_ns);
@@ -225,6 +224,9 @@ static void *run_reader(void *arg)
         }
         if (r->errands) {
             ros2_errands_poll(r->errands, !r->settled || r->rivals > 0, host_ns);
+        }
+        if (r->node.n_shown != r->node.n_endpoints) {
+            ros2_node_tell(&r->node, &r->c, NULL);
         }
         tell_pose(r);
         char why[PONS_OUTSIDE_TEXT_MAX] = "";

@@ -38,7 +38,7 @@ static void answer(bridge *b, const bridge_goal *g, bool accepted)
     if (!g->topic) {
         const send_response m = {g->client.guid, g->client.seq, accepted,
                                  bridge_stamp(g->stamp_ns)};
-        dds_write(b->goals->at[g->action].send.w, &m);
+        ros2_rpc_write(&b->goals->at[g->action].send.rpc, &m);
     }
 }
 
@@ -83,7 +83,7 @@ static void begin(bridge *b, bridge_goal from, const char *skill, pons_value *ar
 
 static void take_goals(bridge *b, int i)
 {
-    ROS2_TAKE(b->goals->at[i].send.r, bridge_goal_request, r)
+    ROS2_RPC_TAKE(&b->goals->at[i].send.rpc, bridge_goal_request, r)
     {
         bridge_goal g = {.action = i, .client = {r->guid_, r->seq_}};
         char why[BRIDGE_TEXT] = "";
@@ -263,7 +263,7 @@ void bridge_goals_close(bridge *b)
 void bridge_goals_flush(bridge *b)
 {
     for (int i = 0; i < BRIDGE_ACTIONS; i++) {
-        dds_wait_for_acks(b->goals->at[i].result.w, DDS_MSECS(300));
+        ros2_rpc_flush(&b->goals->at[i].result.rpc);
         dds_wait_for_acks(b->goals->at[i].status_w, DDS_MSECS(100));
     }
 }

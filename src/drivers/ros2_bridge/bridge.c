@@ -53,6 +53,11 @@ static void came(dds_entity_t reader, void *arg)
     (void)!write(*(const int *)arg, &one, sizeof one);
 }
 
+static void fast_came(void *wake)
+{
+    came(0, wake);
+}
+
 static void *beat(void *arg)
 {
     bridge *b = arg;
@@ -81,12 +86,14 @@ static int open_all(bridge *b, pons_error *err)
     b->listener = dds_create_listener(&b->wake);
     dds_lset_data_available(b->listener, came);
     b->node.hashed = b->c.jazzy;
+    b->node.came = fast_came;
+    b->node.came_user = &b->wake;
     int rc = ros2_node_open(&b->node, b->c.domain, err);
     rc = rc < 0 ? rc : bridge_graph_open(b, err);
     rc = rc < 0 ? rc : bridge_shown_open(b, err);
     rc = rc < 0 ? rc : bridge_drive_open(b, err);
     rc = rc < 0 ? rc : bridge_goals_open(b, err);
-    rc = rc < 0 ? rc : bridge_graph_tell(b, err);
+    rc = rc < 0 ? rc : ros2_node_tell(&b->node, &b->c, err);
     if (rc < 0) {
         return rc;
     }

@@ -9,8 +9,6 @@
 #define AGAIN_NS (2 * PONS_NS_PER_S)    // before the same is said again
 #define MEET_NS  (500 * PONS_NS_PER_MS) // in which both halves of a client are discovered
 
-enum { REQUESTS = 100 };
-
 dds_entity_t bridge_reader(bridge *b, ros2_node *n, const char *prefix, const char *name,
                            const char *type, const dds_topic_descriptor_t *desc, ros2_qos qos,
                            pons_error *err)
@@ -28,13 +26,13 @@ bool bridge_service_open(bridge *b, bridge_service *s, const char *name,
                          const dds_topic_descriptor_t *response, const char *response_type,
                          pons_error *err)
 {
-    const ros2_qos all = {.reliable = true, .depth = REQUESTS},
-                   sure = {.reliable = true, .depth = 10};
-    s->r = bridge_reader(b, &b->node, "rqRequest", name, NULL, request, all, err);
-    s->w = s->r > 0
-               ? ros2_node_writer(&b->node, "rrReply", name, response_type, response, sure, err)
-               : 0;
-    return s->w > 0;
+    if (ros2_rpc_open(&s->rpc, &b->node, true, name, request, response, response_type, err) < 0) {
+        return false;
+    }
+    if (s->rpc.r > 0) {
+        dds_set_listener(s->rpc.r, b->listener);
+    }
+    return true;
 }
 
 // A client's request may be here before its reader of replies has been discovered, and a reply that is
@@ -42,9 +40,14 @@ bool bridge_service_open(bridge *b, bridge_service *s, const char *name,
 // not waited for.
 bool bridge_service_ready(bridge *b, bridge_service *s)
 {
-    const dds_return_t ask = dds_get_matched_publications(s->r, NULL, 0),
-                       hear = dds_get_matched_subscriptions(s->w, NULL, 0);
-    const int missing = ask > hear ? ask - hear : 0;
+    int peers[2];
+    ros2_rpc_peers(&s->rpc, peers);
+    const int missing = peers[1] > peers[0] ? peers[1] - peers[0] : 0;
+    if (s->rpc.misheard) {
+        s->rpc.misheard = false;
+        bridge_say(b, BRIDGE_WARN, "%.80s is asked by another RMW, and %.100s", s->rpc.name,
+                   b->node.fast_why);
+    }
     if (missing != s->missing) {
         s->missing = missing;
         s->since_host_ns = b->host_ns;

@@ -1,9 +1,7 @@
-// discovery.c - what ros2's tools ask of a node: which endpoints are its (ros_discovery_info), its parameters,
-// and its log (/rosout).
+// discovery.c - what ros2's tools ask of a node: its parameters, and its log (/rosout). Which endpoints are its,
+// drivers/dds/node_name.c tells.
 //
-// DDS knows participants and endpoints; a node is a name that a participant says of itself, with the ids
-// of the endpoints that are the node's. Parameters say what the robot is, and cannot be set: what may be
-// changed is in the workspace.
+// Parameters say what the robot is, and cannot be set: what may be changed is in the workspace.
 #include "drivers/ros2_bridge/discovery.h"
 
 #include "drivers/ros2_bridge/bridge_common.h"
@@ -62,49 +60,6 @@ int bridge_graph_open(bridge *b, pons_error *err)
     return b->rosout_w ? PONS_OK : PONS_EENV;
 }
 
-// ---- discovery ----------------------------------------------------------------------------------
-
-// The structs of both releases differ by the length of an id only.
-#define TELL(prefix)                                                                               \
-    do {                                                                                           \
-        prefix##_Gid_ r[ROS2_ENDPOINTS_MAX] = {0}, w[ROS2_ENDPOINTS_MAX] = {0};                    \
-        uint32_t n[2] = {0, 0};                                                                    \
-        for (int i = 0; i < b->node.n_endpoints; i++) {                                            \
-            const bool writes = b->node.endpoints[i].writes;                                       \
-            memcpy((writes ? w : r)[n[writes]++].data, b->node.endpoints[i].guid, 16);             \
-        }                                                                                          \
-        prefix##_NodeEntitiesInfo_ node = {.reader_gid_seq = {n[0], n[0], r, false},               \
-                                           .writer_gid_seq = {n[1], n[1], w, false}};              \
-        snprintf(node.node_namespace, sizeof node.node_namespace, "%s",                            \
-                 *b->c.shown.ns ? b->c.shown.ns : "/");                                            \
-        snprintf(node.node_name, sizeof node.node_name, "%s", b->c.shown.node);                    \
-        prefix##_ParticipantEntitiesInfo_ m = {.node_entities_info_seq = {1, 1, &node, false}};    \
-        memcpy(m.gid.data, mine.v, sizeof mine.v);                                                 \
-        dds_write(b->info_w, &m);                                                                  \
-    } while (0)
-
-int bridge_graph_tell(bridge *b, pons_error *err)
-{
-    const ros2_qos kept = {.reliable = true, .transient = true, .depth = 1};
-    dds_guid_t mine;
-    b->info_w = ros2_node_writer(&b->node, "", "ros_discovery_info",
-                                 "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_",
-                                 b->c.jazzy ? &rmw_dds_common_msg_dds__ParticipantEntitiesInfo__desc
-                                            : &humble_ParticipantEntitiesInfo__desc,
-                                 kept, err);
-    if (!b->info_w) {
-        return PONS_EENV;
-    }
-    b->node.n_endpoints--; // this one is the participant's, not the node's
-    dds_get_guid(b->node.participant, &mine);
-    if (b->c.jazzy) {
-        TELL(rmw_dds_common_msg_dds_);
-    } else {
-        TELL(humble);
-    }
-    return PONS_OK;
-}
-
 // ---- parameters ---------------------------------------------------------------------------------
 
 static int find(const char *name)
@@ -138,7 +93,7 @@ static value value_of(const bridge *b, int i)
 
 static void describe(bridge *b)
 {
-    ROS2_TAKE(b->param[0].r, REQUEST(DescribeParameters), r)
+    ROS2_RPC_TAKE(&b->param[0].rpc, REQUEST(DescribeParameters), r)
     {
         const uint32_t n = ASKED(r->names);
         rcl_interfaces_msg_dds__ParameterDescriptor_ all[ASKED_MAX] = {0};
@@ -151,13 +106,13 @@ static void describe(bridge *b)
             all[i].read_only = k >= 0;
         }
         const RESPONSE(DescribeParameters) m = {r->guid_, r->seq_, {n, n, all, false}};
-        dds_write(b->param[0].w, &m);
+        ros2_rpc_write(&b->param[0].rpc, &m);
     }
 }
 
 static void get(bridge *b)
 {
-    ROS2_TAKE(b->param[1].r, REQUEST(GetParameters), r)
+    ROS2_RPC_TAKE(&b->param[1].rpc, REQUEST(GetParameters), r)
     {
         const uint32_t n = ASKED(r->names);
         value all[ASKED_MAX];
@@ -165,13 +120,13 @@ static void get(bridge *b)
             all[i] = value_of(b, find(r->names._buffer[i]));
         }
         const RESPONSE(GetParameters) m = {r->guid_, r->seq_, {n, n, all, false}};
-        dds_write(b->param[1].w, &m);
+        ros2_rpc_write(&b->param[1].rpc, &m);
     }
 }
 
 static void get_types(bridge *b)
 {
-    ROS2_TAKE(b->param[2].r, REQUEST(GetParameterTypes), r)
+    ROS2_RPC_TAKE(&b->param[2].rpc, REQUEST(GetParameterTypes), r)
     {
         const uint32_t n = ASKED(r->names);
         uint8_t all[ASKED_MAX];
@@ -180,14 +135,14 @@ static void get_types(bridge *b)
             all[i] = k < 0 ? NOT_SET : parameters[k].type;
         }
         const RESPONSE(GetParameterTypes) m = {r->guid_, r->seq_, {n, n, all, false}};
-        dds_write(b->param[2].w, &m);
+        ros2_rpc_write(&b->param[2].rpc, &m);
     }
 }
 
 // No name of ours has a dot: a prefix is a whole name, or none of them.
 static void list(bridge *b)
 {
-    ROS2_TAKE(b->param[3].r, REQUEST(ListParameters), r)
+    ROS2_RPC_TAKE(&b->param[3].rpc, REQUEST(ListParameters), r)
     {
         char *all[PARAMETERS];
         uint32_t n = 0;
@@ -201,7 +156,7 @@ static void list(bridge *b)
             }
         }
         const RESPONSE(ListParameters) m = {r->guid_, r->seq_, {.names = {n, n, all, false}}};
-        dds_write(b->param[3].w, &m);
+        ros2_rpc_write(&b->param[3].rpc, &m);
     }
 }
 
@@ -214,7 +169,7 @@ static rcl_interfaces_msg_dds__SetParametersResult_ refusal(const char *name)
 
 static void set(bridge *b)
 {
-    ROS2_TAKE(b->param[4].r, REQUEST(SetParameters), r)
+    ROS2_RPC_TAKE(&b->param[4].rpc, REQUEST(SetParameters), r)
     {
         const uint32_t n = ASKED(r->parameters);
         rcl_interfaces_msg_dds__SetParametersResult_ all[ASKED_MAX];
@@ -222,18 +177,18 @@ static void set(bridge *b)
             all[i] = refusal(r->parameters._buffer[i].name);
         }
         const RESPONSE(SetParameters) m = {r->guid_, r->seq_, {n, n, all, false}};
-        dds_write(b->param[4].w, &m);
+        ros2_rpc_write(&b->param[4].rpc, &m);
     }
 }
 
 static void set_atomically(bridge *b)
 {
-    ROS2_TAKE(b->param[5].r, REQUEST(SetParametersAtomically), r)
+    ROS2_RPC_TAKE(&b->param[5].rpc, REQUEST(SetParametersAtomically), r)
     {
         const RESPONSE(SetParametersAtomically)
             m = {r->guid_, r->seq_,
                  refusal(r->parameters._length > 0 ? r->parameters._buffer[0].name : "")};
-        dds_write(b->param[5].w, &m);
+        ros2_rpc_write(&b->param[5].rpc, &m);
     }
 }
 

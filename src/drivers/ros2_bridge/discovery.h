@@ -4,5 +4,4 @@
 #include "drivers/ros2_bridge/internal.h"
 
 int bridge_graph_open(bridge *b, pons_error *err); // before other endpoints: rosout
-int bridge_graph_tell(bridge *b, pons_error *err); // after them: ros_discovery_info
 void bridge_graph_take(bridge *b);

@@ -67,7 +67,7 @@ void bridge_goal_finish(bridge *b, bridge_goal *g, int8_t status, int64_t code, 
                           .duration_s = s};
     snprintf(g->end.text, sizeof g->end.text, "%s", text);
     for (int i = 0; i < g->n_askers; i++) {
-        bridge_actions[g->action].write_result(b, gs->at[g->action].result.w, g->askers[i].guid,
+        bridge_actions[g->action].write_result(b, &gs->at[g->action].result.rpc, g->askers[i].guid,
                                                g->askers[i].seq, &g->end);
     }
     g->n_askers = 0;

@@ -16,7 +16,7 @@ static int64_t ns_of(const builtin_interfaces_msg_dds__Time_ *t)
 void bridge_goals_take_cancels(bridge *b, int i)
 {
     static const uint8_t none[16];
-    ROS2_TAKE(b->goals->at[i].cancel.r, action_msgs_srv_dds__CancelGoal_Request_, r)
+    ROS2_RPC_TAKE(&b->goals->at[i].cancel.rpc, action_msgs_srv_dds__CancelGoal_Request_, r)
     {
         const uint8_t *uuid = r->goal_info.goal_id.uuid;
         const bool any = memcmp(uuid, none, 16) == 0;
@@ -48,7 +48,7 @@ void bridge_goals_take_cancels(bridge *b, int i)
         }
         const action_msgs_srv_dds__CancelGoal_Response_ m = {
             r->guid_, r->seq_, n > 0 ? CANCEL_OK : code, {n, n, infos, false}};
-        dds_write(b->goals->at[i].cancel.w, &m);
+        ros2_rpc_write(&b->goals->at[i].cancel.rpc, &m);
     }
 }
 
@@ -71,20 +71,21 @@ static bool ask_ledger(bridge *b, int action, const char *id, bridge_asker who)
 
 void bridge_goals_take_questions(bridge *b, int i)
 {
-    ROS2_TAKE(b->goals->at[i].result.r, bridge_goal_request, r)
+    ROS2_RPC_TAKE(&b->goals->at[i].result.rpc, bridge_goal_request, r)
     {
         char id[BRIDGE_ID];
         const bridge_asker who = {r->guid_, r->seq_};
         bridge_goal_id(r->goal_id.uuid, id);
         bridge_goal *g = bridge_goal_find(b, id);
         if (g && g->phase == GOAL_OVER && g->action == i) {
-            bridge_actions[i].write_result(b, b->goals->at[i].result.w, who.guid, who.seq, &g->end);
+            bridge_actions[i].write_result(b, &b->goals->at[i].result.rpc, who.guid, who.seq,
+                                           &g->end);
         } else if (g && g->action == i && g->n_askers < ASKERS_MAX) {
             g->askers[g->n_askers++] = who;
         } else if ((g && g->action == i) || !ask_ledger(b, i, id, who)) {
             bridge_end end = {.error_code = OUTCOME_UNKNOWN};
             snprintf(end.text, sizeof end.text, "too many ask, or there is no body");
-            bridge_actions[i].write_result(b, b->goals->at[i].result.w, who.guid, who.seq, &end);
+            bridge_actions[i].write_result(b, &b->goals->at[i].result.rpc, who.guid, who.seq, &end);
         }
     }
 }
@@ -111,7 +112,7 @@ void bridge_goals_received_status(bridge *b, const pons_report_status *s)
                                     : "an earlier life of the body had it; what became of it is "
                                       "not known");
         }
-        bridge_actions[q->action].write_result(b, b->goals->at[q->action].result.w, q->who.guid,
+        bridge_actions[q->action].write_result(b, &b->goals->at[q->action].result.rpc, q->who.guid,
                                                q->who.seq, &end);
     }
 }
@@ -123,8 +124,8 @@ void bridge_goals_nobody_knows(bridge *b, const char *why)
         if (q->open) {
             bridge_end end = {.error_code = OUTCOME_UNKNOWN};
             snprintf(end.text, sizeof end.text, "%s", why);
-            bridge_actions[q->action].write_result(b, b->goals->at[q->action].result.w, q->who.guid,
-                                                   q->who.seq, &end);
+            bridge_actions[q->action].write_result(b, &b->goals->at[q->action].result.rpc,
+                                                   q->who.guid, q->who.seq, &end);
             q->open = false;
         }
     }

@@ -2,7 +2,7 @@
 // heart. The essay is in bridge.c, and who may call whom.
 #pragma once
 
-#include "drivers/dds/dds_node.h"
+#include "drivers/dds/rpc.h"
 #include "pons/clock.h"
 #include "pons/ext/bridge.h"
 #include "pons/geometry.h"
@@ -28,9 +28,9 @@ typedef enum bridge_level { // rcl_interfaces/Log
 } bridge_level;
 
 typedef struct bridge_service { // one that is served
-    dds_entity_t r, w;          // of requests, of replies
-    int missing;                // clients whose replies' readers are not known yet
-    int64_t since_host_ns;      // since when so many
+    ros2_rpc rpc;
+    int missing;           // clients whose replies' readers are not known yet
+    int64_t since_host_ns; // since when so many
 } bridge_service;
 
 typedef struct bridge_manual { // the link on which the bridge is the body's controller
@@ -95,8 +95,7 @@ struct bridge {
     double battery_pct;
 
     // endpoints
-    dds_entity_t odom_w, scan_w, battery_w, tf_w, tf_static_w, clock_w, map_w, amcl_w, rosout_w,
-        info_w;
+    dds_entity_t odom_w, scan_w, battery_w, tf_w, tf_static_w, clock_w, map_w, amcl_w, rosout_w;
     dds_entity_t twist_r, stamped_r, goal_pose_r, initialpose_r;
     int64_t look_due_ns; // for publishers of cmd_vel's other type, and for what does not fit
     char misfit[3][BRIDGE_TEXT]; // what was told of cmd_vel, goal_pose, initialpose

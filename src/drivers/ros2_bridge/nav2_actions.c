@@ -57,16 +57,16 @@ static pons_value *read_navigate(const bridge *b, const void *request, const cha
         "behavior_tree", file, NULL);
 }
 
-static void result_navigate(const bridge *b, dds_entity_t w, uint64_t guid, int64_t seq,
+static void result_navigate(const bridge *b, ros2_rpc *to, uint64_t guid, int64_t seq,
                             const bridge_end *end)
 {
     if (b->c.jazzy) {
         const DDS(NavigateToPose_GetResult_Response_)
             m = {guid, seq, end->status, {end->error_code, WORDS(end->text)}};
-        dds_write(w, &m);
+        ros2_rpc_write(to, &m);
     } else {
         const humble_NavigateToPose_GetResult_Response_ m = {guid, seq, end->status, 0};
-        dds_write(w, &m);
+        ros2_rpc_write(to, &m);
     }
 }
 
@@ -150,7 +150,7 @@ static pons_value *read_heading(const bridge *b, const void *request, const char
                     &r->goal.time_allowance, ret_skill, why);
 }
 
-static void result_motion(const bridge *b, dds_entity_t w, uint64_t guid, int64_t seq,
+static void result_motion(const bridge *b, ros2_rpc *to, uint64_t guid, int64_t seq,
                           const bridge_end *end)
 {
     if (b->c.jazzy) {
@@ -159,11 +159,11 @@ static void result_motion(const bridge *b, dds_entity_t w, uint64_t guid, int64_
                  seq,
                  end->status,
                  {bridge_duration(end->duration_s), end->error_code, WORDS(end->text)}};
-        dds_write(w, &m);
+        ros2_rpc_write(to, &m);
     } else {
         const humble_Spin_GetResult_Response_ m = {guid, seq, end->status,
                                                    bridge_duration(end->duration_s)};
-        dds_write(w, &m);
+        ros2_rpc_write(to, &m);
     }
 }
 

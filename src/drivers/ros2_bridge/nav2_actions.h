@@ -26,7 +26,7 @@ typedef struct bridge_action {
     // The body's skill and its arguments; NULL, with a line: it is no goal. request: SendGoal_Request.
     pons_value *(*read)(const bridge *b, const void *request, const char **ret_skill,
                         char why[BRIDGE_TEXT]);
-    void (*write_result)(const bridge *b, dds_entity_t w, uint64_t guid, int64_t seq,
+    void (*write_result)(const bridge *b, ros2_rpc *to, uint64_t guid, int64_t seq,
                          const bridge_end *end);
     void (*write_feedback)(const bridge *b, dds_entity_t w, const uint8_t uuid[16],
                            const bridge_way *way);

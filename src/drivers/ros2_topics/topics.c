@@ -231,9 +231,8 @@ static void *run(void *arg)
 {
     topics *t = arg;
     while (!atomic_load(&t->quit)) {
-        dds_attach_t some[1];
         look(t);
-        dds_waitset_wait(t->node.waitset, some, 1, DDS_MSECS(LOOK_MS));
+        ros2_node_wait(&t->node, DDS_MSECS(LOOK_MS));
         for (int i = 0; i < t->n; i++) {
             take(t, &t->at[i]);
         }
