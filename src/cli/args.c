@@ -1,8 +1,10 @@
 // args.c - options of a command, numbers, and the one line that says what was wrong.
+#include "app/workspace/shown_language.h"
 #include "base/text/utf8.h"
 #include "cli/cli.h"
 #include "pons/buf.h"
 #include "pons/file.h"
+#include "pons/language.h"
 #include "pons/printable.h"
 #include "pons/spelling.h"
 
@@ -73,6 +75,20 @@ static int take_value(const cli_option *o, const char *text, pons_error *err)
     return PONS_OK;
 }
 
+// Words that are said to somebody; a path or an id says nothing of who types it.
+static void answer_in_their_language(const cli *c)
+{
+    static const char *const said[] = {"GOAL", "TEXT", "MESSAGE", "WORDS", "WHAT", "REASON", "slower"};
+    const char *takes = c->word ? c->word->args : c->self ? c->self->args : NULL;
+    for (size_t i = 0; takes && i < sizeof said / sizeof said[0]; i++) {
+        for (int k = 0; strstr(takes, said[i]) && k < c->argc; k++) {
+            if (pons_language_chinese(c->argv[k])) {
+                app_language_of(c->argv[k]);
+            }
+        }
+    }
+}
+
 int cli_parse(cli *c, const cli_option *options, pons_error *err)
 {
     int kept = 0;
@@ -121,6 +137,7 @@ int cli_parse(cli *c, const cli_option *options, pons_error *err)
         }
     }
     c->argc = kept;
+    answer_in_their_language(c);
     return PONS_OK;
 }
 

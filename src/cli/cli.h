@@ -48,8 +48,7 @@ typedef struct cli_option {
 
 #define CLI_ROBOT_OPTIONS(c)                                                                       \
     {"--world", "NAME",                                                                            \
-     "a world of worlds/, or a path; default: config.json's, else " APP_WORLD_USUAL,               \
-     &(c)->app.world},                                                                             \
+     "a world of worlds/, or a path; default: config.json's, else house", &(c)->app.world},                                                                                \
     {                                                                                              \
         "--driver", "NAME",                                                                        \
             "mujoco, kinematic, or a module driver-NAME; default: config.json's, else mujoco",     \
@@ -141,8 +140,10 @@ void cli_out(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_vout(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 void cli_verr(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
+bool cli_line(char *buf, size_t cap); // what a person answers, without its end; false: no more will come
 struct pons_buf;
 void cli_buf(struct pons_buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+void cli_text(struct pons_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cli_out_text(const char *text, size_t n); // of several lines; up to n bytes
 void cli_print_json(const pons_value *v);      // one line on stdout, safe on a terminal
 void cli_out_json(const char *text, size_t n); // the same of a text that is JSON

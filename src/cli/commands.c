@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 
 #include "app/operator/operator.h"
+#include "app/workspace/shown_language.h"
 #include "pons/rule_policy.h"
 #include "pons/spelling.h"
 
@@ -300,6 +301,7 @@ static int said_to_the_robot(const cli *c, pons_error *err)
         return PONS_OK;
     }
     const char *text = words.data;
+    app_language_of(text);
     const int rc = p.ops->parse(p.self, text, empty, &parsed, &why);
     const bool paced =
         rc < 0 && p.ops->pace(p.self, text, &pace, &(pons_error)PONS_ERROR_INIT) >= 0;

@@ -10,13 +10,15 @@ const PLACE = /%(?:(\d+)\$)?[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|z|j
 const KEPT = 500, DEEP = 6, PARTS = 200, LETTERS = 4, TEXT = 2000, TRIES = 20000;
 
 /** @typedef {{literal: string, name: number, kind: string, open: boolean, inner: boolean, quoted: boolean}} Piece the text before a place, and the place; open: it may hold a colon; inner: a message again; quoted: a name */
-/** @typedef {{pieces: Piece[], end: string, letters: number, text: string}} Entry */
+/** @typedef {{pieces: Piece[], end: string, letters: number, size: number, text: string}} Entry */
 
 /** @type {Map<string, Entry[]>} by the first letters */ let entries = new Map();
 /** @type {Map<string, string>} */ let plain = new Map();
 /** @type {Map<string, string>} */ let known = new Map();
 /** @type {Record<string, string>} ids that stand in a sentence, as they are called */ let words = {};
 
+/** The one with the most letters first, then with the most marks. @type {(a: Entry, b: Entry) => number} */
+const closest = (a, b) => b.letters - a.letters || b.size - a.size;
 const head = (/** @type {string} */ s) => s.slice(0, 3);
 
 /** @param {string} source @param {string} text @returns {Entry} */
@@ -30,7 +32,7 @@ function entry(source, text) {
     pieces.push({ literal, name: Number(m[1] ?? pieces.length + 1), kind: m[2], open: /([:.;].|['"(`])$/.test(source.slice(0, m.index)), inner: /([:.;].|\()$/.test(source.slice(0, m.index)), quoted: /['"`]$/.test(source.slice(0, m.index)) });
     literal = '';
   }
-  return { pieces, end: literal + source.slice(at), letters: letters(source), text };
+  return { pieces, end: literal + source.slice(at), letters: letters(source), size: source.length, text };
 }
 
 const NUMBER = /^(?:[-+]?(?:[\d.]+(?:e[-+]?\d+)?|nan|inf)|[\da-fA-F]+)/;
@@ -67,7 +69,7 @@ export function catalogue(messages, called = {}) {
     const one = entry(source, text), key = head(source).includes('%') ? '' : head(source);
     entries.set(key, (entries.get(key) ?? []).concat(one));
   }
-  for (const list of entries.values()) list.sort((a, b) => b.letters - a.letters); // the most exact first
+  for (const list of entries.values()) list.sort(closest); // the most exact first
 }
 
 const called = (/** @type {string} */ text) => text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (id) => words[id] ?? id);
@@ -90,7 +92,7 @@ function part(text, depth) {
 function byFormat(text, depth) {
   tries = 0;
   if (text.length > TEXT) return NOTHING;
-  for (const e of [...(entries.get(head(text)) ?? []), ...(entries.get('') ?? [])].sort((a, b) => b.letters - a.letters)) {
+  for (const e of [...(entries.get(head(text)) ?? []), ...(entries.get('') ?? [])].sort(closest)) {
     const found = e.letters >= LETTERS ? places(e, 0, text) : null;
     if (!found) continue;
     const values = e.pieces.map((piece, i) => /** @type {[number, {text: string, n: number}]} */ ([piece.name, piece.inner || (!piece.quoted && found[i].includes(' ')) ? part(found[i], depth + 1) : { text: called(found[i]), n: 0 }]));
@@ -109,7 +111,7 @@ function byParts(text, depth) {
     const at = text.indexOf(between);
     if (at < 0) continue;
     const first = part(text.slice(0, at), depth + 1), rest = part(text.slice(at + between.length), depth + 1);
-    if (first.n + rest.n > best.n) best = { text: first.text + between + rest.text, n: first.n + rest.n };
+    if (first.n + rest.n > best.n) best = { text: first.text + (plain.get(between) ?? between) + rest.text, n: first.n + rest.n };
   }
   return best;
 }

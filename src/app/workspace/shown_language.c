@@ -2,9 +2,9 @@
 //
 //     PONS_LANGUAGE = zh, en                 Chinese, or English, whatever else there is
 //     LC_ALL, LC_MESSAGES, LANG = zh…        Chinese from the start
-//     a Chinese word of the command line     the same
-//     typed words with a Chinese character   Chinese from here on
-//     typed words of letters alone           as the environment says
+//     words that are said with a Chinese     Chinese from here on: of the command line, a goal or a message, no path,
+//     character                              id or option; at a prompt, all
+//     said words of letters alone            as the environment says
 //
 // A program for programs (--json) shows none of this: values go out as they are.
 #include "app/workspace/shown_language.h"
@@ -35,7 +35,7 @@ static void load(void)
     tried = true;
 }
 
-void app_language_start(char *const *words)
+void app_language_start(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
     const char *value = getenv("PONS_LANGUAGE");
@@ -44,11 +44,7 @@ void app_language_start(char *const *words)
         value = getenv(names[i]);
     }
     environment_is_chinese = value && strncmp(value, "zh", 2) == 0;
-    bool wanted = environment_is_chinese;
-    for (size_t i = 0; words[i] && !wanted && !fixed; i++) {
-        wanted = pons_language_chinese(words[i]);
-    }
-    if (wanted) {
+    if (environment_is_chinese) {
         load();
         atomic_store(&spoken, chinese);
     }

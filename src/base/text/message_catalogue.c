@@ -99,7 +99,8 @@ static int by_letters(const void *a, const void *b)
     if (x->letters != y->letters) {
         return x->letters < y->letters ? 1 : -1;
     }
-    return strcmp(x->text, y->text);
+    const size_t m = strlen(x->text), n = strlen(y->text); // with its marks it is the closer one
+    return m == n ? strcmp(x->text, y->text) : m < n ? 1 : -1;
 }
 
 static bool has_placeholder(const char *text)
@@ -336,7 +337,7 @@ static size_t by_format(reading *r, pons_buf *out, const char *text, int depth)
 // The two parts at the first of a separator: of the one that lets most be understood.
 static size_t by_parts(reading *r, pons_buf *out, const char *text, int depth)
 {
-    static const char *const between[] = {"\n", ". ", "; ", ": ", " [", " ("};
+    static const char *const between[] = {"\n", ". ", "; ", ": ", " [", " ("}; // some have a translation
     size_t most = 0;
     for (size_t i = 0; i < sizeof between / sizeof between[0]; i++) {
         const char *at = strstr(text, between[i]);
@@ -344,7 +345,7 @@ static size_t by_parts(reading *r, pons_buf *out, const char *text, int depth)
             pons_autobuf both = PONS_BUF_INIT;
             const char *rest = at + strlen(between[i]);
             size_t letters = add_part(r, &both, text, (size_t)(at - text), depth + 1);
-            pons_buf_str(&both, between[i]);
+            pons_buf_str(&both, pons_get_str(r->catalogue->all, between[i], between[i]));
             letters += add_part(r, &both, rest, strlen(rest), depth + 1);
             if (letters > most) {
                 most = letters;

@@ -177,11 +177,10 @@ static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome 
 static int answer(runner *r, const char *question, char buf[ANSWER_MAX], pons_error *err)
 {
     cli_err("%s ", question);
-    if (!fgets(buf, ANSWER_MAX, stdin)) {
+    if (!cli_line(buf, ANSWER_MAX)) {
         cli_err("\n");
         return pons_error_set(err, PONS_EPARKED, "plan", "waits for a person: %s", question);
     }
-    buf[strcspn(buf, "\r\n")] = '\0';
     r->ended = app_words_end(&r->policy, buf);
     if (r->ended) {
         if (app_stop_words(&r->c->app, &r->policy, buf)) { // a robot that is there

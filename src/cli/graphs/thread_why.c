@@ -172,7 +172,7 @@ static void stopped(teller *t)
 
 static const cli_event_row sentences[] = {
     {"task.active", NULL, "It took up %s.", {"task.id"}},
-    {"task.switched", NULL, "It left %s for %s: %s", {"from", "to", "reason"}},
+    {"task.switched", NULL, "It left %s for %s: %-s", {"from", "to", "reason"}},
     {"task.merged", NULL, "%s was said again.", {"task_id"}},
     {"task.overdue", NULL, "The deadline of %s passed.", {"task_id"}},
     {"task.raised", NULL, "A person gave %s the priority %s.", {"task_id", "priority"}},
@@ -180,12 +180,12 @@ static const cli_event_row sentences[] = {
      NULL,
      "It was asked to \"%s\" (%s, priority %s).",
      {"task.text", "task.id", "task.priority"}},
-    {"mode", NULL, "The mode became %s: %s.", {"mode", "reason"}},
+    {"mode", NULL, "The mode became %s: %-s.", {"mode", "reason"}},
     {"run.done",
      NULL,
      "The run ended as %s, after %s decisions and %s m.",
      {"status", "iterations", "distance_m"}},
-    {"control", NULL, "A word did nothing: %s (%s).", {"word", "ignored"}},
+    {"control", NULL, "A word did nothing: %s (%-s).", {"word", "ignored"}},
     {NULL}};
 
 static const struct {

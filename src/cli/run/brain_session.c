@@ -7,6 +7,7 @@
 // cannot be seen, and the first one says that a second one leaves.
 #include "cli/run/brain_session.h"
 
+#include "app/workspace/shown_language.h"
 #include "cli/terminal/prompt_completion.h"
 #include "cli/terminal/status_area.h"
 #include "pons/language.h"
@@ -20,7 +21,6 @@ typedef struct terminal {
     stdin_lines in;
     step_hold hold;
     bool prompting; // standard input is a person's terminal
-    bool zh;        // what was said there last is Chinese
     bool plain;     // it is, and its lines are read as they come
     bool warned;    // a Ctrl-C has said that the next one leaves
     bool queued;    // a task is new: whether anything moves is still to be said
@@ -102,7 +102,9 @@ static void show_robot(const terminal *t)
         return;
     }
     const bool there = pons_brain_body(t->lines.brain, &hello, &telemetry) >= 0;
-    cli_screen_status(there ? app_robot_line(hello, t->zh, line, sizeof line) : NULL);
+    char *translated = there ? app_translated(app_robot_line(hello, line, sizeof line), false) : NULL;
+    cli_screen_status(translated ? translated : there ? line : NULL);
+    free(translated);
 }
 
 // ---- what is typed ------------------------------------------------------------------------------
@@ -122,7 +124,6 @@ static void on_prompt_line(void *user, const char *text)
     }
     char line[STDIN_LINE_MAX];
     snprintf(line, sizeof line, "%s", text);
-    t->zh = *line ? pons_language_chinese(line) : t->zh;
     show_robot(t);
     take(t, line);
 }

@@ -142,7 +142,8 @@ static void show_help(const prompt_lines *p)
         "say what it shall do, in English or Chinese: go to the kitchen; bring the cup "
         "to the study; where are you? \"What can you do?\" tells what it can do here");
     for (size_t i = 0; i < COMMANDS; i++) {
-        cli_display_line(p->display, i ? "" : "also", "/%-9s %s", commands[i].name,
+        const char *name = commands[i].name;
+        cli_display_line(p->display, i ? "" : "also", "/%s%*s %-s", name, 9 - (int)strlen(name), "",
                          commands[i].does);
     }
 }

@@ -5,10 +5,12 @@
 // which is not stored.
 #include "cli/cli.h"
 #include "cli/terminal/answer.h"
+#include "cli/terminal/status_area.h"
 #include "cli/terminal/styled_text.h"
 #include "pons/out_of_memory.h"
 #include "pons/schedule.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,8 +79,7 @@ const cli_event_row *cli_event_sentence(const cli_event_row *list, const char *t
         }
     }
     if (list->type) {
-        pons_buf_printf(ret, list->text, parts[0].data, parts[1].data, parts[2].data,
-                        parts[3].data);
+        cli_text(ret, list->text, parts[0].data, parts[1].data, parts[2].data, parts[3].data);
     }
     for (size_t i = 0; i < 4; i++) {
         pons_buf_fini(&parts[i]);
@@ -207,8 +208,8 @@ static void text_effect(cli_display *d, const pons_value *p)
     if (pons_value_line(pons_get(p, "args"), &args) < 0) {
         args = NULL;
     }
-    line(d, "act", "%s %s %-s%s%-s", pons_get_str(p, "skill", ""), args ? args : "", state,
-         pons_get(p, "reason") ? ": " : "", pons_get_str(p, "reason", ""));
+    line(d, "act", pons_get(p, "reason") ? "%s %s %-s: %-s" : "%s %s %-s%-s",
+         pons_get_str(p, "skill", ""), args ? args : "", state, pons_get_str(p, "reason", ""));
     free(args);
 }
 
@@ -242,28 +243,28 @@ static void draw_live(cli_display *d)
 // What needs no more than its members.
 static const cli_event_row rows[] = {
     {"task.active", "task", "%s", {"task.text"}},
-    {"task.switched", "task", "%s is left for %s: %s", {"from", "to", "reason"}},
+    {"task.switched", "task", "%s is left for %s: %-s", {"from", "to", "reason"}},
     {"task.merged", "task", "%s: said again", {"task_id"}},
     {"task.overdue", "task", "%s: its deadline has passed", {"task_id"}},
     {"task.raised", "task", "%s: has priority %s now", {"task_id", "priority"}},
-    {"mode", "mode", "%s (%s)", {"mode", "reason"}},
-    {"control", "note", "%s: %s", {"word", "ignored"}},
+    {"mode", "mode", "%s (%-s)", {"mode", "reason"}},
+    {"control", "note", "%s: %-s", {"word", "ignored"}},
     {"speak", "says", "“%s”", {"text"}},
-    {"plan.step", "plan", "%s. %s: %s", {"step_id", "action", "status"}},
-    {"plan.status", "plan", "%s", {"status"}},
+    {"plan.step", "plan", "%s. %s: %-s", {"step_id", "action", "status"}},
+    {"plan.status", "plan", "%-s", {"status"}},
     {"tempo.set", "pace", "%s %% of its speed", {"percent"}},
-    {"tempo.refused", "note", "pace: %s", {"reason"}},
-    {"config.doubt", "note", "%s: %s", {"path", "message"}},
+    {"tempo.refused", "note", "pace: %-s", {"reason"}},
+    {"config.doubt", "note", "%s: %-s", {"path", "message"}},
     {"place.kept", "place", "%s: %s, %s m (pons places)", {"place.name", "place.x", "place.y"}},
     {"place.forgotten", "place", "%s: forgotten", {"name"}},
-    {"place.refused", "note", "%s: %s", {"name", "reason"}},
+    {"place.refused", "note", "%s: %-s", {"name", "reason"}},
     {"schedule.added",
      "time",
      "%s: kept as %s, first %s (pons schedule list)",
      {"schedule.text", "schedule.id", "schedule.next_ms"}},
-    {"schedule.refused", "note", "%s: not kept: %s", {"text", "reason"}},
+    {"schedule.refused", "note", "%s: not kept: %-s", {"text", "reason"}},
     {"schedule.due", "time", "%s: its time has come (%s, %s)", {"text", "schedule_id", "due_ms"}},
-    {"schedule.missed", "note", "%s: missed at %s: %s", {"text", "due_ms", "reason"}},
+    {"schedule.missed", "note", "%s: missed at %s: %-s", {"text", "due_ms", "reason"}},
     {"schedule.skipped", "note", "%s: not again, as %s of it is not over", {"text", "task_id"}},
     {NULL}};
 
@@ -357,7 +358,7 @@ static void text_rest(cli_display *d, const pons_event *ev)
     } else if (strcmp(ev->type, "goal.replaced") == 0) {
         text_goal(d, pons_get(p, "to"));
     } else if (strcmp(ev->type, "stop") == 0) {
-        line(d, "stop", "%-s %-s", pons_get_bool(p, "latched", false) ? "latched:" : "lifted",
+        line(d, "stop", pons_get_bool(p, "latched", false) ? "latched: %-s" : "lifted %-s",
              pons_get_str(p, "reason", ""));
     } else if (strcmp(ev->type, "plan.created") == 0) {
         const pons_value *plan = pons_get(p, "plan");
@@ -386,8 +387,7 @@ static void print_event_text(cli_display *d, const pons_event *ev)
     }
     const cli_event_row *row = cli_event_sentence(rows, ev->type, ev->payload, &text);
     if (row) {
-        line(d, row->label, strpbrk(row->text, ":(abcdefghijklmnopqrtuvwxyz") ? "%-s" : "%s",
-             text.data);
+        line(d, row->label, "%s", text.data);
     } else {
         text_rest(d, ev);
     }
@@ -469,13 +469,19 @@ void cli_display_note(cli_display *d, const char *fmt, ...)
 
 void cli_display_status(cli_display *d, char *buf, size_t cap)
 {
-    char battery[16] = "–", distance[24] = "";
+    pons_autobuf text = PONS_BUF_INIT, go = PONS_BUF_INIT;
+    char battery[16] = "–";
+    const double speed = fabs(d->speed) < 0.005 ? 0.0 : d->speed; // no "-0.00"
     if (d->battery >= 0.0) {
         snprintf(battery, sizeof battery, "%.0f%%", d->battery);
     }
     if (d->distance >= 0.0) {
-        snprintf(distance, sizeof distance, "  %.1f m to go", d->distance);
+        cli_text(&go, "  %.1f m to go", d->distance);
     }
-    snprintf(buf, cap, "%s  battery %s  %s%s  %.2f m/s  %s", d->mode, battery,
-             d->zone[0] ? d->zone : "–", distance, d->speed, d->decision);
+    cli_text(&text, "%s  battery %s  %s%s  %.2f m/s", d->mode, battery,
+             d->zone[0] ? d->zone : "–", go.len ? go.data : "", speed);
+    if (cli_columns(text.data, text.len) + 2 + strlen(d->decision) <= cli_screen_width()) {
+        cli_text(&text, "  %s", d->decision);
+    }
+    snprintf(buf, cap, "%s", text.data);
 }

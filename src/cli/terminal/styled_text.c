@@ -2,7 +2,7 @@
 //
 // A paragraph carries an ink for each byte. Wrapping goes through its characters with their columns
 // (wcwidth: two for Chinese, none for what combines) and remembers the last place where a row may
-// end: behind a space, and before and behind a character of two columns. What is written of a row are
+// end: behind a space that is not within `a command`, and before and behind a character of two columns. What is written of a row are
 // runs of one ink: its command, the text, and the command that ends it. So a row that is cut off by
 // whatever happens leaves no colour behind but for the rest of that row.
 #include "cli/terminal/styled_text.h"
@@ -186,11 +186,10 @@ static size_t prefix_columns(const cli_rich *prefix)
     return prefix && prefix->text.data ? cli_columns(prefix->text.data, prefix->text.len) : 0;
 }
 
-// Full marks that close: no row begins with one.
-static bool closes(const char *s, size_t n)
+// One of these full marks; each has three bytes.
+static bool is_mark(const char *marks, const char *s, size_t n)
 {
-    static const char marks[] = "，。、！？：；）」』》”’";
-    for (const char *m = marks; *m; m += 3) { // each has three bytes
+    for (const char *m = marks; *m; m += 3) {
         if (n == 3 && memcmp(s, m, 3) == 0) {
             return true;
         }
@@ -198,23 +197,33 @@ static bool closes(const char *s, size_t n)
     return false;
 }
 
-// Where the row that begins at i ends; *ret_next is where the one behind it begins.
-static size_t row_end(const char *text, size_t n, size_t i, size_t most, size_t *ret_next)
+// No row begins with a mark that closes, none ends with one that opens.
+#define CLOSING "，。、！？：；）」』》”’"
+#define OPENING "（「『《“‘"
+
+size_t cli_row_end(const char *text, size_t n, size_t i, size_t most, size_t *ret_next)
 {
     size_t at = i, columns = 0, end = i, next = i, before = 0, k = 1;
+    size_t inner = i; // the last space within `a command`, which is better than no end at all
+    bool command = false, opened = false;
     for (; at < n && text[at] != '\n'; at += k) {
         const size_t c = cli_columns_at(text + at, n - at, &k);
-        if (text[at] == ' ') {
+        command ^= text[at] == '`';
+        if (text[at] == ' ' && command) {
+            inner = at;
+        } else if (text[at] == ' ') {
             end = next == at && next > i ? end : at; // the first of several
             next = at + 1;
-        } else if (at > i && (c > 1 || before > 1) && next != at && !closes(text + at, k)) {
+        } else if (at > i && (c > 1 || before > 1) && next != at && !opened &&
+                   !is_mark(CLOSING, text + at, k)) {
             end = next = at;
         }
         columns += c;
         if (columns > most && text[at] != ' ' && at > i) {
-            *ret_next = end > i ? next : at;
-            return end > i ? end : at;
+            *ret_next = end > i ? next : inner > i ? inner + 1 : at;
+            return end > i ? end : inner;
         }
+        opened = is_mark(OPENING, text + at, k);
         before = c > 0 ? c : before;
     }
     *ret_next = at + 1;
@@ -230,8 +239,9 @@ void cli_rows_wrap(cli_rows *rows, const cli_rich *r, size_t width, const cli_ri
         const cli_rich *prefix = i == 0 ? first : rest;
         const size_t before = prefix_columns(prefix);
         size_t next = 0;
-        const size_t end =
-            row_end(text, r->text.len, i, before + 1 < width ? width - before : 1, &next);
+        size_t end =
+            cli_row_end(text, r->text.len, i, before + 1 < width ? width - before : 1, &next);
+        end = end == i && next <= r->text.len && text[i] != '\n' ? next : end; // within a word
         begin_row(rows);
         if (before > 0) {
             put(rows, prefix, 0, prefix->text.len, style);
