@@ -78,7 +78,8 @@ static int take_value(const cli_option *o, const char *text, pons_error *err)
 // Words that are said to somebody; a path or an id says nothing of who types it.
 static void answer_in_their_language(const cli *c)
 {
-    static const char *const said[] = {"GOAL", "TEXT", "MESSAGE", "WORDS", "WHAT", "REASON", "slower"};
+    static const char *const said[] = {"GOAL", "TEXT",   "MESSAGE", "WORDS",
+                                       "WHAT", "REASON", "slower"};
     const char *takes = c->word ? c->word->args : c->self ? c->self->args : NULL;
     for (size_t i = 0; takes && i < sizeof said / sizeof said[0]; i++) {
         for (int k = 0; strstr(takes, said[i]) && k < c->argc; k++) {

@@ -47,8 +47,8 @@ typedef struct cli_option {
 #define CLI_NUMBER(number, low, high) NULL, (number), (low), (high)
 
 #define CLI_ROBOT_OPTIONS(c)                                                                       \
-    {"--world", "NAME",                                                                            \
-     "a world of worlds/, or a path; default: config.json's, else house", &(c)->app.world},                                                                                \
+    {"--world", "NAME", "a world of worlds/, or a path; default: config.json's, else house",       \
+     &(c)->app.world},                                                                             \
     {                                                                                              \
         "--driver", "NAME",                                                                        \
             "mujoco, kinematic, or a module driver-NAME; default: config.json's, else mujoco",     \
@@ -140,7 +140,8 @@ void cli_out(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_vout(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 void cli_verr(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
-bool cli_line(char *buf, size_t cap); // what a person answers, without its end; false: no more will come
+bool cli_line(char *buf,
+              size_t cap); // what a person answers, without its end; false: no more will come
 struct pons_buf;
 void cli_buf(struct pons_buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 void cli_text(struct pons_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -151,8 +151,7 @@ const char *app_robot_line(const pons_value *reported, char *ret, size_t cap)
     struct tm at;
     char clock[16] = "";
     strftime(clock, sizeof clock, "%H:%M:%S", localtime_r(&since, &at));
-    snprintf(ret, cap, "%s %s in %s, since %s",
-             pons_get_str(reported, "driver", "?"), id,
+    snprintf(ret, cap, "%s %s in %s, since %s", pons_get_str(reported, "driver", "?"), id,
              json_is_object(world) ? pons_get_str(world, "name", "?")
                                    : pons_get_str(reported, "world", "?"),
              clock);

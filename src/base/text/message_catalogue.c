@@ -337,7 +337,8 @@ static size_t by_format(reading *r, pons_buf *out, const char *text, int depth)
 // The two parts at the first of a separator: of the one that lets most be understood.
 static size_t by_parts(reading *r, pons_buf *out, const char *text, int depth)
 {
-    static const char *const between[] = {"\n", ". ", "; ", ": ", " [", " ("}; // some have a translation
+    static const char *const between[] = {"\n", ". ", "; ",
+                                          ": ", " [", " ("}; // some have a translation
     size_t most = 0;
     for (size_t i = 0; i < sizeof between / sizeof between[0]; i++) {
         const char *at = strstr(text, between[i]);

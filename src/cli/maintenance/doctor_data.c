@@ -95,8 +95,9 @@ static void read_threads(doctor *d)
     }
     pons_store_close(&store);
     if (good) {
-        snprintf(detail, sizeof detail, "%s: whole; threads: %zu, checkpoints: %lld, all can be read",
-                 d->c->app.db, json_array_size(threads), (long long)checkpoints);
+        snprintf(detail, sizeof detail,
+                 "%s: whole; threads: %zu, checkpoints: %lld, all can be read", d->c->app.db,
+                 json_array_size(threads), (long long)checkpoints);
         doctor_say(d, "store", "ok", detail, NULL);
     }
 }

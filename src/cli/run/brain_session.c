@@ -102,7 +102,8 @@ static void show_robot(const terminal *t)
         return;
     }
     const bool there = pons_brain_body(t->lines.brain, &hello, &telemetry) >= 0;
-    char *translated = there ? app_translated(app_robot_line(hello, line, sizeof line), false) : NULL;
+    char *translated =
+        there ? app_translated(app_robot_line(hello, line, sizeof line), false) : NULL;
     cli_screen_status(translated ? translated : there ? line : NULL);
     free(translated);
 }

@@ -10,6 +10,7 @@
 #include "pons/out_of_memory.h"
 #include "pons/schedule.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -26,7 +27,8 @@ struct cli_display {
     char mode[16], decision[64], zone[64], said[64];
     double battery, distance, speed;
     int64_t robot_ms;
-    bool robot; // there is one: its clock has been seen
+    bool working; // a task is active
+    bool robot;   // there is one: its clock has been seen
 };
 
 // ---- sentences ----------------------------------------------------------------------------------
@@ -341,14 +343,19 @@ static void text_rest(cli_display *d, const pons_event *ev)
     const pons_value *p = ev->payload;
     if (strcmp(ev->type, "run.started") == 0) {
         text_run(d, ev);
+    } else if (strcmp(ev->type, "task.queued") == 0 && d->working) {
+        line(d, "task", "%s: waits for what is at work",
+             pons_get_str(pons_get(p, "task"), "text", ""));
     } else if (strcmp(ev->type, "task.done") == 0) {
         const bool unsure = json_is_false(pons_get(p, "verified"));
         const char *reason = pons_get_str(p, "reason", "");
         if (*d->said && strncmp(reason, d->said, strlen(d->said)) == 0) {
             reason = "";
         }
-        line(d, "task", "%s: %-s%-s. %-s", pons_get_str(p, "text", ""),
-             pons_get_str(p, "status", ""), unsure ? " (nothing could check it)" : "", reason);
+        d->working = false;
+        line(d, "task", islower((unsigned char)*reason) ? "%s: %-s%-s: %-s" : "%s: %-s%-s. %-s",
+             pons_get_str(p, "text", ""), pons_get_str(p, "status", ""),
+             unsure ? " (nothing could check it)" : "", reason);
     } else if (strcmp(ev->type, "decision") == 0) {
         text_decision(d, p);
     } else if (strcmp(ev->type, "effect") == 0) {
@@ -379,6 +386,7 @@ static void print_event_text(cli_display *d, const pons_event *ev)
     if (note_live(d, ev)) {
         return;
     }
+    d->working = d->working || strcmp(ev->type, "task.active") == 0;
     if (strcmp(ev->type, "mode") == 0) {
         snprintf(d->mode, sizeof d->mode, "%s", pons_get_str(ev->payload, "mode", ""));
     }
@@ -478,8 +486,8 @@ void cli_display_status(cli_display *d, char *buf, size_t cap)
     if (d->distance >= 0.0) {
         cli_text(&go, "  %.1f m to go", d->distance);
     }
-    cli_text(&text, "%s  battery %s  %s%s  %.2f m/s", d->mode, battery,
-             d->zone[0] ? d->zone : "–", go.len ? go.data : "", speed);
+    cli_text(&text, "%s  battery %s  %s%s  %.2f m/s", d->mode, battery, d->zone[0] ? d->zone : "–",
+             go.len ? go.data : "", speed);
     if (cli_columns(text.data, text.len) + 2 + strlen(d->decision) <= cli_screen_width()) {
         cli_text(&text, "  %s", d->decision);
     }

@@ -23,9 +23,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define SPEC_MAX      32
-#define NARROWEST     12  // of a terminal whose rows are made here
-#define NUMBER_MAX    512 // bytes of a number, with a width and a precision of at most 64
+#define SPEC_MAX   32
+#define NARROWEST  12  // of a terminal whose rows are made here
+#define NUMBER_MAX 512 // bytes of a number, with a width and a precision of at most 64
 
 typedef struct arguments { // so that a function can take from it, and its caller goes on
     va_list ap;
@@ -238,7 +238,8 @@ static void send_all(FILE *to, const pons_buf *b)
 
 // ---- lines on a terminal ------------------------------------------------------------------------
 
-static struct { // on the terminal: where the next byte goes, and where the next row of its line begins
+static struct
+{ // on the terminal: where the next byte goes, and where the next row of its line begins
     size_t column, indent, blanks; // blanks that stand before the next byte
     bool below;                    // it is not the line's first row
 } place;
@@ -286,8 +287,7 @@ static void put_rows(pons_buf *out, const char *text, size_t n, size_t width)
         const size_t room = width > place.column ? width - place.column : 0;
         const size_t blank = strspn(text + i, " ");
         size_t end = cli_row_end(text, n, i, room, &next);
-        const bool none =
-            i + blank < n && (end == i || cli_columns_at(text + i, n - i, &k) > room);
+        const bool none = i + blank < n && (end == i || cli_columns_at(text + i, n - i, &k) > room);
         const size_t from = none ? i : next;
         bool full = next < n;
         if (full && is_too_long(text, n, from, width - place.indent, &long_end)) {
