@@ -100,6 +100,9 @@ static void names_are_not_translated(void **state)
     must_say(&b, "run " FAST " --thread failed 'wait 1 second'", 0, "wait 1 second: 成功");
     must_say(&b, "threads", 0, "failed ");
     must_say(&b, "threads show failed", 0, "failed");
+    must_say(&b, "run " FAST " --thread battery 'wait 1 second'", 0,
+             "成功"); // also the name of a column
+    must_say(&b, "threads", 0, "battery  ");
     must_say(&b, "threads show queued", 2, "没有线程 queued");
     unsetenv("LC_ALL");
     bench_close(&b);
@@ -114,8 +117,7 @@ static void by_what_is_typed(void **state)
     must_say(&b, "run " FAST " 去厨房", 0, "目标已完成");
     must_say(&b, "seen 杯子", 1, "没有见过");
     must_say(&b, "去厨房", 2, "没有命令“去厨房”");
-    must_say(&b, "map check 地图.yaml", 2,
-             "地图"); // a path, an id, an option's value say nothing of who types
+    // A path, an id and an option's value say nothing of who types.
     must_say(&b, "map import 地图.yaml", 2, "cannot read the file");
     must_say(&b, "run --thread 线程 " FAST " 'go to the kitchn'", 2, "did you mean kitchen?");
     must_say(&b, "places forget 充电角", 2, "there is no");

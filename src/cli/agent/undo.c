@@ -120,8 +120,8 @@ int cli_undo_list(cli_agent_view *v, const pons_tools *tools, size_t n, pons_err
         struct tm t;
         localtime_r(&s, &t);
         strftime(at, sizeof at, "%m-%d %H:%M", &t);
-        cli_agent_view_line(v, "", "%3zu  %s  %-10s %s%s%s", i + 1, at, pons_get_str(w, "tool", ""),
-                            pons_get_str(w, "path", ""),
+        cli_agent_view_line(v, "", "%3zu  %s  %-*s %s%s%s", i + 1, at, 10,
+                            pons_get_str(w, "tool", ""), pons_get_str(w, "path", ""),
                             pons_get_bool(w, "created", false) ? " (new)" : "",
                             pons_get_bool(w, "changed", false) ? " (changed since: force)" : "");
     }

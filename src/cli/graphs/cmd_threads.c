@@ -48,7 +48,7 @@ static int print_thread(void *user, const pons_thread_info *info)
         cli_print_json(row);
         return 0;
     }
-    cli_out("%-20s ", info->thread);
+    cli_out("%-*s ", 20, info->thread);
     print_time(info->updated_ms);
     cli_out("  %6lld checkpoints %6lld events %8.1f kB  ", (long long)info->checkpoints,
             (long long)info->events, (double)info->bytes / 1e3);
@@ -136,7 +136,7 @@ static int show_thread(cli *c, pons_store store, const threads_options *o, pons_
 
 static void print_checkpoint(const char *ns, const pons_value *row)
 {
-    cli_out("%-7s %5lld  %-26s ", ns, (long long)pons_get_int(row, "step", 0),
+    cli_out("%-*s %5lld  %-26s ", 7, ns, (long long)pons_get_int(row, "step", 0),
             pons_get_str(row, "checkpoint_id", ""));
     print_time(pons_get_int(row, "ts_ms", 0));
     cli_out("  %-7s →", pons_get_str(row, "source", ""));

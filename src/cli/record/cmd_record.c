@@ -129,7 +129,7 @@ static void show(const char *path, const pons_mcap_about *a)
         const pons_value *t = json_array_get(a->topics, i);
         const char *encoding = pons_get_str(t, "encoding", "");
         const bool json = strcmp(encoding, "json") == 0;
-        cli_out("%8lld  %-20s %s%s%s\n", (long long)pons_get_int(t, "messages", 0),
+        cli_out("%8lld  %-*s %s%s%s\n", (long long)pons_get_int(t, "messages", 0), 20,
                 pons_get_str(t, "topic", ""), pons_get_str(t, "schema", ""), json ? "" : " ",
                 json ? "" : encoding);
     }

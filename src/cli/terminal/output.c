@@ -34,7 +34,7 @@ typedef struct arguments { // so that a function can take from it, and its calle
 typedef struct spec {
     char text[SPEC_MAX];  // "%-20" "lld", as printf wants it, stars replaced
     int width, precision; // precision -1: none
-    bool left;
+    bool left, star;      // its width is an argument
     char length[3], conversion;
 } spec;
 
@@ -64,6 +64,7 @@ static const char *read_spec(const char *f, spec *s, arguments *a)
             flags[n++] = *f;
         }
     }
+    s->star = *f == '*';
     if (*f == '*' || (*f >= '1' && *f <= '9')) {
         s->width = star_or_digits(&f, a);
         s->left |= s->width < 0;
@@ -132,12 +133,12 @@ static size_t whole(const char *text, size_t n)
     return at > 0 && pons_utf8_sequence(text + at - 1, len - at + 1) == 0 ? at - 1 : len;
 }
 
-// %-s is a message of pons's, as an error's or a reason: it is translated. %-8s is a label in a column. Every other %s is
-// shown as it is, so that a command that a person approves, a name and an id stay what they are.
+// %-s is a message of pons's, as an error's or a reason: it is translated. %-8s is a label in a column; %-*s is a name in one. Every other
+// %s is shown as it is, so that a command that a person approves, a name and an id stay what they are.
 static void put_text(pons_buf *b, const spec *s, const char *text)
 {
     char *translated =
-        text && s->left && s->precision < 0 ? app_translated(text, s->width > 0) : NULL;
+        text && s->left && !s->star && s->precision < 0 ? app_translated(text, s->width > 0) : NULL;
     if (translated) {
         cli_style_locale(); // a Chinese character has two columns
     }

@@ -186,9 +186,12 @@ static size_t prefix_columns(const cli_rich *prefix)
     return prefix && prefix->text.data ? cli_columns(prefix->text.data, prefix->text.len) : 0;
 }
 
-// One of these full marks; each has three bytes.
-static bool is_mark(const char *marks, const char *s, size_t n)
+// One of these full marks, of three bytes each, or of those of one.
+static bool is_mark(const char *marks, const char *plain, const char *s, size_t n)
 {
+    if (n == 1 && *s && strchr(plain, *s)) {
+        return true;
+    }
     for (const char *m = marks; *m; m += 3) {
         if (n == 3 && memcmp(s, m, 3) == 0) {
             return true;
@@ -198,8 +201,8 @@ static bool is_mark(const char *marks, const char *s, size_t n)
 }
 
 // No row begins with a mark that closes, none ends with one that opens.
-#define CLOSING "，。、！？：；）」』》”’"
-#define OPENING "（「『《“‘"
+#define CLOSING "，。、！？：；）」』》”’", ",.;:!?)]}"
+#define OPENING "（「『《“‘", "([{"
 
 size_t cli_row_end(const char *text, size_t n, size_t i, size_t most, size_t *ret_next)
 {
