@@ -11,29 +11,14 @@
 
 #include "pons/language.h"
 #include "pons/message_catalogue.h"
-#include "pons/module.h"
 
-#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static pons_catalogue *chinese;                // loaded once, as long as the process
 static _Atomic(const pons_catalogue *) spoken; // NULL: English
 static bool environment_is_chinese, fixed;
-
-// A copy of pons without its catalogue speaks English.
-static void load(void)
-{
-    static bool tried;
-    char path[PATH_MAX];
-    pons_error none = PONS_ERROR_INIT;
-    if (!tried && pons_share_path("ui/messages.zh.json", path, sizeof path, &none) >= 0) {
-        pons_catalogue_load(path, &chinese, &none);
-    }
-    tried = true;
-}
 
 void app_language_start(void)
 {
@@ -45,8 +30,7 @@ void app_language_start(void)
     }
     environment_is_chinese = value && strncmp(value, "zh", 2) == 0;
     if (environment_is_chinese) {
-        load();
-        atomic_store(&spoken, chinese);
+        atomic_store(&spoken, pons_catalogue_chinese());
     }
 }
 
@@ -56,8 +40,7 @@ void app_language_of(const char *words)
         return;
     }
     if (pons_language_chinese(words)) {
-        load();
-        atomic_store(&spoken, chinese);
+        atomic_store(&spoken, pons_catalogue_chinese());
     } else if (!environment_is_chinese && words && strpbrk(words, "abcdefghijklmnopqrstuvwxyz")) {
         atomic_store(&spoken, NULL);
     }

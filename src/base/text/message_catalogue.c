@@ -9,9 +9,13 @@
 #include "pons/message_catalogue.h"
 
 #include "pons/buf.h"
+#include "pons/language.h"
+#include "pons/module.h"
 #include "pons/value.h"
 
 #include <ctype.h>
+#include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,6 +172,50 @@ const char *pons_catalogue_format(const pons_catalogue *c, const char *printf_fo
     return key.failed || !key.data ? NULL : pons_get_str(c->all, key.data, NULL);
 }
 
+static pons_catalogue *chinese;
+
+static void load_chinese(void)
+{
+    char path[PATH_MAX];
+    pons_error none = PONS_ERROR_INIT;
+    if (pons_share_path("ui/messages.zh.json", path, sizeof path, &none) >= 0) {
+        pons_catalogue_load(path, &chinese, &none);
+    }
+}
+
+const pons_catalogue *pons_catalogue_chinese(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_chinese);
+    return chinese;
+}
+
+// The bytes of the conversion at '%', of those that another format must have too.
+static size_t conversion_size(const char *f)
+{
+    const char *end;
+    conversion(f + 1, &end);
+    return (size_t)(end - f);
+}
+
+const char *pons_in(bool wanted, const char *english)
+{
+    const pons_catalogue *c = wanted ? pons_catalogue_chinese() : NULL;
+    const char *own = c ? pons_catalogue_format(c, english) : NULL;
+    const char *a = english, *b = own ? own : "";
+    for (;; a += conversion_size(a),
+            b += conversion_size(b)) { // what printf would read is as in the source
+        a += strcspn(a, "%");
+        b += strcspn(b, "%");
+        if (!own || !*a || !*b) {
+            return own && *a == *b ? own : english;
+        }
+        if (conversion_size(a) != conversion_size(b) || strncmp(a, b, conversion_size(a)) != 0) {
+            return english;
+        }
+    }
+}
+
 typedef struct reading { // of one message
     const pons_catalogue *catalogue;
     int parts; // that have been looked at
@@ -280,6 +328,7 @@ char *pons_catalogue_fill(const char *translation, const char *const *texts, siz
         const unsigned long number = strtoul(f + 1, &end, 10);
         const bool numbered = *end == '$';
         f = numbered ? end + 1 : f + 1;
+        f += strspn(f, "-+ #0123456789.*hljzt"); // where a message is made of it (pons_in)
         if (*f == '%' || *f == '\0') {
             pons_buf_byte(&b, '%');
         } else {

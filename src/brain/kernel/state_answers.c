@@ -84,14 +84,14 @@ static void say_deeds(pons__saying *s, bool zh, pons_buf *out)
                  {"say", "say something", "说话"},
                  {"charge", "charge", "充电"}};
     size_t n = 0;
-    pons_buf_str(out, TELL("Here I can ", "我在这里会："));
+    pons_buf_str(out, pons_in(zh, "Here I can "));
     for (size_t i = 0; i < sizeof deeds / sizeof deeds[0]; i++) {
         if (met_by_some_skill(s->b, deeds[i].intent)) {
             pons_buf_printf(out, "%s%s", n++ ? TELL(", ", "、") : "",
                             TELL(deeds[i].en, deeds[i].zh));
         }
     }
-    pons_buf_str(out, TELL("; skills: ", "；技能有 "));
+    pons_buf_str(out, pons_in(zh, "; skills: "));
     for (size_t i = 0; i < s->b->port.skills.n; i++) {
         const char *name = ((const pons__registered *)s->b->port.skills.at[i])->name;
         pons_buf_printf(out, "%s%s", i ? TELL(", ", "、") : "", name);
@@ -104,23 +104,22 @@ static void say_help(pons__saying *s, bool zh, pons_buf *out)
     const pons_value *zones = pons_get(world, "zones"), *objects = pons_get(world, "objects");
     say_deeds(s, zh, out);
     if (json_array_size(zones) > 0) {
-        pons_buf_str(out, TELL(". Places: ", "。地方："));
+        pons_buf_str(out, pons_in(zh, ". Places: "));
         names_of(out, zones, zh);
     }
     if (met_by_some_skill(s->b, "bring") && json_array_size(objects) > 0) {
-        pons_buf_str(out, TELL(". Things: ", "。东西："));
+        pons_buf_str(out, pons_in(zh, ". Things: "));
         names_of(out, objects, zh);
     }
     const pons_value *zone = json_array_get(zones, json_array_size(zones) > 1);
     pons_buf_str(out, TELL(". Try: ", "。可以试试说："));
     if (zone) {
-        pons_buf_printf(out, TELL("\"go to the %s\", \"patrol\", ", "“去%s”、“巡逻”、"),
+        pons_buf_printf(out, pons_in(zh, "\"go to the %s\", \"patrol\", "),
                         first_name(zone, TELL("en", "zh")));
     } else {
-        pons_buf_str(
-            out, TELL("\"wait 5 seconds\", \"what are you doing?\", ", "“等5秒”、“你在做什么”、"));
+        pons_buf_str(out, pons_in(zh, "\"wait 5 seconds\", \"what are you doing?\", "));
     }
-    pons_buf_str(out, TELL("\"how much battery is left?\".", "“还有多少电”。"));
+    pons_buf_str(out, pons_in(zh, "\"how much battery is left?\"."));
 }
 
 // ---- what it did, does, will do -----------------------------------------------------------------
@@ -148,16 +147,14 @@ static void say_did(const pons__tasks *t, bool zh, pons_buf *out)
             continue;
         }
         const bool well = strcmp(f->status, "succeeded") == 0;
-        pons_buf_str(out, n > 0 ? TELL("; before that: ", "；再之前：")
-                                : TELL("Last: ", "上一个任务："));
+        pons_buf_str(out, n > 0 ? pons_in(zh, "; before that: ") : TELL("Last: ", "上一个任务："));
         pons_buf_printf(out, TELL("\"%s\", %s", "“%s”，%s"), f->text, ended(f->status, zh));
         if (!well && *f->reason) {
             pons_buf_printf(out, TELL(" (%s)", "（%s）"), f->reason);
         }
         n++;
     }
-    pons_buf_str(out,
-                 n > 0 ? TELL(".", "。") : TELL("I have done nothing yet.", "我还什么都没做。"));
+    pons_buf_str(out, n > 0 ? TELL(".", "。") : pons_in(zh, "I have done nothing yet."));
 }
 
 static const pons__task *active_of(const pons__tasks *t)
@@ -176,18 +173,16 @@ static bool say_held(pons__saying *s, bool zh, pons_buf *out)
         if (zh && strcmp(why, "a person said stop") == 0) {
             why = "有人说了停";
         }
-        pons_buf_printf(out,
-                        TELL("I am stopped: %s. To go on, say \"reset\" and then \"continue\".",
-                             "我停下了：%s。要我接着做，先说“复位”，再说“继续”。"),
-                        why);
+        pons_buf_printf(
+            out, pons_in(zh, "I am stopped: %s. To go on, say \"reset\" and then \"continue\"."),
+            why);
     } else if (t->paused) {
-        pons_buf_str(out, TELL("I am paused, as a person said so: say \"continue\" to go on.",
-                               "有人让我暂停了：说“继续”我就接着做。"));
+        pons_buf_str(out,
+                     pons_in(zh, "I am paused, as a person said so: say \"continue\" to go on."));
     } else if (q) {
-        pons_buf_printf(out, TELL("I wait for an answer: %s", "我在等一个回答：%s"), q->question);
+        pons_buf_printf(out, pons_in(zh, "I wait for an answer: %s"), q->question);
     } else if (t->mode == PONS_MODE_SAFE) {
-        pons_buf_printf(out, TELL("I stand still to be safe: %s.", "为了安全我站着不动：%s。"),
-                        t->mode_reason);
+        pons_buf_printf(out, pons_in(zh, "I stand still to be safe: %s."), t->mode_reason);
     } else {
         return false;
     }
@@ -201,11 +196,11 @@ static void say_doing(pons__saying *s, bool zh, pons_buf *out)
         return;
     }
     if (s->t->mode == PONS_MODE_CHARGE && !active) {
-        pons_buf_str(out, TELL("I am charging.", "我在充电。"));
+        pons_buf_str(out, pons_in(zh, "I am charging."));
     } else if (active) {
-        pons_buf_printf(out, TELL("I am at work on \"%s\".", "我在做：“%s”。"), active->text);
+        pons_buf_printf(out, pons_in(zh, "I am at work on \"%s\"."), active->text);
     } else {
-        pons_buf_str(out, TELL("I have no task now.", "我现在没有任务。"));
+        pons_buf_str(out, pons_in(zh, "I have no task now."));
     }
 }
 
@@ -226,7 +221,7 @@ static void say_next(const pons__tasks *t, bool zh, pons_buf *out)
         }
     }
     if (n == 0) {
-        pons_buf_str(out, TELL("Nothing is left to do.", "没有别的任务了。"));
+        pons_buf_str(out, pons_in(zh, "Nothing is left to do."));
     }
 }
 
@@ -246,8 +241,7 @@ static void say_why(pons__saying *s, bool zh, pons_buf *out)
         pons_buf_printf(out, TELL("\"%s\" %s: %s.", "“%s”%s：%s。"), last->text,
                         ended(last->status, zh), last->reason);
     } else {
-        pons_buf_str(out,
-                     TELL("I have no task left, so I stand here.", "我没有任务了，所以停在这里。"));
+        pons_buf_str(out, pons_in(zh, "I have no task left, so I stand here."));
     }
 }
 

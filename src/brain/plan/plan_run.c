@@ -177,9 +177,8 @@ static int ended_skill(pursuit *p, const pons_plan_call *call, const char *skill
         char question[REASON_MAX];
         const bool zh = p->react->task && pons_language_chinese(p->react->task->text);
         snprintf(question, sizeof question,
-                 zh ? "没有人知道 %.96s（第 %lld 步）做完了没有。做完了吗？"
-                    : "Nobody can say whether %.96s of step %lld was done. Was it?",
-                 skill, (long long)call->step->step_id);
+                 pons_in(zh, "Nobody can say whether %.96s of step %lld was done. Was it?"), skill,
+                 (long long)call->step->step_id);
         ask_op(p, question);
         set_pend(p, "unknown", call->step->step_id, call->is_fallback, tries);
         p->type = PONS_ASK_HUMAN;
@@ -313,10 +312,9 @@ static int ask(pursuit *p, const char *kind, int64_t step_id, const char *questi
     p->type = PONS_ASK_HUMAN;
     const bool zh = p->react->task && pons_language_chinese(p->react->task->text);
     if (step_id < 0) {
-        snprintf(p->reason, sizeof p->reason, "%s", zh ? "计划要先确认" : "the plan asks first");
+        snprintf(p->reason, sizeof p->reason, "%s", pons_in(zh, "the plan asks first"));
     } else {
-        snprintf(p->reason, sizeof p->reason, zh ? "第 %lld 步要问人" : "step %lld asks",
-                 (long long)step_id);
+        snprintf(p->reason, sizeof p->reason, pons_in(zh, "step %lld asks"), (long long)step_id);
     }
     return PONS_EPARKED;
 }

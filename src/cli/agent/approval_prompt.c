@@ -1,6 +1,7 @@
 // approval_prompt.c - what an agent asks a person, with all that a yes is for, and what a line answers.
 #include "cli/agent/agent_cli.h"
 #include "cli/agent/agent_events.h"
+#include "pons/language.h"
 #include "pons/yes_no.h"
 
 #include <ctype.h>
@@ -73,10 +74,9 @@ static void ask_call(cli_agent_view *v, const pons_value *q)
     }
     if (shown < n) {
         cli_agent_view_line(v, "!",
-                            v->chinese
-                                ? "没有全部显示：还有 %zu 字节；`pons approve THREAD` 全部显示"
-                                : "NOT ALL OF IT IS SHOWN: %zu bytes more; `pons approve "
-                                  "THREAD` shows them",
+                            pons_in(v->chinese,
+                                    "NOT ALL OF IT IS SHOWN: %zu bytes more; `pons approve "
+                                    "THREAD` shows them"),
                             n - shown);
     }
     free(text);
@@ -100,10 +100,9 @@ static void ask_plan(cli_agent_view *v, const pons_value *q)
         }
         free(does);
     }
-    cli_agent_view_line(v, "ask",
-                        v->chinese
-                            ? "执行这个计划吗？输入 y 同意，n 加原因拒绝，或 edit {\"steps\": […]}"
-                            : "carry out this plan? y, n REASON, or edit {\"steps\": […]}");
+    cli_agent_view_line(
+        v, "ask",
+        pons_in(v->chinese, "carry out this plan? y, n REASON, or edit {\"steps\": […]}"));
 }
 
 void cli_agent_view_question(cli_agent_view *v, const pons_value *q)
@@ -118,8 +117,7 @@ void cli_agent_view_question(cli_agent_view *v, const pons_value *q)
     } else if (strcmp(type, "question") == 0) {
         cli_agent_view_line(v, "ask", "%s", pons_get_str(input, "question", ""));
     } else if (strcmp(type, "step_confirmation") == 0) {
-        cli_agent_view_line(v, "ask",
-                            v->chinese ? "%s  输入 y 同意，或 n 加原因拒绝" : "%s  y, or n REASON",
+        cli_agent_view_line(v, "ask", pons_in(v->chinese, "%s  y, or n REASON"),
                             pons_get_str(input, "question", ""));
     } else {
         ask_call(v, q);

@@ -305,7 +305,7 @@ static int run(cli *c, pons_plan *p, const char *world, pons_error *err)
         rc = pons_plan_run(p, &cursor, &ops, err);
         rc = r.ended ? pons_plan_cancel(p, &ops, err) : rc;
         if (!c->json) {
-            const char *waits = r.chinese ? "等人回答" : "waits for a person";
+            const char *waits = pons_in(r.chinese, "waits for a person");
             cli_out("  %s\n",
                     rc == PONS_EPARKED ? waits : pons_plan_status_said(p->status, r.chinese));
         }
