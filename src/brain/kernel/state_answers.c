@@ -72,23 +72,20 @@ static bool met_by_some_skill(const pons_brain *b, const char *intent)
 
 static void say_deeds(pons__saying *s, bool zh, pons_buf *out)
 {
-    static const struct {
-        const char *intent, *en, *zh;
-    } deeds[] = {{"go_to", "go to a place", "去一个地方"},
-                 {"patrol", "patrol", "巡逻"},
-                 {"bring", "bring a thing", "拿东西"},
-                 {"put", "put a thing somewhere", "放东西"},
-                 {"look_for", "say whether a thing is there", "看看有没有东西"},
-                 {"look_round", "find a thing", "找东西"},
-                 {"wait", "wait", "等待"},
-                 {"say", "say something", "说话"},
-                 {"charge", "charge", "充电"}};
+    static const char *const deeds[][2] = {{"go_to", "go to a place"},
+                                           {"patrol", "patrol"},
+                                           {"bring", "bring a thing"},
+                                           {"put", "put a thing somewhere"},
+                                           {"look_for", "say whether a thing is there"},
+                                           {"look_round", "find a thing"},
+                                           {"wait", "wait"},
+                                           {"say", "say something"},
+                                           {"charge", "charge"}};
     size_t n = 0;
     pons_buf_str(out, pons_in(zh, "Here I can "));
     for (size_t i = 0; i < sizeof deeds / sizeof deeds[0]; i++) {
-        if (met_by_some_skill(s->b, deeds[i].intent)) {
-            pons_buf_printf(out, "%s%s", n++ ? TELL(", ", "、") : "",
-                            TELL(deeds[i].en, deeds[i].zh));
+        if (met_by_some_skill(s->b, deeds[i][0])) {
+            pons_buf_printf(out, "%s%s", n++ ? TELL(", ", "、") : "", pons_in(zh, deeds[i][1]));
         }
     }
     pons_buf_str(out, pons_in(zh, "; skills: "));
@@ -126,16 +123,7 @@ static void say_help(pons__saying *s, bool zh, pons_buf *out)
 
 static const char *ended(const char *status, bool zh)
 {
-    static const char *const words[][2] = {{"succeeded", "做完了"},
-                                           {"failed", "失败了"},
-                                           {"aborted", "放弃了"},
-                                           {"cancelled", "取消了"}};
-    for (size_t i = 0; zh && i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(words[i][0], status) == 0) {
-            return words[i][1];
-        }
-    }
-    return strcmp(status, "succeeded") == 0 ? "done" : status;
+    return pons_in(zh, strcmp(status, "succeeded") == 0 ? "done" : status);
 }
 
 static void say_did(const pons__tasks *t, bool zh, pons_buf *out)
@@ -169,13 +157,9 @@ static bool say_held(pons__saying *s, bool zh, pons_buf *out)
     PONS__AUTO_OPEN open = pons__questions_open(s->b);
     const pons__question *q = open.unanswered > 0 ? open.at[0].about : NULL;
     if (t->stopped) {
-        const char *why = t->stopped->reason && *t->stopped->reason ? t->stopped->reason : "";
-        if (zh && strcmp(why, "a person said stop") == 0) {
-            why = "有人说了停";
-        }
         pons_buf_printf(
             out, pons_in(zh, "I am stopped: %s. To go on, say \"reset\" and then \"continue\"."),
-            why);
+            pons_in(zh, t->stopped->reason ? t->stopped->reason : ""));
     } else if (t->paused) {
         pons_buf_str(out,
                      pons_in(zh, "I am paused, as a person said so: say \"continue\" to go on."));

@@ -51,13 +51,10 @@ static void plan_over(pursuit *p, const pons_plan *plan)
 {
     char last[REASON_MAX];
     p->type = plan->status == PONS_PLAN_COMPLETED ? PONS_FINISH : PONS_ABORT;
-    if (pons_language_chinese(plan->goal)) {
-        snprintf(last, sizeof last, "计划%s%s%.200s", pons_plan_status_said(plan->status, true),
-                 *p->reason ? "：" : "", p->reason);
-    } else {
-        snprintf(last, sizeof last, "plan %.64s is %s%s%.200s", plan->plan_id,
-                 pons_plan_status_word(plan->status), *p->reason ? ": " : "", p->reason);
-    }
+    const bool zh = pons_language_chinese(plan->goal);
+    snprintf(last, sizeof last, pons_in(zh, "plan %.64s is %s%s%.200s"), plan->plan_id,
+             pons_in(zh, pons_plan_status_word(plan->status)), *p->reason ? pons_in(zh, ": ") : "",
+             p->reason);
     memcpy(p->reason, last, sizeof last);
 }
 

@@ -11,8 +11,6 @@
 #include <strings.h>
 
 #define ASKED_SHOWN 16384 // bytes of what a person is asked about
-#define CHOICES     "y, n REASON, always, or edit {arguments}"
-#define CHOICES_ZH  "输入 y 同意，n 加原因拒绝，always 以后一律允许，或 edit {参数} 修改"
 
 // As much of a text as is shown, whole characters.
 static size_t shown_of(const char *text, size_t n)
@@ -28,21 +26,17 @@ static size_t shown_of(const char *text, size_t n)
     return shown;
 }
 
-// What stands before the reason why it asks; in Chinese, what the reason begins with.
+// The reason why it asks, in the person's language as far as pons knows it: what is behind is a place or a host.
 static const char *lead_of(const cli_agent_view *v, const char **why)
 {
     static const char *const texts[] = PONS_TOOL_WHY_TEXTS;
-    static const char *const zh[PONS_TOOL_WHY_KINDS] = {
-        [PONS_TOOL_WHY_UNSANDBOXED] = " 同意后，它在沙箱之外运行",
-        [PONS_TOOL_WHY_READS_ONLY] = " 它在沙箱之内，只读工作区",
-        [PONS_TOOL_WHY_ASKS_HOST] = " 它要访问"};
-    for (int kind = 0; v->chinese && kind < PONS_TOOL_WHY_KINDS; kind++) {
+    for (size_t kind = 0; kind < sizeof texts / sizeof texts[0]; kind++) {
         if (strncmp(*why, texts[kind], strlen(texts[kind])) == 0) {
             *why += strlen(texts[kind]);
-            return zh[kind];
+            return pons_in(v->chinese, texts[kind]);
         }
     }
-    return **why ? " " : "";
+    return "";
 }
 
 // A yes is for all of it, so all of it is shown: what a line has no room for may be what matters. A
@@ -61,16 +55,17 @@ static void ask_call(cli_agent_view *v, const pons_value *q)
     const size_t n = text ? strlen(text) : 0, shown = shown_of(text ? text : "", n);
     if (would && shown > 0) {
         text[shown] = '\0';
-        cli_agent_view_line(v, "ask",
-                            v->chinese ? "可以调用 %s 吗？%s%s  " CHOICES_ZH
-                                       : "may it call %s ?%s%s  " CHOICES,
-                            pons_get_str(q, "tool", ""), lead, why);
+        cli_agent_view_line(
+            v, "ask",
+            pons_in(v->chinese, "may it call %s ? %s%s  y, n REASON, always, or edit {arguments}"),
+            pons_get_str(q, "tool", ""), lead, why);
         cli_agent_view_diff(v, text);
     } else {
-        cli_agent_view_line(v, "ask",
-                            v->chinese ? "可以调用 %s %.*s 吗？%s%s  " CHOICES_ZH
-                                       : "may it call %s %.*s ?%s%s  " CHOICES,
-                            pons_get_str(q, "tool", ""), (int)shown, text ? text : "", lead, why);
+        cli_agent_view_line(
+            v, "ask",
+            pons_in(v->chinese,
+                    "may it call %s %.*s ? %s%s  y, n REASON, always, or edit {arguments}"),
+            pons_get_str(q, "tool", ""), (int)shown, text ? text : "", lead, why);
     }
     if (shown < n) {
         cli_agent_view_line(v, "!",
