@@ -77,6 +77,8 @@ typedef struct cli_describer { // --help hands the options over instead of showi
 int cli_usage(const cli *c, const cli_option *options);
 // args.c. Positional words are left in c->argv[0…c->argc). CLI_HELPED after --help.
 int cli_parse(cli *c, const cli_option *options, pons_error *err);
+// commands.c. Which of the words of its command is the first argument; without one the first.
+int cli_which_word(const cli *c, pons_error *err);
 int cli_number(const char *text, const char *option, double low, double high, double *ret,
                pons_error *err);
 // The command's words from this one on, with a blank between two; ret->data is a text, also of none.

@@ -362,6 +362,14 @@ static int unknown(const cli *c, const cli_command *list, const char *of, const 
               : app_bad(err, "there is no %s'%s'; `pons help` lists them", kind, word);
 }
 
+int cli_which_word(const cli *c, pons_error *err)
+{
+    const cli_command *list = c->self->words;
+    const char *first = c->argc > 0 ? c->argv[0] : list->name;
+    const cli_command *word = cli_command_find(list, first);
+    return word ? (int)(word - list) : unknown(c, list, c->self->name, first, err);
+}
+
 int cli_dispatch(cli *c, pons_error *err)
 {
     const char *name = c->argc > 0 ? c->argv[0] : "";

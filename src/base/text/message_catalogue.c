@@ -202,18 +202,19 @@ const char *pons_in(bool wanted, const char *english)
 {
     const pons_catalogue *c = wanted ? pons_catalogue_chinese() : NULL;
     const char *own = c ? pons_catalogue_format(c, english) : NULL;
-    const char *a = english, *b = own ? own : "";
-    for (;; a += conversion_size(a),
-            b += conversion_size(b)) { // what printf would read is as in the source
-        a += strcspn(a, "%");
-        b += strcspn(b, "%");
-        if (!own || !*a || !*b) {
-            return own && *a == *b ? own : english;
+    size_t n = 0;
+    for (const char *a = english, *b = own; own; a += n, b += n) {
+        a = strchr(a, '%');
+        b = strchr(b, '%');
+        if (!a || !b) {
+            return a == b ? own : english;
         }
-        if (conversion_size(a) != conversion_size(b) || strncmp(a, b, conversion_size(a)) != 0) {
-            return english;
+        n = conversion_size(a);
+        if (strncmp(a, b, n) != 0) { // printf reads what the source gives it
+            break;
         }
     }
+    return english;
 }
 
 typedef struct reading { // of one message

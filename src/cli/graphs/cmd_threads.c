@@ -383,21 +383,20 @@ static int remove_thread(cli *c, pons_store store, const threads_options *o, pon
 
 // ---- public functions ---------------------------------------------------------------------------
 
-static const struct {
-    const char *verb;
-    int words; // after the verb
+static const struct { // as the table of commands has them
+    int words;        // after the verb
     const char *takes;
     int (*run)(cli *c, pons_store store, const threads_options *o, pons_error *err);
     bool writes;
 } verbs[] = {
-    {"list", 0, "nothing more", list_threads, false},
-    {"show", 1, "one thread", show_thread, false},
-    {"history", 1, "one thread", show_history, false},
-    {"events", 1, "one thread", show_events, false},
-    {"fork", 2, "a thread and the name of its fork", fork_thread, true},
-    {"copy", 2, "a thread and the name of its copy", copy_thread, true},
-    {"prune", 1, "one thread", prune_thread, true},
-    {"rm", 1, "one thread", remove_thread, true},
+    {0, "nothing more", list_threads, false},
+    {1, "one thread", show_thread, false},
+    {1, "one thread", show_history, false},
+    {1, "one thread", show_events, false},
+    {2, "a thread and the name of its fork", fork_thread, true},
+    {2, "a thread and the name of its copy", copy_thread, true},
+    {1, "one thread", prune_thread, true},
+    {1, "one thread", remove_thread, true},
 };
 
 int cmd_threads(cli *c, pons_error *err)
@@ -422,19 +421,12 @@ int cmd_threads(cli *c, pons_error *err)
     if (parsed < 0) {
         return parsed;
     }
-    const char *verb = c->argc ? c->argv[0] : "list";
-    size_t v = 0;
-    while (v < sizeof verbs / sizeof verbs[0] && strcmp(verbs[v].verb, verb) != 0) {
-        v++;
-    }
-    if (v == sizeof verbs / sizeof verbs[0]) {
-        return app_bad(err,
-                       "threads: there is no '%s'; use list, show, history, events, fork, copy, "
-                       "prune or rm",
-                       verb);
+    const int v = cli_which_word(c, err);
+    if (v < 0) {
+        return v;
     }
     if (c->argc > 0 && c->argc != verbs[v].words + 1) {
-        return app_bad(err, "threads %s takes %s", verb, verbs[v].takes);
+        return app_bad(err, "threads %s takes %s", c->self->words[v].name, verbs[v].takes);
     }
     pons_store store = {0};
     int rc = o.stream ? cli_modes(o.stream, &o.modes, err) : PONS_OK;

@@ -11,6 +11,7 @@
 //   * the few commands that redraw a line or the lower end of the terminal, by name.
 #include "app/workspace/shown_language.h"
 #include "cli/cli.h"
+#include "cli/terminal/status_area.h"
 #include "cli/terminal/styled_text.h"
 #include "pons/message_catalogue.h"
 #include "pons/printable.h"
@@ -20,7 +21,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define SPEC_MAX   32
@@ -245,12 +245,6 @@ static struct
     bool below;                    // it is not the line's first row
 } place;
 
-static size_t width_of(FILE *to)
-{
-    struct winsize w = {0};
-    return isatty(fileno(to)) && ioctl(fileno(to), TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
-}
-
 // Rows below begin behind the labels in the first half of a line ("  task    go to …"), else below its first letter.
 static void note_labels(const char *text, size_t n, size_t width)
 {
@@ -339,7 +333,7 @@ static void send_rows(FILE *to, const pons_buf *b)
 {
     static pthread_mutex_t mtx = PTHREAD_MUTEX_INITIALIZER; // of place too
     pthread_mutex_lock(&mtx);
-    const size_t width = width_of(to);
+    const size_t width = cli_width(fileno(to));
     pons_autobuf out = PONS_BUF_INIT;
     cli_err_live(NULL, true);
     cli_style_locale();
@@ -511,7 +505,7 @@ void cli_live_line(const char *text)
     cli_autorich line = {0};
     cli_autorows row = {0};
     cli_rich_printf(&line, CLI_INK_DIM, "  %s", text);
-    cli_rows_cut(&row, &line, width_of(stdout) > 1 ? width_of(stdout) - 1 : 1, cli_style_wanted());
+    cli_rows_cut(&row, &line, cli_screen_width(), cli_style_wanted());
     cli_erase_line();
     cli_out_rows(&row, false);
     fflush(stdout);

@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -124,6 +125,12 @@ bool cli_moves(void)
     return isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
 }
 
+size_t cli_width(int fd)
+{
+    struct winsize w = {0};
+    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+}
+
 bool cli_style_wanted(void)
 {
     const char *no = getenv("NO_COLOR");
@@ -204,11 +211,17 @@ static bool is_mark(const char *marks, const char *plain, const char *s, size_t 
 #define CLOSING "，。、！？：；）」』》”’", ",.;:!?)]}"
 #define OPENING "（「『《“‘", "([{"
 
+static bool may_part(const char *text, size_t at, size_t k)
+{
+    return !is_mark(CLOSING, text + at, k) && !is_mark(OPENING, text + at - 1, 1) &&
+           (at < 3 || !is_mark(OPENING, text + at - 3, 3));
+}
+
 size_t cli_row_end(const char *text, size_t n, size_t i, size_t most, size_t *ret_next)
 {
     size_t at = i, columns = 0, end = i, next = i, before = 0, k = 1;
     size_t inner = i; // the last space within `a command`, which is better than no end at all
-    bool command = false, opened = false;
+    bool command = false;
     for (; at < n && text[at] != '\n'; at += k) {
         const size_t c = cli_columns_at(text + at, n - at, &k);
         command ^= text[at] == '`';
@@ -217,8 +230,7 @@ size_t cli_row_end(const char *text, size_t n, size_t i, size_t most, size_t *re
         } else if (text[at] == ' ') {
             end = next == at && next > i ? end : at; // the first of several
             next = at + 1;
-        } else if (at > i && (c > 1 || before > 1) && next != at && !opened &&
-                   !is_mark(CLOSING, text + at, k)) {
+        } else if (at > i && (c > 1 || before > 1) && next != at && may_part(text, at, k)) {
             end = next = at;
         }
         columns += c;
@@ -226,7 +238,6 @@ size_t cli_row_end(const char *text, size_t n, size_t i, size_t most, size_t *re
             *ret_next = end > i ? next : inner > i ? inner + 1 : at;
             return end > i ? end : inner;
         }
-        opened = is_mark(OPENING, text + at, k);
         before = c > 0 ? c : before;
     }
     *ret_next = at + 1;
