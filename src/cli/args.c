@@ -80,7 +80,8 @@ static void answer_in_their_language(const cli *c)
 {
     static const char *const said[] = {"GOAL", "TEXT",   "MESSAGE", "WORDS",
                                        "WHAT", "REASON", "slower"};
-    const char *takes = c->word ? c->word->args : c->self ? c->self->args : NULL;
+    const cli_command *of = c->word ? c->word : c->self;
+    const char *takes = of ? of->args : NULL;
     for (size_t i = 0; takes && i < sizeof said / sizeof said[0]; i++) {
         for (int k = 0; strstr(takes, said[i]) && k < c->argc; k++) {
             if (pons_language_chinese(c->argv[k])) {

@@ -118,6 +118,7 @@ function byParts(text, depth) {
 
 /** As src/base/text/message_catalogue.c does it. @param {string} text @param {number} depth @returns {{text: string, n: number}} */
 function translate(text, depth) {
+  if (text.length < 3) return NOTHING; // a separator
   const whole = plain.get(text);
   if (whole !== undefined) return { text: whole, n: text.length };
   const format = byFormat(text, depth), apart = byParts(text, depth);

@@ -23,7 +23,7 @@ export const t = Object.assign((/** @type {string} */ key) => texts[key] ?? key,
 
 /** The page's own words by a list; what it lacks stays. @param {Record<string, string>|null} list @param {any} words @returns {any} */
 export function translated(list, words) {
-  if (typeof words === 'string') return list?.['page: ' + words] ?? list?.['label: ' + words] ?? list?.[words] ?? words;
+  if (typeof words === 'string') return String(list?.['page: ' + words] ?? list?.['label: ' + words] ?? list?.[words] ?? words);
   return Array.isArray(words) ? words.map((w) => translated(list, w)) : Object.fromEntries(Object.entries(words).map(([key, w]) => [key, translated(list, w)]));
 }
 

@@ -413,7 +413,7 @@ static size_t translate(reading *r, pons_buf *out, const char *text, size_t n, i
 {
     pons_autobuf whole = PONS_BUF_INIT, formatted = PONS_BUF_INIT, apart = PONS_BUF_INIT;
     pons_buf_bytes(&whole, text, n);
-    if (n < 2 || n > MESSAGE_MAX || whole.failed || r->parts++ > PARTS_MAX) {
+    if (n < 3 || n > MESSAGE_MAX || whole.failed || r->parts++ > PARTS_MAX) {
         return 0;
     }
     const char *found = pons_get_str(r->catalogue->all, whole.data, NULL);

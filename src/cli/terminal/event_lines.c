@@ -133,27 +133,21 @@ static void clear_live(cli_display *d)
     }
 }
 
-__attribute__((format(printf, 3, 0))) static void put_line(cli_display *d, const char *label,
-                                                           const char *fmt, va_list ap)
+void cli_display_line(cli_display *d, const char *label, const char *fmt, ...)
 {
+    va_list ap;
     clear_live(d);
     cli_out("  %-7s ", label);
+    va_start(ap, fmt);
     cli_vout(fmt, ap);
+    va_end(ap);
     cli_out("\n");
     cli_flush();
     if (d->prompting) {
         cli_prompt_show(NULL);
     }
 }
-
-__attribute__((format(printf, 3, 4))) static void line(cli_display *d, const char *label,
-                                                       const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    put_line(d, label, fmt, ap);
-    va_end(ap);
-}
+#define line cli_display_line
 
 static void ask_line(void *user, const char *text)
 {
@@ -412,14 +406,6 @@ const char *cli_answer_text(const pons_value *answer, char buf[CLI_ANSWER_MAX])
              words ? "the words \"" : pons_get_str(answer, "action", ""), words ? words : "",
              words ? "\"" : "", *reason ? ", " : "", reason);
     return buf;
-}
-
-void cli_display_line(cli_display *d, const char *label, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    put_line(d, label, fmt, ap);
-    va_end(ap);
 }
 
 // ---- public functions ---------------------------------------------------------------------------

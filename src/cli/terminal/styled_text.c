@@ -230,7 +230,7 @@ size_t cli_row_end(const char *text, size_t n, size_t i, size_t most, size_t *re
         } else if (text[at] == ' ') {
             end = next == at && next > i ? end : at; // the first of several
             next = at + 1;
-        } else if (at > i && (c > 1 || before > 1) && next != at && may_part(text, at, k)) {
+        } else if (at > i && next != at && (c > 1 || before > 1) && may_part(text, at, k)) {
             end = next = at;
         }
         columns += c;
