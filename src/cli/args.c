@@ -75,31 +75,19 @@ static int take_value(const cli_option *o, const char *text, pons_error *err)
     return PONS_OK;
 }
 
-// Words that are said to somebody; a path or an id says nothing of who types it.
-static void answer_in_their_language(const cli *c)
-{
-    static const char *const said[] = {"GOAL", "TEXT",   "MESSAGE", "WORDS",
-                                       "WHAT", "REASON", "slower"};
-    const cli_command *of = c->word ? c->word : c->self;
-    const char *takes = of ? of->args : NULL;
-    for (size_t i = 0; takes && i < sizeof said / sizeof said[0]; i++) {
-        for (int k = 0; strstr(takes, said[i]) && k < c->argc; k++) {
-            if (pons_language_chinese(c->argv[k])) {
-                app_language_of(c->argv[k]);
-            }
-        }
-    }
-}
-
 int cli_parse(cli *c, const cli_option *options, pons_error *err)
 {
     int kept = 0;
     bool ended = false;
+    const cli_command *of = c->word ? c->word : c->self;
     for (int i = 0; i < c->argc; i++) {
         char *word = c->argv[i];
         const bool number = word[1] == '.' || (word[1] >= '0' && word[1] <= '9'); // -1.5 is a word
         if (ended || word[0] != '-' || word[1] == '\0' || number) {
             c->argv[kept++] = word;
+            if (of && of->says && pons_language_chinese(word)) {
+                app_language_of(word);
+            }
             continue;
         }
         if (strcmp(word, "--") == 0) {
@@ -139,7 +127,6 @@ int cli_parse(cli *c, const cli_option *options, pons_error *err)
         }
     }
     c->argc = kept;
-    answer_in_their_language(c);
     return PONS_OK;
 }
 

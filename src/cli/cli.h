@@ -65,6 +65,7 @@ typedef struct cli_command { // commands.c has the table
     const struct cli_command
         *words; // what its first argument may be, to a NULL name; NULL: anything
     bool any;   // words, or anything else
+    bool says;  // its words are said to somebody, who answers in their language: no path, no id
     bool moves; // its exit status tells what became of the robot, whatever standard output takes
 } cli_command;
 
@@ -141,7 +142,8 @@ const cli_event_row *cli_event_sentence(const cli_event_row *rows, const char *t
 void cli_out(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_vout(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
-void cli_verr(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
+void cli_vnote(const char *fmt, va_list ap)
+    __attribute__((format(printf, 1, 0))); // "pons: …" on stderr
 bool cli_line(char *buf,
               size_t cap); // what a person answers, without its end; false: no more will come
 struct pons_buf;

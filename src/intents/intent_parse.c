@@ -23,9 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What a person is told, in their language.
-#define SAID(s, en, own) ((s)->zh ? (own) : (en))
-
 #define TEXT_MAX       1024 // bytes of one utterance
 #define LOOSE_MAX      240  // bytes of a wish that is tried loosely: the search is cubic
 #define LIST_MAX       16   // names in one list
@@ -1387,7 +1384,7 @@ static int unknown_name(const session *s, const capture *c)
     const int n = quote_len(text, o.hi - o.lo);
     const char *meant[2];
     const size_t meant_n = meant_names(s, text, o.hi - o.lo, c->unknown_slot, meant);
-    const char *between = meant_n < 2 ? "" : SAID(s, " or ", "”或“");
+    const char *between = meant_n < 2 ? "" : s->zh ? "”或“" : " or ";
     const char *also = meant_n < 2 ? "" : meant[1];
     if (s->unknown) {
         *s->unknown = o.hi - o.lo;

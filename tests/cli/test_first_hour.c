@@ -86,8 +86,8 @@ static void lines_fit_a_narrow_terminal(void **state)
     terminal_type(&term, "/help\r");
     terminal_await(&term, "/quit");
     assert_true(terminal_ever(&term, "also    /help      this"));
-    assert_true(terminal_ever(&term, "/continue  goes on after a pause, or\n"
-                                     "                     after stop and reset\n"));
+    assert_true(terminal_ever(&term, "/continue  goes on after a pause,\n"
+                                     "                     or after stop and reset\n"));
     terminal_type(&term, "/nothing\r");
     terminal_await(&term, "there is no /nothing");
     terminal_type(&term, "stop\r");

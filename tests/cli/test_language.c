@@ -97,7 +97,7 @@ static void names_are_not_translated(void **state)
     bench b;
     bench_open(&b);
     setenv("LC_ALL", "zh_CN.UTF-8", 1);
-    must_say(&b, "run " FAST " --thread failed 'wait 1 second'", 0, "wait 1 second: 成功");
+    must_say(&b, "run " FAST " --thread failed 'wait 1 second'", 0, "wait 1 second：成功");
     must_say(&b, "threads", 0, "failed ");
     must_say(&b, "threads show failed", 0, "failed");
     must_say(&b, "run " FAST " --thread battery 'wait 1 second'", 0,

@@ -17,9 +17,6 @@
 
 #include <string.h>
 
-// What a person is told, in their language.
-#define TELL(en, own) (zh ? (own) : (en))
-
 enum { DID_TOLD = 3, NAMES_TOLD = 12, NEXT_TOLD = 6 };
 
 static bool is_user(const char *source)
@@ -45,15 +42,15 @@ static void names_of(pons_buf *out, const pons_value *things, bool zh)
 {
     for (size_t i = 0; i < json_array_size(things) && i < NAMES_TOLD; i++) {
         const pons_value *thing = json_array_get(things, i);
-        const char *one = first_name(thing, TELL("en", "zh")),
-                   *other = first_name(thing, TELL("zh", "en"));
-        pons_buf_printf(out, "%s%s", i == 0 ? "" : TELL(", ", "、"), one);
+        const char *one = first_name(thing, zh ? "zh" : "en"),
+                   *other = first_name(thing, zh ? "en" : "zh");
+        pons_buf_printf(out, "%s%s", i == 0 ? "" : pons_in(zh, ", "), one);
         if (strcmp(one, other) != 0) {
-            pons_buf_printf(out, TELL(" (%s)", "（%s）"), other);
+            pons_buf_printf(out, pons_in(zh, " (%s)"), other);
         }
     }
     if (json_array_size(things) > NAMES_TOLD) {
-        pons_buf_str(out, TELL(", …", "等"));
+        pons_buf_str(out, pons_in(zh, ", …"));
     }
 }
 
@@ -85,13 +82,13 @@ static void say_deeds(pons__saying *s, bool zh, pons_buf *out)
     pons_buf_str(out, pons_in(zh, "Here I can "));
     for (size_t i = 0; i < sizeof deeds / sizeof deeds[0]; i++) {
         if (met_by_some_skill(s->b, deeds[i][0])) {
-            pons_buf_printf(out, "%s%s", n++ ? TELL(", ", "、") : "", pons_in(zh, deeds[i][1]));
+            pons_buf_printf(out, "%s%s", n++ ? pons_in(zh, ", ") : "", pons_in(zh, deeds[i][1]));
         }
     }
     pons_buf_str(out, pons_in(zh, "; skills: "));
     for (size_t i = 0; i < s->b->port.skills.n; i++) {
         const char *name = ((const pons__registered *)s->b->port.skills.at[i])->name;
-        pons_buf_printf(out, "%s%s", i ? TELL(", ", "、") : "", name);
+        pons_buf_printf(out, "%s%s", i ? pons_in(zh, ", ") : "", name);
     }
 }
 
@@ -109,10 +106,10 @@ static void say_help(pons__saying *s, bool zh, pons_buf *out)
         names_of(out, objects, zh);
     }
     const pons_value *zone = json_array_get(zones, json_array_size(zones) > 1);
-    pons_buf_str(out, TELL(". Try: ", "。可以试试说："));
+    pons_buf_str(out, pons_in(zh, ". Try: "));
     if (zone) {
         pons_buf_printf(out, pons_in(zh, "\"go to the %s\", \"patrol\", "),
-                        first_name(zone, TELL("en", "zh")));
+                        first_name(zone, zh ? "zh" : "en"));
     } else {
         pons_buf_str(out, pons_in(zh, "\"wait 5 seconds\", \"what are you doing?\", "));
     }
@@ -135,14 +132,14 @@ static void say_did(const pons__tasks *t, bool zh, pons_buf *out)
             continue;
         }
         const bool well = strcmp(f->status, "succeeded") == 0;
-        pons_buf_str(out, n > 0 ? pons_in(zh, "; before that: ") : TELL("Last: ", "上一个任务："));
-        pons_buf_printf(out, TELL("\"%s\", %s", "“%s”，%s"), f->text, ended(f->status, zh));
+        pons_buf_str(out, n > 0 ? pons_in(zh, "; before that: ") : pons_in(zh, "Last: "));
+        pons_buf_printf(out, pons_in(zh, "\"%s\", %s"), f->text, ended(f->status, zh));
         if (!well && *f->reason) {
-            pons_buf_printf(out, TELL(" (%s)", "（%s）"), f->reason);
+            pons_buf_printf(out, pons_in(zh, " (%s)"), f->reason);
         }
         n++;
     }
-    pons_buf_str(out, n > 0 ? TELL(".", "。") : pons_in(zh, "I have done nothing yet."));
+    pons_buf_str(out, n > 0 ? pons_in(zh, ".") : pons_in(zh, "I have done nothing yet."));
 }
 
 static const pons__task *active_of(const pons__tasks *t)
@@ -200,8 +197,7 @@ static void say_next(const pons__tasks *t, bool zh, pons_buf *out)
         const bool now = strcmp(task->id, t->active_task_id) == 0;
         if (n++ < NEXT_TOLD) {
             pons_buf_str(out, n > 1 ? "; " : "");
-            pons_buf_printf(out, "%zu. %s%s", place, task->text,
-                            now ? TELL(" (now)", "（正在做）") : "");
+            pons_buf_printf(out, "%zu. %s%s", place, task->text, now ? pons_in(zh, " (now)") : "");
         }
     }
     if (n == 0) {
@@ -222,8 +218,8 @@ static void say_why(pons__saying *s, bool zh, pons_buf *out)
     if (active_of(t)) {
         say_doing(s, zh, out);
     } else if (last && is_user(last->source) && strcmp(last->status, "succeeded") != 0) {
-        pons_buf_printf(out, TELL("\"%s\" %s: %s.", "“%s”%s：%s。"), last->text,
-                        ended(last->status, zh), last->reason);
+        pons_buf_printf(out, pons_in(zh, "\"%s\" %s: %s."), last->text, ended(last->status, zh),
+                        last->reason);
     } else {
         pons_buf_str(out, pons_in(zh, "I have no task left, so I stand here."));
     }
@@ -282,7 +278,7 @@ bool pons__state_answered(pons__saying *s, const char *text, pons__list *goals)
             i++;
             continue;
         }
-        pons_buf_str(&out, any ? TELL(" ", "") : "");
+        pons_buf_str(&out, any && !zh ? " " : "");
         pons_buf_str(&out, one.data ? one.data : "");
         pons__record_free(&pons__goal_record, pons__list_take(goals, i));
         any = true;

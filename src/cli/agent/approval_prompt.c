@@ -53,19 +53,16 @@ static void ask_call(cli_agent_view *v, const pons_value *q)
         text = NULL;
     }
     const size_t n = text ? strlen(text) : 0, shown = shown_of(text ? text : "", n);
-    if (would && shown > 0) {
+    const bool beside = !would || shown == 0;
+    cli_agent_view_line(
+        v, "ask",
+        pons_in(v->chinese,
+                "may it call %s%s%.*s ? %s%s  y, n REASON, always, or edit {arguments}"),
+        pons_get_str(q, "tool", ""), beside ? " " : "", beside ? (int)shown : 0, text ? text : "",
+        lead, why);
+    if (!beside) {
         text[shown] = '\0';
-        cli_agent_view_line(
-            v, "ask",
-            pons_in(v->chinese, "may it call %s ? %s%s  y, n REASON, always, or edit {arguments}"),
-            pons_get_str(q, "tool", ""), lead, why);
         cli_agent_view_diff(v, text);
-    } else {
-        cli_agent_view_line(
-            v, "ask",
-            pons_in(v->chinese,
-                    "may it call %s %.*s ? %s%s  y, n REASON, always, or edit {arguments}"),
-            pons_get_str(q, "tool", ""), (int)shown, text ? text : "", lead, why);
     }
     if (shown < n) {
         cli_agent_view_line(v, "!",

@@ -105,10 +105,7 @@ void cli_agent_view_note(cli_agent_view *v, const char *fmt, ...)
         put_line(v, CLI_INK_BAD, "pons:", fmt, ap);
     } else {
         cli_agent_begin_line(v);
-        cli_flush();
-        cli_err("pons: ");
-        cli_verr(fmt, ap);
-        cli_err("\n");
+        cli_vnote(fmt, ap);
         cli_agent_end_line(v);
     }
     va_end(ap);

@@ -451,10 +451,7 @@ void cli_display_note(cli_display *d, const char *fmt, ...)
     va_list ap;
     va_start(ap, fmt);
     clear_live(d);
-    cli_flush();
-    cli_err("pons: ");
-    cli_verr(fmt, ap);
-    cli_err("\n");
+    cli_vnote(fmt, ap);
     va_end(ap);
     if (d->prompting) {
         cli_prompt_show(NULL);

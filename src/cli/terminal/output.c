@@ -361,9 +361,12 @@ void cli_vout(const char *fmt, va_list ap)
     vprint(stdout, fmt, ap);
 }
 
-void cli_verr(const char *fmt, va_list ap)
+void cli_vnote(const char *fmt, va_list ap)
 {
+    cli_flush();
+    cli_err("pons: ");
     vprint(stderr, fmt, ap);
+    cli_err("\n");
 }
 
 void cli_out(const char *fmt, ...)

@@ -193,14 +193,12 @@ static size_t prefix_columns(const cli_rich *prefix)
     return prefix && prefix->text.data ? cli_columns(prefix->text.data, prefix->text.len) : 0;
 }
 
-// One of these full marks, of three bytes each, or of those of one.
-static bool is_mark(const char *marks, const char *plain, const char *s, size_t n)
+static bool is_one_of(const char *marks, const char *s, size_t n)
 {
-    if (n == 1 && *s && strchr(plain, *s)) {
-        return true;
-    }
-    for (const char *m = marks; *m; m += 3) {
-        if (n == 3 && memcmp(s, m, 3) == 0) {
+    size_t k = 0;
+    for (; *marks; marks += k) {
+        k = pons_utf8_sequence(marks, 3);
+        if (k == n && memcmp(s, marks, n) == 0) {
             return true;
         }
     }
@@ -208,40 +206,50 @@ static bool is_mark(const char *marks, const char *plain, const char *s, size_t 
 }
 
 // No row begins with a mark that closes, none ends with one that opens.
-#define CLOSING "，。、！？：；）」』》”’", ",.;:!?)]}"
-#define OPENING "（「『《“‘", "([{"
-
 static bool may_part(const char *text, size_t at, size_t k)
 {
-    return !is_mark(CLOSING, text + at, k) && !is_mark(OPENING, text + at - 1, 1) &&
-           (at < 3 || !is_mark(OPENING, text + at - 3, 3));
+    static const char opening[] = "（「『《“‘([{";
+    return !is_one_of("，。、！？：；）」』》”’,.;:!?)]}", text + at, k) &&
+           !is_one_of(opening, text + at - 1, 1) &&
+           (at < 3 || !is_one_of(opening, text + at - 3, 3));
+}
+
+typedef struct ends { // of a row, so far
+    size_t end, next; // its last one, and where the next row would begin
+    size_t inner;     // the last space within `a command`, which is better than no end at all
+    bool command;
+} ends;
+
+static void note_end(ends *e, const char *text, size_t i, size_t at, size_t k, bool wide)
+{
+    e->command ^= text[at] == '`';
+    if (text[at] == ' ' && e->command) {
+        e->inner = at;
+    } else if (text[at] == ' ') {
+        e->end = e->next == at && at > i ? e->end : at; // the first of several
+        e->next = at + 1;
+    } else if (at > i && e->next != at && wide && may_part(text, at, k)) {
+        e->end = e->next = at;
+    }
 }
 
 size_t cli_row_end(const char *text, size_t n, size_t i, size_t most, size_t *ret_next)
 {
-    size_t at = i, columns = 0, end = i, next = i, before = 0, k = 1;
-    size_t inner = i; // the last space within `a command`, which is better than no end at all
-    bool command = false;
+    ends e = {i, i, i, false};
+    size_t at = i, columns = 0, before = 0, k = 1;
     for (; at < n && text[at] != '\n'; at += k) {
         const size_t c = cli_columns_at(text + at, n - at, &k);
-        command ^= text[at] == '`';
-        if (text[at] == ' ' && command) {
-            inner = at;
-        } else if (text[at] == ' ') {
-            end = next == at && next > i ? end : at; // the first of several
-            next = at + 1;
-        } else if (at > i && next != at && (c > 1 || before > 1) && may_part(text, at, k)) {
-            end = next = at;
-        }
+        note_end(&e, text, i, at, k, c > 1 || before > 1);
         columns += c;
         if (columns > most && text[at] != ' ' && at > i) {
-            *ret_next = end > i ? next : inner > i ? inner + 1 : at;
-            return end > i ? end : inner;
+            *ret_next = e.end > i ? e.next : e.inner > i ? e.inner + 1 : at;
+            return e.end > i ? e.end : e.inner;
         }
         before = c > 0 ? c : before;
     }
     *ret_next = at + 1;
-    return columns > most && end > i && next == at ? end : at; // blanks at the end need no room
+    return columns > most && e.end > i && e.next == at ? e.end
+                                                       : at; // blanks at the end need no room
 }
 
 void cli_rows_wrap(cli_rows *rows, const cli_rich *r, size_t width, const cli_rich *first,
