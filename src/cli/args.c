@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define VALUE_BYTES_MAX (16 << 20) // of JSON given on the command line or in a file
 
@@ -201,6 +202,15 @@ int cli_word_or_json(const char *text, const char *option, pons_value **ret, pon
     }
     *ret = json_string(text);
     return *ret ? PONS_OK : app_bad(err, "%s: it is not valid UTF-8", option);
+}
+
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" // of strftime, checked at the call
+const char *cli_moment(int64_t ms, char buf[CLI_MOMENT], const char *format)
+{
+    const time_t s = (time_t)(ms / 1000);
+    struct tm local;
+    buf[localtime_r(&s, &local) ? strftime(buf, CLI_MOMENT, format, &local) : 0] = '\0';
+    return buf;
 }
 
 size_t cli_cut(const char *text, size_t most)

@@ -76,6 +76,10 @@ typedef struct cli_describer { // --help hands the options over instead of showi
 
 // terminal/usage.c: what --help shows; CLI_HELPED.
 int cli_usage(const cli *c, const cli_option *options);
+// args.c. A moment of the real clock, in local time, as strftime writes it; returns buf.
+#define CLI_MOMENT 64
+const char *cli_moment(int64_t ms, char buf[CLI_MOMENT], const char *format)
+    __attribute__((format(strftime, 3, 0)));
 // args.c. Positional words are left in c->argv[0…c->argc). CLI_HELPED after --help.
 int cli_parse(cli *c, const cli_option *options, pons_error *err);
 // commands.c. Which of the words of its command is the first argument; without one the first.

@@ -103,8 +103,9 @@ static int by_letters(const void *a, const void *b)
     if (x->letters != y->letters) {
         return x->letters < y->letters ? 1 : -1;
     }
-    const size_t m = strlen(x->text), n = strlen(y->text); // with its marks it is the closer one
-    return m == n ? strcmp(x->text, y->text) : m < n ? 1 : -1;
+    const int longer =
+        (int)strlen(y->text) - (int)strlen(x->text); // with its marks it is the closer one
+    return longer ? longer : strcmp(x->text, y->text);
 }
 
 static bool has_placeholder(const char *text)

@@ -27,15 +27,6 @@ typedef struct threads_options {
 
 // ---- list ---------------------------------------------------------------------------------------
 
-static void print_time(int64_t ms)
-{
-    char when[32] = "";
-    const time_t seconds = ms / 1000;
-    struct tm tm;
-    strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", localtime_r(&seconds, &tm));
-    cli_out("%s", when);
-}
-
 static int print_thread(void *user, const pons_thread_info *info)
 {
     const cli *c = user;
@@ -48,8 +39,8 @@ static int print_thread(void *user, const pons_thread_info *info)
         cli_print_json(row);
         return 0;
     }
-    cli_out("%-*s ", 20, info->thread);
-    print_time(info->updated_ms);
+    char when[CLI_MOMENT];
+    cli_out("%-*s %s", 20, info->thread, cli_moment(info->updated_ms, when, "%F %T"));
     cli_out("  %6lld checkpoints %6lld events %8.1f kB  ", (long long)info->checkpoints,
             (long long)info->events, (double)info->bytes / 1e3);
     if (info->holder_pid) {
@@ -136,9 +127,10 @@ static int show_thread(cli *c, pons_store store, const threads_options *o, pons_
 
 static void print_checkpoint(const char *ns, const pons_value *row)
 {
-    cli_out("%-*s %5lld  %-26s ", 7, ns, (long long)pons_get_int(row, "step", 0),
-            pons_get_str(row, "checkpoint_id", ""));
-    print_time(pons_get_int(row, "ts_ms", 0));
+    char when[CLI_MOMENT];
+    cli_out("%-*s %5lld  %-26s %s", 7, ns, (long long)pons_get_int(row, "step", 0),
+            pons_get_str(row, "checkpoint_id", ""),
+            cli_moment(pons_get_int(row, "ts_ms", 0), when, "%F %T"));
     cli_out("  %-7s →", pons_get_str(row, "source", ""));
     const pons_value *next = pons_get(row, "next");
     pons_each(name, next) {

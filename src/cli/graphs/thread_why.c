@@ -207,20 +207,15 @@ typedef struct pass {
     size_t n, skip;
     int64_t fork_seq,
         fork_ms; // what is older than that event and younger than that time is another thread's
-    char fork_at[32]; // the checkpoint
-    char day[16];     // that was shown last
+    char fork_at[32];     // the checkpoint
+    char day[CLI_MOMENT]; // that was shown last
 } pass;
 
 static void show_sentence(pass *left, int64_t ts_ms, const char *text)
 {
-    char day[16] = "", when[16] = "";
-    struct tm local;
-    const time_t s = (time_t)(ts_ms / 1000);
-    if (localtime_r(&s, &local)) {
-        strftime(day, sizeof day, "%Y-%m-%d", &local);
-        strftime(when, sizeof when, "%H:%M:%S", &local);
-    }
-    if (strcmp(day, left->day) != 0) {
+    char day[CLI_MOMENT], when[CLI_MOMENT];
+    cli_moment(ts_ms, when, "%T");
+    if (strcmp(cli_moment(ts_ms, day, "%F"), left->day) != 0) {
         snprintf(left->day, sizeof left->day, "%s", day);
         cli_out("%s\n", day);
     }

@@ -7,7 +7,6 @@
 // cannot be seen, and the first one says that a second one leaves.
 #include "cli/run/brain_session.h"
 
-#include "app/workspace/shown_language.h"
 #include "cli/terminal/prompt_completion.h"
 #include "cli/terminal/status_area.h"
 #include "pons/language.h"
@@ -102,10 +101,11 @@ static void show_robot(const terminal *t)
         return;
     }
     const bool there = pons_brain_body(t->lines.brain, &hello, &telemetry) >= 0;
-    char *translated =
-        there ? app_translated(app_robot_line(hello, line, sizeof line), false) : NULL;
-    cli_screen_status(translated ? translated : there ? line : NULL);
-    free(translated);
+    pons_autobuf text = PONS_BUF_INIT;
+    if (there) {
+        cli_text(&text, "%-s", app_robot_line(hello, line, sizeof line));
+    }
+    cli_screen_status(text.data);
 }
 
 // ---- what is typed ------------------------------------------------------------------------------

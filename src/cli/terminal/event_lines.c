@@ -202,10 +202,11 @@ static void text_effect(cli_display *d, const pons_value *p)
     }
     char *args = NULL;
     if (pons_value_line(pons_get(p, "args"), &args) < 0) {
-        args = NULL;
+        args = strdup("");
     }
-    line(d, "act", pons_get(p, "reason") ? "%s %s %-s: %-s" : "%s %s %-s%-s",
-         pons_get_str(p, "skill", ""), args ? args : "", state, pons_get_str(p, "reason", ""));
+    const char *reason = pons_get_str(p, "reason", "");
+    line(d, "act", *reason ? "%s %s %-s: %-s" : "%s %s %-s%-s", pons_get_str(p, "skill", ""), args,
+         state, reason);
     free(args);
 }
 
@@ -281,14 +282,15 @@ static void text_goal(cli_display *d, const pons_value *to)
 {
     const pons_value *pose = pons_get(to, "pose");
     const char *zone = pons_get_str(to, "zone", ""), *skill = pons_get_str(to, "skill", "");
-    char *args = NULL;
+    char *args = NULL, at[48] = "";
+    if (pose && !*zone) {
+        snprintf(at, sizeof at, "%.2f %.2f", pons_get_num(pose, "x", 0.0),
+                 pons_get_num(pose, "y", 0.0));
+    }
     if (*skill && pons_value_line(pons_get(to, "args"), &args) >= 0) {
         line(d, "goal", "is now %s %s", skill, args);
-    } else if (*zone || !pose) {
-        line(d, "goal", "is now %s %s", pons_get_str(to, "intent", ""), zone);
     } else {
-        line(d, "goal", "is now %s %.2f %.2f", pons_get_str(to, "intent", ""),
-             pons_get_num(pose, "x", 0.0), pons_get_num(pose, "y", 0.0));
+        line(d, "goal", "is now %s %s%s", pons_get_str(to, "intent", ""), zone, at);
     }
     free(args);
 }
@@ -460,17 +462,16 @@ void cli_display_note(cli_display *d, const char *fmt, ...)
 
 void cli_display_status(cli_display *d, char *buf, size_t cap)
 {
-    pons_autobuf text = PONS_BUF_INIT, go = PONS_BUF_INIT;
+    pons_autobuf text = PONS_BUF_INIT;
     char battery[16] = "–";
-    const double speed = fabs(d->speed) < 0.005 ? 0.0 : d->speed; // no "-0.00"
     if (d->battery >= 0.0) {
         snprintf(battery, sizeof battery, "%.0f%%", d->battery);
     }
+    cli_text(&text, "%s  battery %s  %s", d->mode, battery, d->zone[0] ? d->zone : "–");
     if (d->distance >= 0.0) {
-        cli_text(&go, "  %.1f m to go", d->distance);
+        cli_text(&text, "  %.1f m to go", d->distance);
     }
-    cli_text(&text, "%s  battery %s  %s%s  %.2f m/s", d->mode, battery, d->zone[0] ? d->zone : "–",
-             go.len ? go.data : "", speed);
+    cli_text(&text, "  %.2f m/s", fabs(d->speed) < 0.005 ? 0.0 : d->speed); // no "-0.00"
     if (cli_columns(text.data, text.len) + 2 + strlen(d->decision) <= cli_screen_width()) {
         cli_text(&text, "  %s", d->decision);
     }

@@ -21,6 +21,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define SPEC_MAX   32
@@ -245,6 +246,13 @@ static struct
     bool below;                    // it is not the line's first row
 } place;
 
+size_t cli_width(bool of_errors)
+{
+    const int fd = of_errors ? STDERR_FILENO : STDOUT_FILENO;
+    struct winsize w = {0};
+    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+}
+
 // Rows below begin behind the labels in the first half of a line ("  task    go to …"), else below its first letter.
 static void note_labels(const char *text, size_t n, size_t width)
 {
@@ -333,7 +341,7 @@ static void send_rows(FILE *to, const pons_buf *b)
 {
     static pthread_mutex_t mtx = PTHREAD_MUTEX_INITIALIZER; // of place too
     pthread_mutex_lock(&mtx);
-    const size_t width = cli_width(fileno(to));
+    const size_t width = cli_width(to == stderr);
     pons_autobuf out = PONS_BUF_INIT;
     cli_err_live(NULL, true);
     cli_style_locale();

@@ -14,7 +14,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -123,12 +122,6 @@ bool cli_moves(void)
 {
     const char *term = getenv("TERM");
     return isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
-}
-
-size_t cli_width(int fd)
-{
-    struct winsize w = {0};
-    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
 }
 
 bool cli_style_wanted(void)
@@ -242,8 +235,9 @@ size_t cli_row_end(const char *text, size_t n, size_t i, size_t most, size_t *re
         note_end(&e, text, i, at, k, c > 1 || before > 1);
         columns += c;
         if (columns > most && text[at] != ' ' && at > i) {
-            *ret_next = e.end > i ? e.next : e.inner > i ? e.inner + 1 : at;
-            return e.end > i ? e.end : e.inner;
+            e = e.end > i ? e : (ends){e.inner, e.inner > i ? e.inner + 1 : at};
+            *ret_next = e.next;
+            return e.end;
         }
         before = c > 0 ? c : before;
     }

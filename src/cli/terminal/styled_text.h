@@ -73,7 +73,8 @@ size_t cli_row_end(const char *text, size_t n, size_t i, size_t most, size_t *re
 // Columns of a text as it is shown; of the character at s, whose bytes *ret_n are.
 size_t cli_columns(const char *text, size_t n);
 size_t cli_columns_at(const char *s, size_t n, size_t *ret_n);
-size_t cli_width(int fd); // of the terminal that this is, in columns; 0: none
+// Columns of the terminal that standard output, or standard error, is; 0: it is none.
+size_t cli_width(bool of_errors);
 // Whether colours are wanted on standard output: a terminal that is not dumb, and no NO_COLOR.
 bool cli_style_wanted(void);
 // Standard output is a terminal that can redraw a line: not TERM=dumb, which a screen reader in line mode has.

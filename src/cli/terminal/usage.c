@@ -12,7 +12,7 @@ enum { PLAIN = 0, WIDTH = 80, NARROWEST = 20, WORD_COLUMNS = 34, OPTION_COLUMNS 
 
 static int width(void)
 {
-    const int columns = (int)cli_width(STDOUT_FILENO);
+    const int columns = (int)cli_width(false);
     return columns >= NARROWEST && columns < WIDTH ? columns : WIDTH;
 }
 
