@@ -118,7 +118,7 @@ static void by_what_is_typed(void **state)
     must_say(&b, "seen 杯子", 1, "没有见过");
     must_say(&b, "去厨房", 2, "没有命令“去厨房”");
     // A path, an id and an option's value say nothing of who types.
-    must_say(&b, "map import 地图.yaml", 2, "cannot read the file");
+    must_say(&b, "map import 地图.yaml", 2, "a world's name has letters");
     must_say(&b, "run --thread 线程 " FAST " 'go to the kitchn'", 2, "did you mean kitchen?");
     must_say(&b, "places forget 充电角", 2, "there is no");
     setenv("PONS_LANGUAGE", "en", 1);
