@@ -176,10 +176,10 @@ function words() {
   document.documentElement.lang = language;
   for (const e of all('[data-t]')) e.textContent = t(e.dataset.t);
   for (const e of all('[data-t-label]')) e.setAttribute('aria-label', t(e.dataset.tLabel));
-  $('lang').textContent = t('language');
+  $('lang').textContent = language === 'zh' ? 'English' : '中文';
   $('lang').lang = language === 'zh' ? 'en' : 'zh';
   anew();
-  $('legend').replaceChildren(...t('legend').split('|').map((word, i) => el('span', { class: ['l-path', 'l-trail', 'l-scan', 'l-dock', 'l-object', 'l-place'][i] }, word)));
+  $('legend').replaceChildren(...t('legend').map((word, i) => el('span', { class: ['l-path', 'l-trail', 'l-scan', 'l-dock', 'l-object', 'l-place'][i] }, word)));
   pad.words();
   tabs.words();
   $('events').dataset.none = t('log_none');

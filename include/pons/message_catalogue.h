@@ -6,7 +6,9 @@
 // width, precision or length the source has. A translation takes them in their order, or by number: %2$s.
 //
 // A message that has been made is found again by the format that made it: its literal parts are looked for, and
-// what stands between them is translated in turn. tools/check-messages fails on a message of the program without a translation in ui/messages.zh.json.
+// what stands between them is translated in turn. tools/check-messages fails on a message of the program without a
+// translation in ui/messages.zh.json. One that pons says in Chinese itself (pons_in, pons/language.h) has the source's
+// own width and precision there.
 #pragma once
 
 #include "pons/error.h"
@@ -20,6 +22,8 @@ typedef struct pons_catalogue pons_catalogue;
 
 // From a file of a JSON object of strings. PONS_ENOTFOUND, PONS_EIO; PONS_EINVAL names the place.
 int pons_catalogue_load(const char *path, pons_catalogue **ret, pons_error *err);
+// The Chinese one that this copy of pons has, loaded once for the process; NULL: none that can be read.
+const pons_catalogue *pons_catalogue_chinese(void);
 void pons_catalogue_free(pons_catalogue *c); // NULL-safe
 
 // The translation of a format as printf takes it, with its placeholders; NULL: there is none. Borrowed from c.

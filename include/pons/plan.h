@@ -75,9 +75,6 @@ typedef enum pons_tool_call_type {
 const char *pons_risk_level_word(int level);
 const char *pons_step_status_word(int status);
 const char *pons_plan_status_word(int status);
-// The same for people, in Chinese where that is the plan's language.
-const char *pons_step_status_said(int status, bool chinese);
-const char *pons_plan_status_said(int status, bool chinese);
 const char *pons_tool_call_word(int type);
 int pons_risk_level_find(const char *word);
 int pons_step_status_find(const char *word);

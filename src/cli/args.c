@@ -1,8 +1,10 @@
 // args.c - options of a command, numbers, and the one line that says what was wrong.
+#include "app/workspace/shown_language.h"
 #include "base/text/utf8.h"
 #include "cli/cli.h"
 #include "pons/buf.h"
 #include "pons/file.h"
+#include "pons/language.h"
 #include "pons/printable.h"
 #include "pons/spelling.h"
 
@@ -11,6 +13,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define VALUE_BYTES_MAX (16 << 20) // of JSON given on the command line or in a file
 
@@ -77,11 +80,15 @@ int cli_parse(cli *c, const cli_option *options, pons_error *err)
 {
     int kept = 0;
     bool ended = false;
+    const cli_command *of = c->word ? c->word : c->self;
     for (int i = 0; i < c->argc; i++) {
         char *word = c->argv[i];
         const bool number = word[1] == '.' || (word[1] >= '0' && word[1] <= '9'); // -1.5 is a word
         if (ended || word[0] != '-' || word[1] == '\0' || number) {
             c->argv[kept++] = word;
+            if (of && of->says && pons_language_chinese(word)) {
+                app_language_of(word);
+            }
             continue;
         }
         if (strcmp(word, "--") == 0) {
@@ -195,6 +202,15 @@ int cli_word_or_json(const char *text, const char *option, pons_value **ret, pon
     }
     *ret = json_string(text);
     return *ret ? PONS_OK : app_bad(err, "%s: it is not valid UTF-8", option);
+}
+
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" // of strftime, checked at the call
+const char *cli_moment(int64_t ms, char buf[CLI_MOMENT], const char *format)
+{
+    const time_t s = (time_t)(ms / 1000);
+    struct tm local;
+    buf[localtime_r(&s, &local) ? strftime(buf, CLI_MOMENT, format, &local) : 0] = '\0';
+    return buf;
 }
 
 size_t cli_cut(const char *text, size_t most)

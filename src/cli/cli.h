@@ -47,8 +47,7 @@ typedef struct cli_option {
 #define CLI_NUMBER(number, low, high) NULL, (number), (low), (high)
 
 #define CLI_ROBOT_OPTIONS(c)                                                                       \
-    {"--world", "NAME",                                                                            \
-     "a world of worlds/, or a path; default: config.json's, else " APP_WORLD_USUAL,               \
+    {"--world", "NAME", "a world of worlds/, or a path; default: config.json's, else house",       \
      &(c)->app.world},                                                                             \
     {                                                                                              \
         "--driver", "NAME",                                                                        \
@@ -66,6 +65,7 @@ typedef struct cli_command { // commands.c has the table
     const struct cli_command
         *words; // what its first argument may be, to a NULL name; NULL: anything
     bool any;   // words, or anything else
+    bool says;  // its words are said to somebody, who answers in their language: no path, no id
     bool moves; // its exit status tells what became of the robot, whatever standard output takes
 } cli_command;
 
@@ -76,8 +76,14 @@ typedef struct cli_describer { // --help hands the options over instead of showi
 
 // terminal/usage.c: what --help shows; CLI_HELPED.
 int cli_usage(const cli *c, const cli_option *options);
+// args.c. A moment of the real clock, in local time, as strftime writes it; returns buf.
+#define CLI_MOMENT 64
+const char *cli_moment(int64_t ms, char buf[CLI_MOMENT], const char *format)
+    __attribute__((format(strftime, 3, 0)));
 // args.c. Positional words are left in c->argv[0…c->argc). CLI_HELPED after --help.
 int cli_parse(cli *c, const cli_option *options, pons_error *err);
+// commands.c. Which of the words of its command is the first argument; without one the first.
+int cli_which_word(const cli *c, pons_error *err);
 int cli_number(const char *text, const char *option, double low, double high, double *ret,
                pons_error *err);
 // The command's words from this one on, with a blank between two; ret->data is a text, also of none.
@@ -140,9 +146,13 @@ const cli_event_row *cli_event_sentence(const cli_event_row *rows, const char *t
 void cli_out(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_vout(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
-void cli_verr(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
+void cli_vnote(const char *fmt, va_list ap)
+    __attribute__((format(printf, 1, 0))); // "pons: …" on stderr
+bool cli_line(char *buf,
+              size_t cap); // what a person answers, without its end; false: no more will come
 struct pons_buf;
 void cli_buf(struct pons_buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+void cli_text(struct pons_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cli_out_text(const char *text, size_t n); // of several lines; up to n bytes
 void cli_print_json(const pons_value *v);      // one line on stdout, safe on a terminal
 void cli_out_json(const char *text, size_t n); // the same of a text that is JSON

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 
 #include "app/operator/operator.h"
+#include "app/workspace/shown_language.h"
 #include "pons/rule_policy.h"
 #include "pons/spelling.h"
 
@@ -117,7 +118,7 @@ static const cli_command scenario_words[] = {
 
 static const cli_command schedule_words[] = {
     {"add", "\"every day at 9 GOAL\" | --cron FIELDS GOAL", "have a goal done at a time",
-     cmd_schedule_add},
+     cmd_schedule_add, .says = true},
     {"list", "", "what is to be done when", cmd_schedule_list},
     {"remove", "ID…", "forget it", cmd_schedule_remove},
     {"pause", "ID…", "not for now", cmd_schedule_pause},
@@ -180,7 +181,8 @@ static const cli_command commands[] = {
     {"onboard", "[DIR] [--dialect seed|paos1|paos2]",
      "make a workspace's protocol files: ENVIRONMENT.md, ACTION.md and their like", cmd_onboard},
     {"run", "[GOAL…|--plan FILE] [--serve [ADDR:PORT]]",
-     "start or join a body and pursue the goals; without GOAL: a prompt", cmd_run, .moves = true},
+     "start or join a body and pursue the goals; without GOAL: a prompt", cmd_run, .says = true,
+     .moves = true},
     {"do", "SKILL [NAME=VALUE…|JSON]",
      "one skill by its name, said to the brain that runs or as a run of its own", cmd_do,
      .moves = true},
@@ -190,12 +192,13 @@ static const cli_command commands[] = {
     {"threads", NULL, "list threads, look into one, replay its events, fork it, make it smaller",
      cmd_threads, threads_words},
     {"status", "[THREAD]", "mode, battery, pose, tasks, skills, decision", cmd_status},
-    {"say", "TEXT [--thread ID]", "say something to a running brain", cmd_say, .moves = true},
-    {"stop", "[REASON]", "latch a protective stop", cmd_stop, .moves = true},
+    {"say", "TEXT [--thread ID]", "say something to a running brain", cmd_say, .says = true,
+     .moves = true},
+    {"stop", "[REASON]", "latch a protective stop", cmd_stop, .says = true, .moves = true},
     {"reset", "", "lift the latch", cmd_reset, .moves = true},
     {"pace", "[slower|faster|normal speed|half speed|30%|0.2 m/s]",
      "how fast the robot may be from now on; without a word: how fast that is", cmd_pace,
-     .moves = true},
+     .says = true, .moves = true},
     {"pause", "[--thread ID]", "pause the task; it keeps its place", cmd_pause, .moves = true},
     {"continue", "[--thread ID]", "go on after a pause, or after stop and reset", cmd_continue,
      .moves = true},
@@ -204,11 +207,11 @@ static const cli_command commands[] = {
      "give one task another priority; without PRIORITY: before all that wait", cmd_raise,
      .moves = true},
     {"approve", "[THREAD] [approve | always [tool] | answer WORDS | edit [N] JSON | reject REASON]",
-     "show or answer what a run waits for", cmd_approve, .moves = true},
+     "show or answer what a run waits for", cmd_approve, .says = true, .moves = true},
     {"places", NULL, "places that were named: say \"remember this place as …\" where it stands",
      cmd_places, places_words},
     {"seen", "[WHAT…] [--near ZONE] [--since TIME]",
-     "what the robot has seen, and where; 1: nothing of the kind", cmd_seen},
+     "what the robot has seen, and where; 1: nothing of the kind", cmd_seen, .says = true},
     {"sight", "", "remember what the robot sees; a run starts it", cmd_sight},
     {"schedule", NULL, "goals at a time or by a cron; a running brain has them done",
      cmd_schedule_list, schedule_words},
@@ -227,7 +230,7 @@ static const cli_command commands[] = {
      graph_words},
     {"agent", "[MESSAGE…] [--session ID | --continue] [--folder DIR] [--model NAME]",
      "talk with the planning agent; without MESSAGE: a chat", cmd_agent, agent_words, true,
-     .moves = true},
+     .says = true, .moves = true},
     {"bt", NULL, "check, draw and try behaviour trees; watch the robot's", cmd_bt, bt_words},
     {"companion", NULL, "a digital partner that lives by its world view", cmd_companion,
      companion_words, .moves = true},
@@ -308,6 +311,7 @@ static int said_to_the_robot(const cli *c, pons_error *err)
         return PONS_OK;
     }
     const char *text = words.data;
+    app_language_of(text);
     const int rc = p.ops->parse(p.self, text, empty, &parsed, &why);
     const bool paced =
         rc < 0 && p.ops->pace(p.self, text, &pace, &(pons_error)PONS_ERROR_INIT) >= 0;
@@ -366,6 +370,14 @@ static int unknown(const cli *c, const cli_command *list, const char *of, const 
     }
     return of ? app_bad(err, "%s: there is no '%s'; it takes %s", of, word, all)
               : app_bad(err, "there is no %s'%s'; `pons help` lists them", kind, word);
+}
+
+int cli_which_word(const cli *c, pons_error *err)
+{
+    const cli_command *list = c->self->words;
+    const char *first = c->argc > 0 ? c->argv[0] : list->name;
+    const cli_command *word = cli_command_find(list, first);
+    return word ? (int)(word - list) : unknown(c, list, c->self->name, first, err);
 }
 
 int cli_dispatch(cli *c, pons_error *err)

@@ -99,7 +99,7 @@ int cli_main(int argc, char **argv)
     cli c = {0};
     pons_error err = PONS_ERROR_INIT, no = PONS_ERROR_INIT;
     const char *workspace = NULL;
-    app_language_start(argv);
+    app_language_start();
     const int globals = take_globals(&c, argc, argv, &workspace, &no);
     int rc = app_setup(workspace, tell, &c.app, &err);
     if (globals < 0) {

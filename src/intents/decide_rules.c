@@ -356,7 +356,7 @@ static pons_value *replan(const view *v, const step *st, bool look_first, double
 }
 
 // Why a person is asked, in Chinese.
-static void why_zh(const view *v, char *buf, size_t cap)
+static const char *why_zh(const view *v, char *buf, size_t cap)
 {
     const char *status = pons_get_str(v->last, "status", ""),
                *msg = pons_get_str(v->last, "error_msg", ""),
@@ -371,6 +371,7 @@ static void why_zh(const view *v, char *buf, size_t cap)
         const int n = snprintf(buf, cap, "%.64s %s", skill, failed ? "失败" : "没有被允许");
         snprintf(buf + n, cap - (size_t)n, "%s%.160s%s", *msg ? "（" : "", msg, *msg ? "）" : "");
     }
+    return buf;
 }
 
 // Asks, until a person has said yes or no, which decides what follows.
@@ -382,13 +383,10 @@ static pons_value *ask(const view *v, const step *st, const char *why)
         const bool reported = strcmp(pons_get_str(v->last, "status", ""), "refused") == 0;
         return decision("ABORT", NULL, "%s%s.", why, reported ? "" : ", and a person said no");
     }
-    if (said != CONTROL_YES && v->zh) {
-        char zh[320];
-        why_zh(v, zh, sizeof zh);
-        return decision("ASK_HUMAN", NULL, "%s；要我再试一次吗？", zh);
-    }
+    char zh[320];
     if (said != CONTROL_YES) {
-        return decision("ASK_HUMAN", NULL, "%s; shall I try again?", why);
+        return decision("ASK_HUMAN", NULL, pons_in(v->zh, "%s; shall I try again?"),
+                        v->zh ? why_zh(v, zh, sizeof zh) : why);
     }
     return decision("RETRY", dispatch_step(v, st), "A person said \"%.60s\": trying to %s again.",
                     answer, st->what);
@@ -595,10 +593,8 @@ static pons_value *not_found(const view *v)
         pons_buf_str(&where, id ? id : "?");
     }
     const char *places = where.len > 0 ? where.data : "-";
-    if (v->zh) {
-        return decision("ABORT", NULL, "没有找到 %.60s；看过的地方：%.240s", what, places);
-    }
-    return decision("ABORT", NULL, "did not find %.60s; looked in: %.240s", what, places);
+    return decision("ABORT", NULL, pons_in(v->zh, "did not find %.60s; looked in: %.240s"), what,
+                    places);
 }
 
 static pons_value *decide_step(const view *v, step *st)
@@ -653,8 +649,8 @@ int pons__policy_decide(void *self, const pons_value *observation, pons_value **
         bool gave_up =
             pons__policy_control(v.rules, pons_get_str(v.human, "answer", "")) == CONTROL_NO;
         d = gave_up ? decision("ABORT", NULL, "The stop is latched (%s) and a person gave up.", why)
-            : v.zh ? decision("ASK_HUMAN", NULL, "停止已锁存（%s）；复位后才能继续。", why)
-                   : decision("ASK_HUMAN", NULL, "stop is latched (%s); reset to go on", why);
+                    : decision("ASK_HUMAN", NULL,
+                               pons_in(v.zh, "stop is latched (%s); reset to go on"), why);
     } else {
         step st = {0};
         goal_step(&v, &st);

@@ -23,9 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What a person is told, in their language.
-#define SAID(s, en, own) ((s)->zh ? (own) : (en))
-
 #define TEXT_MAX       1024 // bytes of one utterance
 #define LOOSE_MAX      240  // bytes of a wish that is tried loosely: the search is cubic
 #define LIST_MAX       16   // names in one list
@@ -1055,9 +1052,8 @@ static void next_cut(const session *s, size_t pos, size_t *ret_end, size_t *ret_
 static int ambiguous(const session *s, const name *n)
 {
     return pons_error_set(s->err, PONS_EINVAL, "rules",
-                          SAID(s, "\"%s\" may be %s or %s; use the name of one",
-                               "“%s”可能是 %s，也可能是 %s：请说其中一个的名字"),
-                          n->s, n->id, n->other_id);
+                          pons_in(s->zh, "\"%s\" may be %s or %s; use the name of one"), n->s,
+                          n->id, n->other_id);
 }
 
 // Appends one goal; takes its slots, an object (NULL: no memory).
@@ -1065,10 +1061,9 @@ static int goal_add(session *s, pons__intent intent, pons_value *slots, span wis
 {
     if (json_array_size(s->goals) >= s->r->goals_max) {
         json_decref(slots);
-        return pons_error_set(
-            s->err, PONS_EINVAL, "rules",
-            SAID(s, "more than %zu goals in one sentence", "一句话里的目标超过了 %zu 个"),
-            s->r->goals_max);
+        return pons_error_set(s->err, PONS_EINVAL, "rules",
+                              pons_in(s->zh, "more than %zu goals in one sentence"),
+                              s->r->goals_max);
     }
     pons_value *goal = pons_object("intent", json_string(pons__intent_word(intent)), NULL);
     if (!goal || json_object_update_new(goal, slots) != 0 ||
@@ -1111,7 +1106,7 @@ static int patrol_add(session *s, const capture *c, span wish)
     if (json_array_size(zones) == 0) {
         json_decref(zones);
         return pons_error_set(s->err, PONS_EINVAL, "rules",
-                              SAID(s, "no zones are known to patrol", "没有可以巡逻的地方"));
+                              pons_in(s->zh, "no zones are known to patrol"));
     }
     return goal_add(s, INTENT_PATROL, pons_object("zones", zones, NULL), wish);
 }
@@ -1155,8 +1150,7 @@ static int wait_add(session *s, const capture *c, span wish)
                                            : 1;
     if (!(seconds > 0) || seconds > s->r->wait_max_s) {
         return pons_error_set(s->err, PONS_EINVAL, "rules",
-                              SAID(s, "cannot wait %g s; more than 0 and at most %g s",
-                                   "等不了 %g 秒：要大于 0 秒，最多 %g 秒"),
+                              pons_in(s->zh, "cannot wait %g s; more than 0 and at most %g s"),
                               seconds, s->r->wait_max_s);
     }
     const int rc = c->zones_n > 0 ? go_add(s, c, wish) : PONS_OK; // where it waits
@@ -1219,20 +1213,17 @@ static int not_understood(const session *s, span w)
     const int n = quote_len(text, o.hi - o.lo);
     if (pons__pace_stated(s->r, &s->f)) {
         return pons_error_set(s->err, PONS_EINVAL, "rules",
-                              SAID(s,
-                                   "that is how fast it goes: say \"faster\" (快一点) or "
-                                   "\"slower\" (慢一点)",
-                                   "这是在说速度：请说“快一点”或“慢一点”"));
+                              pons_in(s->zh, "that is how fast it goes: say \"faster\" (快一点) or "
+                                             "\"slower\" (慢一点)"));
     }
     if (has_approximate(s, w)) {
         return pons_error_set(s->err, PONS_EINVAL, "rules", "没听懂“%.*s”：请说一个确切的数", n,
                               text);
     }
     return pons_error_set(s->err, PONS_EINVAL, "rules",
-                          SAID(s,
-                               "did not understand \"%.*s\": say it in other words, or say "
-                               "\"help\" for what can be said",
-                               "没听懂“%.*s”：请换个说法，或者说“帮助”，看看我会什么"),
+                          pons_in(s->zh,
+                                  "did not understand \"%.*s\": say it in other words, or say "
+                                  "\"help\" for what can be said"),
                           n, text);
 }
 
@@ -1393,7 +1384,7 @@ static int unknown_name(const session *s, const capture *c)
     const int n = quote_len(text, o.hi - o.lo);
     const char *meant[2];
     const size_t meant_n = meant_names(s, text, o.hi - o.lo, c->unknown_slot, meant);
-    const char *between = meant_n < 2 ? "" : SAID(s, " or ", "”或“");
+    const char *between = meant_n < 2 ? "" : s->zh ? "”或“" : " or ";
     const char *also = meant_n < 2 ? "" : meant[1];
     if (s->unknown) {
         *s->unknown = o.hi - o.lo;
@@ -1617,12 +1608,10 @@ static int parse_strictly(session *s, span w, size_t depth)
 
 static int a_question(const session *s)
 {
-    return pons_error_set(
-        s->err, PONS_EINVAL, "rules",
-        SAID(s,
-             "that is a question, so nothing is done: to have it done, say "
-             "it without asking, or with \"please\"",
-             "这是在问，不是在吩咐，所以什么也没做：要做就直接说，不带“吗”“了吧”和问号"));
+    return pons_error_set(s->err, PONS_EINVAL, "rules",
+                          pons_in(s->zh,
+                                  "that is a question, so nothing is done: to have it done, say "
+                                  "it without asking, or with \"please\""));
 }
 
 // Whether the words of a negation cancel, as they do without a task beside them.
@@ -1989,8 +1978,7 @@ static int parse_sentence(session *s)
         return goal_add(s, INTENT_HELP, json_object(), (span){0, s->f.n});
     }
     if (empty) {
-        return pons_error_set(s->err, PONS_EINVAL, "rules",
-                              SAID(s, "the goal is empty", "目标是空的"));
+        return pons_error_set(s->err, PONS_EINVAL, "rules", pons_in(s->zh, "the goal is empty"));
     }
     if (outright(s)) {
         s->control = CONTROL_YES;
@@ -2012,8 +2000,7 @@ static int parse_sentence(session *s)
         return a_question(s);
     }
     if (s->stays && json_array_size(s->goals) == 0 && s->control == CONTROL_NONE) {
-        return pons_error_set(s->err, PONS_EINVAL, "rules",
-                              SAID(s, "nothing is cancelled", "什么也没取消"));
+        return pons_error_set(s->err, PONS_EINVAL, "rules", pons_in(s->zh, "nothing is cancelled"));
     }
     return json_array_size(s->goals) || s->control != CONTROL_NONE
                ? PONS_OK

@@ -32,9 +32,9 @@ typedef struct run {
 } run;
 
 // What a person reads of it, in the language of the plan's goal.
-static const char *in_words(const run *r, const char *zh, const char *en)
+static const char *in_words(const run *r, const char *message)
 {
-    return pons_language_chinese(r->plan->goal) ? zh : en;
+    return pons_in(pons_language_chinese(r->plan->goal), message);
 }
 
 // ---- statuses -----------------------------------------------------------------------------------
@@ -195,9 +195,8 @@ static int ask(run *r, pons_plan_step *step)
         return rc;
     }
     if (!yes) {
-        rc = settle(r, step, PONS_STEP_SKIPPED, in_words(r, "没有得到确认", "not confirmed"),
-                    PONS_ABSENT);
-        rc = rc < 0 ? rc : skip_rest(r, in_words(r, "计划已取消", "the plan was cancelled"));
+        rc = settle(r, step, PONS_STEP_SKIPPED, in_words(r, "not confirmed"), PONS_ABSENT);
+        rc = rc < 0 ? rc : skip_rest(r, in_words(r, "the plan was cancelled"));
         return rc < 0 ? rc : move_plan(r, PONS_PLAN_CANCELLED);
     }
     r->cursor->confirmed = true;
@@ -322,7 +321,7 @@ static int begin(run *r)
             return rc;
         }
         if (!yes) {
-            rc = skip_rest(r, in_words(r, "计划没有得到确认", "the plan was not confirmed"));
+            rc = skip_rest(r, in_words(r, "the plan was not confirmed"));
             return rc < 0 ? rc : move_plan(r, PONS_PLAN_CANCELLED);
         }
         rc = move_plan(r, PONS_PLAN_APPROVED);
@@ -339,8 +338,7 @@ static int begin(run *r)
 static int finish(run *r)
 {
     const bool failed = pons_plan_failed_steps(r->plan, NULL, 0) > 0;
-    const int rc =
-        failed ? skip_rest(r, in_words(r, "前面的一步失败了", "a step before it failed")) : PONS_OK;
+    const int rc = failed ? skip_rest(r, in_words(r, "a step before it failed")) : PONS_OK;
     return rc < 0 ? rc : move_plan(r, failed ? PONS_PLAN_FAILED : PONS_PLAN_COMPLETED);
 }
 
@@ -382,7 +380,7 @@ int pons_plan_cancel(pons_plan *p, const pons_plan_ops *ops, pons_error *err)
     if (!pons_machine_may(&pons_plan_machine, p->status, PONS_PLAN_CANCELLED)) {
         return pons_plan_move(p, PONS_PLAN_CANCELLED, err);
     }
-    const int rc = skip_rest(&r, in_words(&r, "计划已取消", "the plan was cancelled"));
+    const int rc = skip_rest(&r, in_words(&r, "the plan was cancelled"));
     return rc < 0 ? rc : move_plan(&r, PONS_PLAN_CANCELLED);
 }
 

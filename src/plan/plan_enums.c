@@ -90,22 +90,6 @@ const char *pons_step_status_word(int status)
     return word_of(step_words, PONS_STEP_STATUSES, status);
 }
 
-const char *pons_step_status_said(int status, bool chinese)
-{
-    static const char *const zh[PONS_STEP_STATUSES] = {"未开始", "进行中", "成功",
-                                                       "失败了", "已跳过", "等待确认"};
-    return chinese && status >= 0 && status < PONS_STEP_STATUSES ? zh[status]
-                                                                 : pons_step_status_word(status);
-}
-
-const char *pons_plan_status_said(int status, bool chinese)
-{
-    static const char *const zh[PONS_PLAN_STATUSES] = {"未开始", "已批准", "执行中",  "完成了",
-                                                       "失败了", "已取消", "等待确认"};
-    return chinese && status >= 0 && status < PONS_PLAN_STATUSES ? zh[status]
-                                                                 : pons_plan_status_word(status);
-}
-
 const char *pons_plan_status_word(int status)
 {
     return word_of(plan_words, PONS_PLAN_STATUSES, status);

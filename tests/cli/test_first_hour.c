@@ -2,6 +2,7 @@
 //
 // A run waits at its prompt, on a pipe or on a terminal of 44 columns; other commands speak to it, as from a second
 // terminal.
+#include "app/workspace/shown_language.h"
 #include "cli/cli.h"
 #include "cli_bench.h"
 #include "terminal.h"
@@ -85,13 +86,16 @@ static void lines_fit_a_narrow_terminal(void **state)
     terminal_type(&term, "/help\r");
     terminal_await(&term, "/quit");
     assert_true(terminal_ever(&term, "also    /help      this"));
+    assert_true(terminal_ever(&term, "/continue  goes on after a pause,\n"
+                                     "                     or after stop and reset\n"));
     terminal_type(&term, "/nothing\r");
     terminal_await(&term, "there is no /nothing");
     terminal_type(&term, "stop\r");
     terminal_await_past(&term, "latched");
     terminal_type(&term, "go to the kitchen\r");
     terminal_await(&term, "nothing moves for it yet: a protective");
-    terminal_type(&term, "pons status\r"); // as it is typed elsewhere
+    terminal_await(&term, "`pons continue`"); // on one row
+    terminal_type(&term, "pons status\r");    // as it is typed elsewhere
     terminal_await(&term, "The robot stands:");
     terminal_type(&term, "half a goal");
     terminal_await(&term, "> half a goal");
@@ -142,7 +146,7 @@ static void a_second_run_asks(void **state)
     terminal_await(&term, "has this robot already");
     terminal_type(&term, "y\r");
     assert_int_equal(terminal_end(&term), 0);
-    assert_true(terminal_ever(&term, "accepted as task-2: go to the kitchen"));
+    assert_true(terminal_ever(&term, "[y/n] y\naccepted as task-2: go to the kitchen\n"));
     terminal_close(&term);
     bench_signal(&run, SIGTERM);
     bench_finish(&run);
@@ -162,6 +166,11 @@ static void what_takes_long_says_so(void **state)
     assert_string_equal(counted.data, "scenarios: 12 of 40, 9 s");
     assert_int_equal(cli_busy_line("reading the map", 0, 0, 1000, false, &plain), 5000);
     assert_string_equal(plain.data, "reading the map: 1 s");
+    pons_autobuf chinese = PONS_BUF_INIT;
+    app_language_of("去厨房");
+    cli_busy_line("scenarios", 12, 40, 9300, true, &chinese);
+    assert_string_equal(chinese.data, "场景：12 / 40，9 秒");
+    app_language_of("go");
 }
 
 // A fork's history is its own: what its parent did after that moment is not in it. Each day has its date.

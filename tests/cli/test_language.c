@@ -1,6 +1,7 @@
 // test_language.c - a person who has set Chinese, or writes it, is shown Chinese; programs are shown values as they are.
 #include "cli_bench.h"
 #include "pons/language.h"
+#include "terminal.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -96,9 +97,12 @@ static void names_are_not_translated(void **state)
     bench b;
     bench_open(&b);
     setenv("LC_ALL", "zh_CN.UTF-8", 1);
-    must_say(&b, "run " FAST " --thread failed 'wait 1 second'", 0, "wait 1 second: 成功");
+    must_say(&b, "run " FAST " --thread failed 'wait 1 second'", 0, "wait 1 second：成功");
     must_say(&b, "threads", 0, "failed ");
     must_say(&b, "threads show failed", 0, "failed");
+    must_say(&b, "run " FAST " --thread battery 'wait 1 second'", 0,
+             "成功"); // also the name of a column
+    must_say(&b, "threads", 0, "battery  ");
     must_say(&b, "threads show queued", 2, "没有线程 queued");
     unsetenv("LC_ALL");
     bench_close(&b);
@@ -111,9 +115,66 @@ static void by_what_is_typed(void **state)
     bench_open(&b);
     setenv("LC_ALL", "C.UTF-8", 1);
     must_say(&b, "run " FAST " 去厨房", 0, "目标已完成");
+    must_say(&b, "seen 杯子", 1, "没有见过");
+    must_say(&b, "去厨房", 2, "没有命令“去厨房”");
+    // A path, an id and an option's value say nothing of who types.
+    must_say(&b, "map import 地图.yaml", 2, "a world's name has letters");
+    must_say(&b, "run --thread 线程 " FAST " 'go to the kitchn'", 2, "did you mean kitchen?");
+    must_say(&b, "places forget 充电角", 2, "there is no");
     setenv("PONS_LANGUAGE", "en", 1);
     must_say(&b, "run --speed x 去厨房", 2, "--speed takes a number");
     setenv("PONS_LANGUAGE", "", 1);
+    bench_close(&b);
+}
+
+// In 60 columns labels and what stands beside them line up, no row begins with a mark that closes, and what is shown while
+// a robot works is in one language.
+static void rows_of_chinese(void **state)
+{
+    (void)state;
+    static terminal term;
+    static const char *const closing[] = {"，", "。", "；", "：", "）", "”", "、", "？"};
+    static const char *const env[] = {"TERM=xterm", "LC_ALL=zh_CN.UTF-8", "PONS_LANGUAGE=", NULL};
+    bench b;
+    bench_open(&b);
+    const char *const argv[] = {PONS_BINARY_DIR "/pons",
+                                "--workspace",
+                                b.workspace,
+                                "run",
+                                "--driver",
+                                "kinematic",
+                                "--thread",
+                                "t",
+                                NULL};
+    terminal_open(&term, NULL, 60, 40, argv, env);
+    terminal_await(&term, "kinematic pons-1，世界 house，");
+    terminal_type(&term, "/help\r");
+    terminal_await(&term, "/quit");
+    assert_true(terminal_ever(&term, "          /stop      立即触发保护性停止并锁存\n"));
+    assert_true(terminal_ever(&term, "          /approve   同意未答的问题；也可用 reject 原因、\n"
+                                     "                     edit JSON、answer 文字\n"));
+    terminal_type(&term, "去厨访\r");
+    terminal_await(&term, "  任务    去厨访：失败。没有叫“厨访”的地方，是不是指“厨房”？");
+    terminal_type(&term, "去厨房\r");
+    terminal_await(&term, "目标 1 / 1：去 kitchen。");
+    terminal_type(&term, "巡逻\r");
+    terminal_await(&term, "  任务    巡逻：排在正在做的任务后面");
+    terminal_await(&term, "  电量 ");
+    terminal_type(&term, "停\r");
+    terminal_await(&term, "  停止    已锁存：有人说了停止");
+    terminal_type(&term, "去书房\r");
+    terminal_await(&term, "`pons continue`");
+    for (const char *row = terminal_screen(&term); row; row = strchr(row, '\n')) {
+        row += strspn(row, "\n ");
+        for (size_t i = 0; i < sizeof closing / sizeof closing[0]; i++) {
+            assert_int_not_equal(strncmp(row, closing[i], strlen(closing[i])), 0);
+        }
+    }
+    assert_string_equal(term.bad, "");
+    terminal_type(&term, "\003");
+    assert_int_equal(terminal_end(&term), 4);
+    terminal_close(&term);
+    bench_end_body(&b);
     bench_close(&b);
 }
 
@@ -145,6 +206,7 @@ int main(void)
         cmocka_unit_test_teardown(by_the_environment, bench_teardown),
         cmocka_unit_test_teardown(names_are_not_translated, bench_teardown),
         cmocka_unit_test_teardown(by_what_is_typed, bench_teardown),
+        cmocka_unit_test_teardown(rows_of_chinese, bench_teardown),
         cmocka_unit_test_teardown(without_a_catalogue, bench_teardown),
     };
     setenv("PONS_LANGUAGE", "", 1); // as if it were not set

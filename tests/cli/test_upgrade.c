@@ -35,9 +35,9 @@ static void says(bench *b, const char *words, const char *const *want, size_t n)
 static void what_an_earlier_version_left_opens(void **state)
 {
     (void)state;
-    static const char *const doctor[] = {"pons.db: whole; 1 threads, 47 checkpoints can be read",
-                                         "6 lines, 1 goals, 0 sealed parts",
-                                         "the next body starts: latched, the fixture"};
+    static const char *const doctor[] = {
+        "pons.db: whole; threads: 1, checkpoints: 47, all can be read",
+        "6 lines, 1 goals, 0 sealed parts", "the next body starts: latched, the fixture"};
     static const char *const threads[] = {"demo", "47 checkpoints"};
     static const char *const config[] = {"kernel.yaml        workspace  sound",
                                          "config.json        workspace  sound"};

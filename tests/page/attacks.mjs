@@ -167,6 +167,24 @@ await test('Stop while the server is dead: not confirmed, and latched by the nex
   await p.context().close();
 });
 
+await test('in Chinese, with a list of words that hangs, is not there or is cut: English, and Stop works; what it has is text', async () => {
+  const answers = { hangs: () => {}, lacks: (r) => r.fulfill({ status: 404, body: '' }), cut: (r) => r.fulfill({ body: '{"Send' }), marks: (r) => r.fulfill({ json: { 'page: STOP': '<b>停</b>', 'page: Send': 5 } }) };
+  for (const [name, answer] of Object.entries(answers)) {
+    const context = await b.newContext({ viewport: desktop, locale: 'zh-CN' }), p = await context.newPage(), errors = [];
+    p.on('pageerror', (e) => errors.push(e.stack));
+    await p.route('**/ui/messages.zh.json', answer);
+    await p.goto(`${s.url}/#token=${s.token}`);
+    await live(p);
+    const word = name === 'marks' ? '<b>停</b>' : 'STOP';
+    await p.waitForFunction((w) => document.getElementById('stop-word').textContent === w, word);
+    await p.click('#stop');
+    await until(`a latch: ${name}`, () => latched(s));
+    await reset(s);
+    must(errors.length === 0, `${name}: ${errors.join('\n')}`);
+    await context.close();
+  }
+});
+
 await test('without a token, and with one that is gone, Stop works', async () => {
   const p = await page(s, { token: '' });
   await p.waitForSelector('#key[open]');

@@ -4,20 +4,21 @@
 //
 //     /ui/messages.LANGUAGE.json: {"unknown zone \"%s\"; known zones: %s": "没有区域“%s”；有：%s", …}
 //
-// A place of a sentence is written as in the program (%s, %d, %.1f, …) or as {name}. A translation has the same places,
-// in the same order, or with numbers (%2$s), or by the same names. What stands in a place may be a sentence too. What no
-// entry fits is shown as it came.
-const PLACE = /%(?:(\d+)\$)?[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|z|j|t)?([sdiufgexXc])|\{(\w+)\}|%%/g;
+// A place of a sentence is written as in the program (%s, %d, %.1f, …). A translation has the same places, in the same
+// order, or with numbers (%2$s). What stands in a place may be a sentence too. What no entry fits is shown as it came.
+const PLACE = /%(?:(\d+)\$)?[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|z|j|t)?([sdiufgexXc])|%%/g;
 const KEPT = 500, DEEP = 6, PARTS = 200, LETTERS = 4, TEXT = 2000, TRIES = 20000;
 
-/** @typedef {{literal: string, name: string|number, kind: string, open: boolean, inner: boolean, quoted: boolean}} Piece the text before a place, and the place; open: it may hold a colon; inner: a message again; quoted: a name */
-/** @typedef {{pieces: Piece[], end: string, letters: number, text: string}} Entry */
+/** @typedef {{literal: string, name: number, kind: string, open: boolean, inner: boolean, quoted: boolean}} Piece the text before a place, and the place; open: it may hold a colon; inner: a message again; quoted: a name */
+/** @typedef {{pieces: Piece[], end: string, letters: number, size: number, text: string}} Entry */
 
 /** @type {Map<string, Entry[]>} by the first letters */ let entries = new Map();
 /** @type {Map<string, string>} */ let plain = new Map();
 /** @type {Map<string, string>} */ let known = new Map();
 /** @type {Record<string, string>} ids that stand in a sentence, as they are called */ let words = {};
 
+/** The one with the most letters first, then with the most marks. @type {(a: Entry, b: Entry) => number} */
+const closest = (a, b) => b.letters - a.letters || b.size - a.size;
 const head = (/** @type {string} */ s) => s.slice(0, 3);
 
 /** @param {string} source @param {string} text @returns {Entry} */
@@ -28,10 +29,10 @@ function entry(source, text) {
     literal += source.slice(at, m.index);
     at = m.index + m[0].length;
     if (m[0] === '%%') { literal += '%'; continue; }
-    pieces.push({ literal, name: m[3] ?? Number(m[1] ?? pieces.length + 1), kind: m[3] ? 's' : m[2], open: /([:.;].|['"(`])$/.test(source.slice(0, m.index)), inner: /([:.;].|\()$/.test(source.slice(0, m.index)), quoted: /['"`]$/.test(source.slice(0, m.index)) });
+    pieces.push({ literal, name: Number(m[1] ?? pieces.length + 1), kind: m[2], open: /([:.;].|['"(`])$/.test(source.slice(0, m.index)), inner: /([:.;].|\()$/.test(source.slice(0, m.index)), quoted: /['"`]$/.test(source.slice(0, m.index)) });
     literal = '';
   }
-  return { pieces, end: literal + source.slice(at), letters: letters(source), text };
+  return { pieces, end: literal + source.slice(at), letters: letters(source), size: source.length, text };
 }
 
 const NUMBER = /^(?:[-+]?(?:[\d.]+(?:e[-+]?\d+)?|nan|inf)|[\da-fA-F]+)/;
@@ -65,10 +66,10 @@ export function catalogue(messages, called = {}) {
   for (const [source, text] of Object.entries(messages ?? {})) {
     if (!source || !text) continue;
     if (source.search(PLACE) < 0) { plain.set(source, text); continue; }
-    const one = entry(source, text), key = /[%{]/.test(head(source)) ? '' : head(source);
+    const one = entry(source, text), key = head(source).includes('%') ? '' : head(source);
     entries.set(key, (entries.get(key) ?? []).concat(one));
   }
-  for (const list of entries.values()) list.sort((a, b) => b.letters - a.letters); // the most exact first
+  for (const list of entries.values()) list.sort(closest); // the most exact first
 }
 
 const called = (/** @type {string} */ text) => text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (id) => words[id] ?? id);
@@ -91,14 +92,14 @@ function part(text, depth) {
 function byFormat(text, depth) {
   tries = 0;
   if (text.length > TEXT) return NOTHING;
-  for (const e of [...(entries.get(head(text)) ?? []), ...(entries.get('') ?? [])].sort((a, b) => b.letters - a.letters)) {
+  for (const e of [...(entries.get(head(text)) ?? []), ...(entries.get('') ?? [])].sort(closest)) {
     const found = e.letters >= LETTERS ? places(e, 0, text) : null;
     if (!found) continue;
-    const values = e.pieces.map((piece, i) => /** @type {[string|number, {text: string, n: number}]} */ ([piece.name, piece.inner || (!piece.quoted && found[i].includes(' ')) ? part(found[i], depth + 1) : { text: called(found[i]), n: 0 }]));
+    const values = e.pieces.map((piece, i) => /** @type {[number, {text: string, n: number}]} */ ([piece.name, piece.inner || (!piece.quoted && found[i].includes(' ')) ? part(found[i], depth + 1) : { text: called(found[i]), n: 0 }]));
     const value = new Map(values);
     let n = 0;
     return { n: e.letters + values.reduce((sum, [, v]) => sum + v.n, 0),
-      text: e.text.replace(PLACE, (place, number, _kind, name) => (place === '%%' ? '%' : value.get(name ?? Number(number ?? ++n))?.text ?? '')) };
+      text: e.text.replace(PLACE, (place, number) => (place === '%%' ? '%' : value.get(Number(number ?? ++n))?.text ?? '')) };
   }
   return NOTHING;
 }
@@ -110,13 +111,14 @@ function byParts(text, depth) {
     const at = text.indexOf(between);
     if (at < 0) continue;
     const first = part(text.slice(0, at), depth + 1), rest = part(text.slice(at + between.length), depth + 1);
-    if (first.n + rest.n > best.n) best = { text: first.text + between + rest.text, n: first.n + rest.n };
+    if (first.n + rest.n > best.n) best = { text: first.text + (plain.get(between) ?? between) + rest.text, n: first.n + rest.n };
   }
   return best;
 }
 
 /** As src/base/text/message_catalogue.c does it. @param {string} text @param {number} depth @returns {{text: string, n: number}} */
 function translate(text, depth) {
+  if (text.length < 3) return NOTHING; // a separator
   const whole = plain.get(text);
   if (whole !== undefined) return { text: whole, n: text.length };
   const format = byFormat(text, depth), apart = byParts(text, depth);

@@ -50,7 +50,7 @@ export class View {
     this.titles[0].textContent = t('fleet_robots');
     this.titles[1].textContent = t('fleet_tasks');
     this.svg?.setAttribute('aria-label', t('fleet_map'));
-    this.legend.replaceChildren(...t('fleet_legend').split('|').map((/** @type {string} */ word, /** @type {number} */ i) => el('span', { class: ['l-held', 'l-shut', 'l-waits'][i] }, word)));
+    this.legend.replaceChildren(...t('fleet_legend').map((/** @type {string} */ word, /** @type {number} */ i) => el('span', { class: ['l-held', 'l-shut', 'l-waits'][i] }, word)));
   }
 
   make(/** @type {any} */ map) {

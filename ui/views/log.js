@@ -67,7 +67,7 @@ export function line(row, t) {
     default: {
       if (!say[row.type]) return row.type.includes('.') || DETAIL.test(row.type) ? null : ['·', 'quiet', brief(p)];
       const sign = SIGNS[row.type] ?? ['·', ''], who = t('who')[task.source ?? ''] ?? sayServer(task.source);
-      return [sign[0], sign[1], put(say[row.type], { text: text || p.word || p.schedule?.text, why, who, name: p.place?.name ?? p.name, n: p.percent, at: timeOf(p.schedule?.next_ms) })];
+      return [sign[0], sign[1], put(say[row.type], { text: text || p.word || p.schedule?.text, why, who, name: p.place?.name ?? p.name, n: `${p.percent}%`, at: timeOf(p.schedule?.next_ms) })];
     }
   }
 }

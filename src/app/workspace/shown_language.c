@@ -2,40 +2,25 @@
 //
 //     PONS_LANGUAGE = zh, en                 Chinese, or English, whatever else there is
 //     LC_ALL, LC_MESSAGES, LANG = zh…        Chinese from the start
-//     a Chinese word of the command line     the same
-//     typed words with a Chinese character   Chinese from here on
-//     typed words of letters alone           as the environment says
+//     words that are said with a Chinese     Chinese from here on: of the command line, a goal or a message, no path,
+//     character                              id or option; at a prompt, all
+//     said words of letters alone            as the environment says
 //
 // A program for programs (--json) shows none of this: values go out as they are.
 #include "app/workspace/shown_language.h"
 
 #include "pons/language.h"
 #include "pons/message_catalogue.h"
-#include "pons/module.h"
 
-#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static pons_catalogue *chinese;                // loaded once, as long as the process
 static _Atomic(const pons_catalogue *) spoken; // NULL: English
 static bool environment_is_chinese, fixed;
 
-// A copy of pons without its catalogue speaks English.
-static void load(void)
-{
-    static bool tried;
-    char path[PATH_MAX];
-    pons_error none = PONS_ERROR_INIT;
-    if (!tried && pons_share_path("ui/messages.zh.json", path, sizeof path, &none) >= 0) {
-        pons_catalogue_load(path, &chinese, &none);
-    }
-    tried = true;
-}
-
-void app_language_start(char *const *words)
+void app_language_start(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
     const char *value = getenv("PONS_LANGUAGE");
@@ -44,13 +29,8 @@ void app_language_start(char *const *words)
         value = getenv(names[i]);
     }
     environment_is_chinese = value && strncmp(value, "zh", 2) == 0;
-    bool wanted = environment_is_chinese;
-    for (size_t i = 0; words[i] && !wanted && !fixed; i++) {
-        wanted = pons_language_chinese(words[i]);
-    }
-    if (wanted) {
-        load();
-        atomic_store(&spoken, chinese);
+    if (environment_is_chinese) {
+        atomic_store(&spoken, pons_catalogue_chinese());
     }
 }
 
@@ -60,8 +40,7 @@ void app_language_of(const char *words)
         return;
     }
     if (pons_language_chinese(words)) {
-        load();
-        atomic_store(&spoken, chinese);
+        atomic_store(&spoken, pons_catalogue_chinese());
     } else if (!environment_is_chinese && words && strpbrk(words, "abcdefghijklmnopqrstuvwxyz")) {
         atomic_store(&spoken, NULL);
     }

@@ -3,9 +3,9 @@
 
 #include <stdbool.h>
 
-// By PONS_LANGUAGE, LC_ALL, LC_MESSAGES or LANG, the first that is set, and by the words of the command line (to a NULL).
-void app_language_start(char *const *words);
-// A person has typed these words: from here on they are answered in their language, as far as pons has it.
+// By PONS_LANGUAGE, LC_ALL, LC_MESSAGES or LANG, the first that is set.
+void app_language_start(void);
+// A person has said these words: from here on they are answered in their language, as far as pons has it.
 void app_language_of(const char *words);
 
 const char *app_translated_format(const char *format); // NULL: it is shown as it is

@@ -143,7 +143,7 @@ const char *app_robot_world(const pons_value *reported)
     return pons_get_str(reported, "world_file", pons_get_str(reported, "world", NULL));
 }
 
-const char *app_robot_line(const pons_value *reported, bool zh, char *ret, size_t cap)
+const char *app_robot_line(const pons_value *reported, char *ret, size_t cap)
 {
     const pons_value *world = pons_get(reported, "world");
     const char *id = pons_get_str(reported, "robot_id", pons_get_str(reported, "robot", ""));
@@ -151,8 +151,7 @@ const char *app_robot_line(const pons_value *reported, bool zh, char *ret, size_
     struct tm at;
     char clock[16] = "";
     strftime(clock, sizeof clock, "%H:%M:%S", localtime_r(&since, &at));
-    snprintf(ret, cap, zh ? "%s %s，世界 %s，%s 起" : "%s %s in %s, since %s",
-             pons_get_str(reported, "driver", "?"), id,
+    snprintf(ret, cap, "%s %s in %s, since %s", pons_get_str(reported, "driver", "?"), id,
              json_is_object(world) ? pons_get_str(world, "name", "?")
                                    : pons_get_str(reported, "world", "?"),
              clock);
@@ -176,7 +175,7 @@ static int another(const app_robot *meant, const pons_value *body, pons_error *e
     char line[256];
     const char *driver = pons_get_str(body, "driver", "");
     const long long pid = (long long)pons_get_int(body, "pid", 0);
-    app_robot_line(body, false, line, sizeof line);
+    app_robot_line(body, line, sizeof line);
     if (strcmp(driver, meant->driver) == 0 &&
         strcmp(pons_get_str(body, "world_file", ""), meant->world_file) == 0) {
         return app_bad(err,
@@ -205,7 +204,7 @@ static int same_config(const app_context *c, const app_robot *meant, const pons_
     }
     const long long pid = (long long)pons_get_int(body, "pid", 0);
     const char *had = pons_get_str(was, "robot", ""), *has = pons_get_str(now, "robot", "");
-    app_robot_line(body, false, line, sizeof line);
+    app_robot_line(body, line, sizeof line);
     if (strcmp(had, has) != 0) {
         return app_bad(err,
                        "the robot here is %s, '%s' of config.json, which names '%s' now: `kill "

@@ -50,6 +50,5 @@ int app_robot_offered(const app_context *c, app_robot *ret, pons_error *err);
 pons_value *app_robot_reported(const app_context *c);
 // Of that, what app_world() takes: the world's file, else its name; NULL: neither.
 const char *app_robot_world(const pons_value *reported);
-// "mujoco pons-1 in house, since 15:04:05": of a hello of the body, of run/body.json, or of `body` in a status; the
-// second in Chinese.
-const char *app_robot_line(const pons_value *reported, bool zh, char *ret, size_t cap);
+// "mujoco pons-1 in house, since 15:04:05": of a hello of the body, of run/body.json, or of `body` in a status.
+const char *app_robot_line(const pons_value *reported, char *ret, size_t cap);

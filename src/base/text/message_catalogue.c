@@ -9,9 +9,13 @@
 #include "pons/message_catalogue.h"
 
 #include "pons/buf.h"
+#include "pons/language.h"
+#include "pons/module.h"
 #include "pons/value.h"
 
 #include <ctype.h>
+#include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,7 +103,9 @@ static int by_letters(const void *a, const void *b)
     if (x->letters != y->letters) {
         return x->letters < y->letters ? 1 : -1;
     }
-    return strcmp(x->text, y->text);
+    const int longer =
+        (int)strlen(y->text) - (int)strlen(x->text); // with its marks it is the closer one
+    return longer ? longer : strcmp(x->text, y->text);
 }
 
 static bool has_placeholder(const char *text)
@@ -165,6 +171,51 @@ const char *pons_catalogue_format(const pons_catalogue *c, const char *printf_fo
     pons_autobuf key = PONS_BUF_INIT;
     normalized(&key, printf_format);
     return key.failed || !key.data ? NULL : pons_get_str(c->all, key.data, NULL);
+}
+
+static pons_catalogue *chinese;
+
+static void load_chinese(void)
+{
+    char path[PATH_MAX];
+    pons_error none = PONS_ERROR_INIT;
+    if (pons_share_path("ui/messages.zh.json", path, sizeof path, &none) >= 0) {
+        pons_catalogue_load(path, &chinese, &none);
+    }
+}
+
+const pons_catalogue *pons_catalogue_chinese(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_chinese);
+    return chinese;
+}
+
+// The bytes of the conversion at '%', of those that another format must have too.
+static size_t conversion_size(const char *f)
+{
+    const char *end;
+    conversion(f + 1, &end);
+    return (size_t)(end - f);
+}
+
+const char *pons_in(bool wanted, const char *english)
+{
+    const pons_catalogue *c = wanted ? pons_catalogue_chinese() : NULL;
+    const char *own = c ? pons_catalogue_format(c, english) : NULL;
+    size_t n = 0;
+    for (const char *a = english, *b = own; own; a += n, b += n) {
+        a = strchr(a, '%');
+        b = strchr(b, '%');
+        if (!a || !b) {
+            return a == b ? own : english;
+        }
+        n = conversion_size(a);
+        if (strncmp(a, b, n) != 0) { // printf reads what the source gives it
+            break;
+        }
+    }
+    return english;
 }
 
 typedef struct reading { // of one message
@@ -279,6 +330,7 @@ char *pons_catalogue_fill(const char *translation, const char *const *texts, siz
         const unsigned long number = strtoul(f + 1, &end, 10);
         const bool numbered = *end == '$';
         f = numbered ? end + 1 : f + 1;
+        f += strspn(f, "-+ #0123456789.*hljzt"); // where a message is made of it (pons_in)
         if (*f == '%' || *f == '\0') {
             pons_buf_byte(&b, '%');
         } else {
@@ -336,7 +388,8 @@ static size_t by_format(reading *r, pons_buf *out, const char *text, int depth)
 // The two parts at the first of a separator: of the one that lets most be understood.
 static size_t by_parts(reading *r, pons_buf *out, const char *text, int depth)
 {
-    static const char *const between[] = {"\n", ". ", "; ", ": ", " [", " ("};
+    static const char *const between[] = {"\n", ". ", "; ",
+                                          ": ", " [", " ("}; // some have a translation
     size_t most = 0;
     for (size_t i = 0; i < sizeof between / sizeof between[0]; i++) {
         const char *at = strstr(text, between[i]);
@@ -344,7 +397,7 @@ static size_t by_parts(reading *r, pons_buf *out, const char *text, int depth)
             pons_autobuf both = PONS_BUF_INIT;
             const char *rest = at + strlen(between[i]);
             size_t letters = add_part(r, &both, text, (size_t)(at - text), depth + 1);
-            pons_buf_str(&both, between[i]);
+            pons_buf_str(&both, pons_get_str(r->catalogue->all, between[i], between[i]));
             letters += add_part(r, &both, rest, strlen(rest), depth + 1);
             if (letters > most) {
                 most = letters;
@@ -361,7 +414,7 @@ static size_t translate(reading *r, pons_buf *out, const char *text, size_t n, i
 {
     pons_autobuf whole = PONS_BUF_INIT, formatted = PONS_BUF_INIT, apart = PONS_BUF_INIT;
     pons_buf_bytes(&whole, text, n);
-    if (n < 2 || n > MESSAGE_MAX || whole.failed || r->parts++ > PARTS_MAX) {
+    if (n < 3 || n > MESSAGE_MAX || whole.failed || r->parts++ > PARTS_MAX) {
         return 0;
     }
     const char *found = pons_get_str(r->catalogue->all, whole.data, NULL);

@@ -132,7 +132,7 @@ static pons__means *says(const pons_brain *b, pons__means_fn means_for, const po
 {
     const bool zh = pons_language_chinese(goal->text);
     pons_autobuf text = PONS_BUF_INIT;
-    pons_buf_printf(&text, zh ? "我找到了%s：在" : "I found the %s: it is in ",
+    pons_buf_printf(&text, pons_in(zh, "I found the %s: it is in "),
                     pons__seen_called(b, goal->object, zh));
     pons__seen_place(b, thing, zh, &text);
     pons_buf_str(&text, zh ? "。" : ".");

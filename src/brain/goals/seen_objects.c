@@ -75,7 +75,7 @@ void pons__seen_place(const pons_brain *b, const pons_value *thing, bool zh, pon
         pons_buf_str(out, zh ? "" : "the ");
         pons_buf_str(out, name ? name : id);
     } else {
-        pons_buf_printf(out, zh ? "坐标 (%.1f, %.1f) 处" : "no zone, at (%.1f, %.1f)",
+        pons_buf_printf(out, pons_in(zh, "no zone, at (%.1f, %.1f)"),
                         json_number_value(json_array_get(at, 0)),
                         json_number_value(json_array_get(at, 1)));
     }
@@ -94,7 +94,7 @@ static void say_age(double age_s, bool zh, pons_buf *out)
         u++;
     }
     if (age_s < 5.0) {
-        pons_buf_str(out, zh ? "就在刚才" : "just now");
+        pons_buf_str(out, pons_in(zh, "just now"));
     } else {
         const char *unit = zh ? units[u].zh : units[u].en;
         pons_buf_printf(out, zh ? "%.0f %s前" : "%.0f %s ago", age_s / units[u].seconds, unit);
@@ -110,18 +110,16 @@ bool pons__seen_says(const pons_brain *b, const char *what, bool zh, pons_buf *o
         return false;
     }
     if (!best) {
-        pons_buf_printf(out, zh ? "我还没有看到过%s。" : "I have not seen the %s.", name);
+        pons_buf_printf(out, pons_in(zh, "I have not seen the %s."), name);
         return true;
     }
-    pons_buf_printf(out, zh ? "我上次看到%s是在" : "I last saw the %s in ", name);
+    pons_buf_printf(out, pons_in(zh, "I last saw the %s in "), name);
     pons__seen_place(b, best, zh, out);
     pons_buf_str(out, zh ? "，" : ", ");
     say_age(pons_get_num(best, "age_s", 0.0), zh, out);
     pons_buf_str(out, zh ? "。" : ".");
     if (!pons_get_bool(best, "known", false)) {
-        pons_buf_printf(out,
-                        zh ? "现在可能不在那里了（把握 %.0f%%）。"
-                           : " It may not be there any more (%.0f %% sure).",
+        pons_buf_printf(out, pons_in(zh, " It may not be there any more (%.0f %% sure)."),
                         100.0 * pons_get_num(best, "belief", 0.0));
     }
     return true;

@@ -17,9 +17,6 @@
 
 #include <string.h>
 
-// What a person is told, in their language.
-#define TELL(en, own) (zh ? (own) : (en))
-
 enum { DID_TOLD = 3, NAMES_TOLD = 12, NEXT_TOLD = 6 };
 
 static bool is_user(const char *source)
@@ -45,15 +42,15 @@ static void names_of(pons_buf *out, const pons_value *things, bool zh)
 {
     for (size_t i = 0; i < json_array_size(things) && i < NAMES_TOLD; i++) {
         const pons_value *thing = json_array_get(things, i);
-        const char *one = first_name(thing, TELL("en", "zh")),
-                   *other = first_name(thing, TELL("zh", "en"));
-        pons_buf_printf(out, "%s%s", i == 0 ? "" : TELL(", ", "、"), one);
+        const char *one = first_name(thing, zh ? "zh" : "en"),
+                   *other = first_name(thing, zh ? "en" : "zh");
+        pons_buf_printf(out, "%s%s", i == 0 ? "" : pons_in(zh, ", "), one);
         if (strcmp(one, other) != 0) {
-            pons_buf_printf(out, TELL(" (%s)", "（%s）"), other);
+            pons_buf_printf(out, pons_in(zh, " (%s)"), other);
         }
     }
     if (json_array_size(things) > NAMES_TOLD) {
-        pons_buf_str(out, TELL(", …", "等"));
+        pons_buf_str(out, pons_in(zh, ", …"));
     }
 }
 
@@ -72,29 +69,26 @@ static bool met_by_some_skill(const pons_brain *b, const char *intent)
 
 static void say_deeds(pons__saying *s, bool zh, pons_buf *out)
 {
-    static const struct {
-        const char *intent, *en, *zh;
-    } deeds[] = {{"go_to", "go to a place", "去一个地方"},
-                 {"patrol", "patrol", "巡逻"},
-                 {"bring", "bring a thing", "拿东西"},
-                 {"put", "put a thing somewhere", "放东西"},
-                 {"look_for", "say whether a thing is there", "看看有没有东西"},
-                 {"look_round", "find a thing", "找东西"},
-                 {"wait", "wait", "等待"},
-                 {"say", "say something", "说话"},
-                 {"charge", "charge", "充电"}};
+    static const char *const deeds[][2] = {{"go_to", "go to a place"},
+                                           {"patrol", "patrol"},
+                                           {"bring", "bring a thing"},
+                                           {"put", "put a thing somewhere"},
+                                           {"look_for", "say whether a thing is there"},
+                                           {"look_round", "find a thing"},
+                                           {"wait", "wait"},
+                                           {"say", "say something"},
+                                           {"charge", "charge"}};
     size_t n = 0;
-    pons_buf_str(out, TELL("Here I can ", "我在这里会："));
+    pons_buf_str(out, pons_in(zh, "Here I can "));
     for (size_t i = 0; i < sizeof deeds / sizeof deeds[0]; i++) {
-        if (met_by_some_skill(s->b, deeds[i].intent)) {
-            pons_buf_printf(out, "%s%s", n++ ? TELL(", ", "、") : "",
-                            TELL(deeds[i].en, deeds[i].zh));
+        if (met_by_some_skill(s->b, deeds[i][0])) {
+            pons_buf_printf(out, "%s%s", n++ ? pons_in(zh, ", ") : "", pons_in(zh, deeds[i][1]));
         }
     }
-    pons_buf_str(out, TELL("; skills: ", "；技能有 "));
+    pons_buf_str(out, pons_in(zh, "; skills: "));
     for (size_t i = 0; i < s->b->port.skills.n; i++) {
         const char *name = ((const pons__registered *)s->b->port.skills.at[i])->name;
-        pons_buf_printf(out, "%s%s", i ? TELL(", ", "、") : "", name);
+        pons_buf_printf(out, "%s%s", i ? pons_in(zh, ", ") : "", name);
     }
 }
 
@@ -104,39 +98,29 @@ static void say_help(pons__saying *s, bool zh, pons_buf *out)
     const pons_value *zones = pons_get(world, "zones"), *objects = pons_get(world, "objects");
     say_deeds(s, zh, out);
     if (json_array_size(zones) > 0) {
-        pons_buf_str(out, TELL(". Places: ", "。地方："));
+        pons_buf_str(out, pons_in(zh, ". Places: "));
         names_of(out, zones, zh);
     }
     if (met_by_some_skill(s->b, "bring") && json_array_size(objects) > 0) {
-        pons_buf_str(out, TELL(". Things: ", "。东西："));
+        pons_buf_str(out, pons_in(zh, ". Things: "));
         names_of(out, objects, zh);
     }
     const pons_value *zone = json_array_get(zones, json_array_size(zones) > 1);
-    pons_buf_str(out, TELL(". Try: ", "。可以试试说："));
+    pons_buf_str(out, pons_in(zh, ". Try: "));
     if (zone) {
-        pons_buf_printf(out, TELL("\"go to the %s\", \"patrol\", ", "“去%s”、“巡逻”、"),
-                        first_name(zone, TELL("en", "zh")));
+        pons_buf_printf(out, pons_in(zh, "\"go to the %s\", \"patrol\", "),
+                        first_name(zone, zh ? "zh" : "en"));
     } else {
-        pons_buf_str(
-            out, TELL("\"wait 5 seconds\", \"what are you doing?\", ", "“等5秒”、“你在做什么”、"));
+        pons_buf_str(out, pons_in(zh, "\"wait 5 seconds\", \"what are you doing?\", "));
     }
-    pons_buf_str(out, TELL("\"how much battery is left?\".", "“还有多少电”。"));
+    pons_buf_str(out, pons_in(zh, "\"how much battery is left?\"."));
 }
 
 // ---- what it did, does, will do -----------------------------------------------------------------
 
 static const char *ended(const char *status, bool zh)
 {
-    static const char *const words[][2] = {{"succeeded", "做完了"},
-                                           {"failed", "失败了"},
-                                           {"aborted", "放弃了"},
-                                           {"cancelled", "取消了"}};
-    for (size_t i = 0; zh && i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(words[i][0], status) == 0) {
-            return words[i][1];
-        }
-    }
-    return strcmp(status, "succeeded") == 0 ? "done" : status;
+    return pons_in(zh, strcmp(status, "succeeded") == 0 ? "done" : status);
 }
 
 static void say_did(const pons__tasks *t, bool zh, pons_buf *out)
@@ -148,16 +132,14 @@ static void say_did(const pons__tasks *t, bool zh, pons_buf *out)
             continue;
         }
         const bool well = strcmp(f->status, "succeeded") == 0;
-        pons_buf_str(out, n > 0 ? TELL("; before that: ", "；再之前：")
-                                : TELL("Last: ", "上一个任务："));
-        pons_buf_printf(out, TELL("\"%s\", %s", "“%s”，%s"), f->text, ended(f->status, zh));
+        pons_buf_str(out, n > 0 ? pons_in(zh, "; before that: ") : pons_in(zh, "Last: "));
+        pons_buf_printf(out, pons_in(zh, "\"%s\", %s"), f->text, ended(f->status, zh));
         if (!well && *f->reason) {
-            pons_buf_printf(out, TELL(" (%s)", "（%s）"), f->reason);
+            pons_buf_printf(out, pons_in(zh, " (%s)"), f->reason);
         }
         n++;
     }
-    pons_buf_str(out,
-                 n > 0 ? TELL(".", "。") : TELL("I have done nothing yet.", "我还什么都没做。"));
+    pons_buf_str(out, n > 0 ? pons_in(zh, ".") : pons_in(zh, "I have done nothing yet."));
 }
 
 static const pons__task *active_of(const pons__tasks *t)
@@ -172,22 +154,16 @@ static bool say_held(pons__saying *s, bool zh, pons_buf *out)
     PONS__AUTO_OPEN open = pons__questions_open(s->b);
     const pons__question *q = open.unanswered > 0 ? open.at[0].about : NULL;
     if (t->stopped) {
-        const char *why = t->stopped->reason && *t->stopped->reason ? t->stopped->reason : "";
-        if (zh && strcmp(why, "a person said stop") == 0) {
-            why = "有人说了停";
-        }
-        pons_buf_printf(out,
-                        TELL("I am stopped: %s. To go on, say \"reset\" and then \"continue\".",
-                             "我停下了：%s。要我接着做，先说“复位”，再说“继续”。"),
-                        why);
+        pons_buf_printf(
+            out, pons_in(zh, "I am stopped: %s. To go on, say \"reset\" and then \"continue\"."),
+            pons_in(zh, t->stopped->reason ? t->stopped->reason : ""));
     } else if (t->paused) {
-        pons_buf_str(out, TELL("I am paused, as a person said so: say \"continue\" to go on.",
-                               "有人让我暂停了：说“继续”我就接着做。"));
+        pons_buf_str(out,
+                     pons_in(zh, "I am paused, as a person said so: say \"continue\" to go on."));
     } else if (q) {
-        pons_buf_printf(out, TELL("I wait for an answer: %s", "我在等一个回答：%s"), q->question);
+        pons_buf_printf(out, pons_in(zh, "I wait for an answer: %s"), q->question);
     } else if (t->mode == PONS_MODE_SAFE) {
-        pons_buf_printf(out, TELL("I stand still to be safe: %s.", "为了安全我站着不动：%s。"),
-                        t->mode_reason);
+        pons_buf_printf(out, pons_in(zh, "I stand still to be safe: %s."), t->mode_reason);
     } else {
         return false;
     }
@@ -201,11 +177,11 @@ static void say_doing(pons__saying *s, bool zh, pons_buf *out)
         return;
     }
     if (s->t->mode == PONS_MODE_CHARGE && !active) {
-        pons_buf_str(out, TELL("I am charging.", "我在充电。"));
+        pons_buf_str(out, pons_in(zh, "I am charging."));
     } else if (active) {
-        pons_buf_printf(out, TELL("I am at work on \"%s\".", "我在做：“%s”。"), active->text);
+        pons_buf_printf(out, pons_in(zh, "I am at work on \"%s\"."), active->text);
     } else {
-        pons_buf_str(out, TELL("I have no task now.", "我现在没有任务。"));
+        pons_buf_str(out, pons_in(zh, "I have no task now."));
     }
 }
 
@@ -221,12 +197,11 @@ static void say_next(const pons__tasks *t, bool zh, pons_buf *out)
         const bool now = strcmp(task->id, t->active_task_id) == 0;
         if (n++ < NEXT_TOLD) {
             pons_buf_str(out, n > 1 ? "; " : "");
-            pons_buf_printf(out, "%zu. %s%s", place, task->text,
-                            now ? TELL(" (now)", "（正在做）") : "");
+            pons_buf_printf(out, "%zu. %s%s", place, task->text, now ? pons_in(zh, " (now)") : "");
         }
     }
     if (n == 0) {
-        pons_buf_str(out, TELL("Nothing is left to do.", "没有别的任务了。"));
+        pons_buf_str(out, pons_in(zh, "Nothing is left to do."));
     }
 }
 
@@ -243,11 +218,10 @@ static void say_why(pons__saying *s, bool zh, pons_buf *out)
     if (active_of(t)) {
         say_doing(s, zh, out);
     } else if (last && is_user(last->source) && strcmp(last->status, "succeeded") != 0) {
-        pons_buf_printf(out, TELL("\"%s\" %s: %s.", "“%s”%s：%s。"), last->text,
-                        ended(last->status, zh), last->reason);
+        pons_buf_printf(out, pons_in(zh, "\"%s\" %s: %s."), last->text, ended(last->status, zh),
+                        last->reason);
     } else {
-        pons_buf_str(out,
-                     TELL("I have no task left, so I stand here.", "我没有任务了，所以停在这里。"));
+        pons_buf_str(out, pons_in(zh, "I have no task left, so I stand here."));
     }
 }
 
@@ -304,7 +278,7 @@ bool pons__state_answered(pons__saying *s, const char *text, pons__list *goals)
             i++;
             continue;
         }
-        pons_buf_str(&out, any ? TELL(" ", "") : "");
+        pons_buf_str(&out, any && !zh ? " " : "");
         pons_buf_str(&out, one.data ? one.data : "");
         pons__record_free(&pons__goal_record, pons__list_take(goals, i));
         any = true;

@@ -51,13 +51,10 @@ static void plan_over(pursuit *p, const pons_plan *plan)
 {
     char last[REASON_MAX];
     p->type = plan->status == PONS_PLAN_COMPLETED ? PONS_FINISH : PONS_ABORT;
-    if (pons_language_chinese(plan->goal)) {
-        snprintf(last, sizeof last, "计划%s%s%.200s", pons_plan_status_said(plan->status, true),
-                 *p->reason ? "：" : "", p->reason);
-    } else {
-        snprintf(last, sizeof last, "plan %.64s is %s%s%.200s", plan->plan_id,
-                 pons_plan_status_word(plan->status), *p->reason ? ": " : "", p->reason);
-    }
+    const bool zh = pons_language_chinese(plan->goal);
+    snprintf(last, sizeof last, pons_in(zh, "plan %.64s is %s%s%.200s"), plan->plan_id,
+             pons_in(zh, pons_plan_status_word(plan->status)), *p->reason ? pons_in(zh, ": ") : "",
+             p->reason);
     memcpy(p->reason, last, sizeof last);
 }
 
@@ -177,9 +174,8 @@ static int ended_skill(pursuit *p, const pons_plan_call *call, const char *skill
         char question[REASON_MAX];
         const bool zh = p->react->task && pons_language_chinese(p->react->task->text);
         snprintf(question, sizeof question,
-                 zh ? "没有人知道 %.96s（第 %lld 步）做完了没有。做完了吗？"
-                    : "Nobody can say whether %.96s of step %lld was done. Was it?",
-                 skill, (long long)call->step->step_id);
+                 pons_in(zh, "Nobody can say whether %.96s of step %lld was done. Was it?"), skill,
+                 (long long)call->step->step_id);
         ask_op(p, question);
         set_pend(p, "unknown", call->step->step_id, call->is_fallback, tries);
         p->type = PONS_ASK_HUMAN;
@@ -313,10 +309,9 @@ static int ask(pursuit *p, const char *kind, int64_t step_id, const char *questi
     p->type = PONS_ASK_HUMAN;
     const bool zh = p->react->task && pons_language_chinese(p->react->task->text);
     if (step_id < 0) {
-        snprintf(p->reason, sizeof p->reason, "%s", zh ? "计划要先确认" : "the plan asks first");
+        snprintf(p->reason, sizeof p->reason, "%s", pons_in(zh, "the plan asks first"));
     } else {
-        snprintf(p->reason, sizeof p->reason, zh ? "第 %lld 步要问人" : "step %lld asks",
-                 (long long)step_id);
+        snprintf(p->reason, sizeof p->reason, pons_in(zh, "step %lld asks"), (long long)step_id);
     }
     return PONS_EPARKED;
 }

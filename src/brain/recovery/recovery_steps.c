@@ -128,11 +128,10 @@ static pons__decision *ask(const pons__recovery_state *l, bool zh)
     const long long tries = l->failures;
     if (tries > 0) {
         snprintf(reason, sizeof reason,
-                 zh ? "试了 %lld 次没有进展，最后一次：%s；要我再试一次吗？"
-                    : "%lld tries without progress, the last: %s; shall I try once more?",
+                 pons_in(zh, "%lld tries without progress, the last: %s; shall I try once more?"),
                  tries, l->why);
     } else {
-        snprintf(reason, sizeof reason, zh ? "%s；要我继续吗？" : "%s; shall I go on?", l->why);
+        snprintf(reason, sizeof reason, pons_in(zh, "%s; shall I go on?"), l->why);
     }
     return decision(PONS_ASK_HUMAN, reason, NULL);
 }

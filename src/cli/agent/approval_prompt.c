@@ -1,6 +1,7 @@
 // approval_prompt.c - what an agent asks a person, with all that a yes is for, and what a line answers.
 #include "cli/agent/agent_cli.h"
 #include "cli/agent/agent_events.h"
+#include "pons/language.h"
 #include "pons/yes_no.h"
 
 #include <ctype.h>
@@ -10,8 +11,6 @@
 #include <strings.h>
 
 #define ASKED_SHOWN 16384 // bytes of what a person is asked about
-#define CHOICES     "y, n REASON, always, or edit {arguments}"
-#define CHOICES_ZH  "输入 y 同意，n 加原因拒绝，always 以后一律允许，或 edit {参数} 修改"
 
 // As much of a text as is shown, whole characters.
 static size_t shown_of(const char *text, size_t n)
@@ -27,21 +26,17 @@ static size_t shown_of(const char *text, size_t n)
     return shown;
 }
 
-// What stands before the reason why it asks; in Chinese, what the reason begins with.
+// The reason why it asks, in the person's language as far as pons knows it: what is behind is a place or a host.
 static const char *lead_of(const cli_agent_view *v, const char **why)
 {
     static const char *const texts[] = PONS_TOOL_WHY_TEXTS;
-    static const char *const zh[PONS_TOOL_WHY_KINDS] = {
-        [PONS_TOOL_WHY_UNSANDBOXED] = " 同意后，它在沙箱之外运行",
-        [PONS_TOOL_WHY_READS_ONLY] = " 它在沙箱之内，只读工作区",
-        [PONS_TOOL_WHY_ASKS_HOST] = " 它要访问"};
-    for (int kind = 0; v->chinese && kind < PONS_TOOL_WHY_KINDS; kind++) {
+    for (size_t kind = 0; kind < sizeof texts / sizeof texts[0]; kind++) {
         if (strncmp(*why, texts[kind], strlen(texts[kind])) == 0) {
             *why += strlen(texts[kind]);
-            return zh[kind];
+            return pons_in(v->chinese, texts[kind]);
         }
     }
-    return **why ? " " : "";
+    return "";
 }
 
 // A yes is for all of it, so all of it is shown: what a line has no room for may be what matters. A
@@ -58,25 +53,22 @@ static void ask_call(cli_agent_view *v, const pons_value *q)
         text = NULL;
     }
     const size_t n = text ? strlen(text) : 0, shown = shown_of(text ? text : "", n);
-    if (would && shown > 0) {
+    const bool beside = !would || shown == 0;
+    cli_agent_view_line(
+        v, "ask",
+        pons_in(v->chinese,
+                "may it call %s%s%.*s ? %s%s  y, n REASON, always, or edit {arguments}"),
+        pons_get_str(q, "tool", ""), beside ? " " : "", beside ? (int)shown : 0, text ? text : "",
+        lead, why);
+    if (!beside) {
         text[shown] = '\0';
-        cli_agent_view_line(v, "ask",
-                            v->chinese ? "可以调用 %s 吗？%s%s  " CHOICES_ZH
-                                       : "may it call %s ?%s%s  " CHOICES,
-                            pons_get_str(q, "tool", ""), lead, why);
         cli_agent_view_diff(v, text);
-    } else {
-        cli_agent_view_line(v, "ask",
-                            v->chinese ? "可以调用 %s %.*s 吗？%s%s  " CHOICES_ZH
-                                       : "may it call %s %.*s ?%s%s  " CHOICES,
-                            pons_get_str(q, "tool", ""), (int)shown, text ? text : "", lead, why);
     }
     if (shown < n) {
         cli_agent_view_line(v, "!",
-                            v->chinese
-                                ? "没有全部显示：还有 %zu 字节；`pons approve THREAD` 全部显示"
-                                : "NOT ALL OF IT IS SHOWN: %zu bytes more; `pons approve "
-                                  "THREAD` shows them",
+                            pons_in(v->chinese,
+                                    "NOT ALL OF IT IS SHOWN: %zu bytes more; `pons approve "
+                                    "THREAD` shows them"),
                             n - shown);
     }
     free(text);
@@ -100,10 +92,9 @@ static void ask_plan(cli_agent_view *v, const pons_value *q)
         }
         free(does);
     }
-    cli_agent_view_line(v, "ask",
-                        v->chinese
-                            ? "执行这个计划吗？输入 y 同意，n 加原因拒绝，或 edit {\"steps\": […]}"
-                            : "carry out this plan? y, n REASON, or edit {\"steps\": […]}");
+    cli_agent_view_line(
+        v, "ask",
+        pons_in(v->chinese, "carry out this plan? y, n REASON, or edit {\"steps\": […]}"));
 }
 
 void cli_agent_view_question(cli_agent_view *v, const pons_value *q)
@@ -118,8 +109,7 @@ void cli_agent_view_question(cli_agent_view *v, const pons_value *q)
     } else if (strcmp(type, "question") == 0) {
         cli_agent_view_line(v, "ask", "%s", pons_get_str(input, "question", ""));
     } else if (strcmp(type, "step_confirmation") == 0) {
-        cli_agent_view_line(v, "ask",
-                            v->chinese ? "%s  输入 y 同意，或 n 加原因拒绝" : "%s  y, or n REASON",
+        cli_agent_view_line(v, "ask", pons_in(v->chinese, "%s  y, or n REASON"),
                             pons_get_str(input, "question", ""));
     } else {
         ask_call(v, q);

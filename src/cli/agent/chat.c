@@ -200,7 +200,7 @@ static void show_history(cli_chat *s)
         pons_get_bool(status, "connected", false) ? app_robot_reported(&s->c->app) : NULL;
     char robot[256];
     cli_agent_view_head(&s->view, s->thread, n, s->folder,
-                        body ? app_robot_line(body, false, robot, sizeof robot) : NULL);
+                        body ? app_robot_line(body, robot, sizeof robot) : NULL);
     for (size_t i = n > HISTORY_SHOWN ? n - HISTORY_SHOWN : 0; i < n; i++) {
         const pons_value *m = json_array_get(list, i);
         const char *role = pons_get_str(m, "role", ""), *text = pons_get_str(m, "content", NULL);

@@ -122,7 +122,7 @@ static void tools(cli_chat *s, const char *rest)
         pons_each(tool, list) {
             const char *says = pons_get_str(tool, "description", "");
             const char *end = strpbrk(says, ".;\n");
-            cli_agent_view_line(&s->view, "", "%-18s %-9s %.*s", pons_get_str(tool, "name", ""),
+            cli_agent_view_line(&s->view, "", "%-*s %-9s %.*s", 18, pons_get_str(tool, "name", ""),
                                 pons_get_str(tool, "risk", ""),
                                 (int)(end ? end - says : (long)cli_cut(says, 100)), says);
         }

@@ -59,12 +59,13 @@ static void put_line(cli_agent_view *v, cli_style style, const char *label, cons
 {
     cli_agent_begin_line(v);
     if (v->live) {
-        pons_autobuf text = PONS_BUF_INIT;
+        pons_autobuf text = PONS_BUF_INIT, lead = PONS_BUF_INIT;
         cli_autorich words = {0}, first = {0}, rest = {0};
         cli_autorows rows = {0};
         cli_buf(&text, fmt, ap);
         cli_rich_add(&words, style, text.data ? text.data : "", text.len);
-        cli_rich_printf(&first, CLI_INK_DIM, "  %-5s ", label);
+        cli_text(&lead, "  %-5s ", label);
+        cli_rich_add(&first, CLI_INK_DIM, lead.data, lead.len);
         cli_rich_printf(&rest, 0, "%*s", LABEL, "");
         cli_rows_wrap(&rows, &words, cli_screen_width(), &first, &rest, cli_screen_style());
         cli_screen_print(&rows);
@@ -104,10 +105,7 @@ void cli_agent_view_note(cli_agent_view *v, const char *fmt, ...)
         put_line(v, CLI_INK_BAD, "pons:", fmt, ap);
     } else {
         cli_agent_begin_line(v);
-        cli_flush();
-        cli_err("pons: ");
-        cli_verr(fmt, ap);
-        cli_err("\n");
+        cli_vnote(fmt, ap);
         cli_agent_end_line(v);
     }
     va_end(ap);

@@ -92,14 +92,6 @@ int cli_sessions(pons_store store, cli_session_row *rows, size_t cap, size_t *re
     return PONS_OK;
 }
 
-static void when(int64_t ms, char *buf, size_t cap)
-{
-    const time_t s = (time_t)(ms / 1000);
-    struct tm t;
-    localtime_r(&s, &t);
-    strftime(buf, cap, "%m-%d %H:%M", &t);
-}
-
 int cli_sessions_print(cli_chat *s, pons_error *err)
 {
     cli_session_row *rows = calloc(SHOWN, sizeof *rows);
@@ -116,8 +108,8 @@ int cli_sessions_print(cli_chat *s, pons_error *err)
             cli_print_json(row);
             continue;
         }
-        char at[32];
-        when(rows[i].updated_ms, at, sizeof at);
+        char at[CLI_MOMENT];
+        cli_moment(rows[i].updated_ms, at, "%m-%d %H:%M");
         const bool here = s->a && strcmp(rows[i].thread, s->thread) == 0;
         cli_agent_view_line(&s->view, here ? "▸" : "", "%s  %s  “%s”", rows[i].thread, at,
                             rows[i].title);

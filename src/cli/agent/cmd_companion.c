@@ -299,7 +299,7 @@ static void print_event(teller *l, const pons_value *ev)
     print_day(l, time);
     if (ended) {
         const bool cut = strcmp(pons_get_str(ev, "status", ""), "interrupted") == 0;
-        cli_out("  %.5s – %.5s  %-20s %s%s%s\n", clock_of(since), clock_of(time), name_of(l, ev),
+        cli_out("  %.5s – %.5s  %-*s %s%s%s\n", clock_of(since), clock_of(time), 20, name_of(l, ev),
                 branch, cut ? ", interrupted by " : "",
                 cut ? pons_world_view_name(l->view, pons_get_str(ev, "by", ""), "en") : "");
     } else if (said) {

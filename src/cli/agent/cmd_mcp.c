@@ -43,7 +43,7 @@ static void print_servers(const cli *c, const pons_value *status, const pons_val
         json_array_foreach(tools, k, t) {
             if (strcmp(pons_get_str(t, "server", ""), name) == 0) {
                 const char *about = pons_get_str(t, "description", "");
-                cli_out("  %-36s %-9s %.*s\n", pons_get_str(t, "name", ""),
+                cli_out("  %-*s %-9s %.*s\n", 36, pons_get_str(t, "name", ""),
                         pons_get_str(t, "risk", ""), (int)strcspn(about, "\n"), about);
             }
         }

@@ -16,14 +16,9 @@ static bool recorded(const char *spec)
 
 static void tell_time(const cli_chat *s, pons_buf *b)
 {
-    const time_t now = (time_t)(pons_wall_ms(&s->clock) / 1000);
-    static const char *const days[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
-                                       "Thursday", "Friday", "Saturday"};
-    char text[64];
-    struct tm t;
-    localtime_r(&now, &t);
-    strftime(text, sizeof text, "%Y-%m-%d %H:%M (%Z, UTC%z)", &t);
-    pons_buf_printf(b, "Now it is %s, %s.\n", days[t.tm_wday], text);
+    char now[CLI_MOMENT];
+    pons_buf_printf(b, "Now it is %s.\n",
+                    cli_moment(pons_wall_ms(&s->clock), now, "%A, %F %H:%M (%Z, UTC%z)"));
 }
 
 static void tell_robot(const cli_chat *s, pons_buf *b)

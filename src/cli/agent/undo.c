@@ -115,13 +115,10 @@ int cli_undo_list(cli_agent_view *v, const pons_tools *tools, size_t n, pons_err
     size_t i;
     pons_value *w;
     json_array_foreach(list, i, w) {
-        char at[32];
-        const time_t s = (time_t)(pons_get_int(w, "at_ms", 0) / 1000);
-        struct tm t;
-        localtime_r(&s, &t);
-        strftime(at, sizeof at, "%m-%d %H:%M", &t);
-        cli_agent_view_line(v, "", "%3zu  %s  %-10s %s%s%s", i + 1, at, pons_get_str(w, "tool", ""),
-                            pons_get_str(w, "path", ""),
+        char at[CLI_MOMENT];
+        cli_moment(pons_get_int(w, "at_ms", 0), at, "%m-%d %H:%M");
+        cli_agent_view_line(v, "", "%3zu  %s  %-*s %s%s%s", i + 1, at, 10,
+                            pons_get_str(w, "tool", ""), pons_get_str(w, "path", ""),
                             pons_get_bool(w, "created", false) ? " (new)" : "",
                             pons_get_bool(w, "changed", false) ? " (changed since: force)" : "");
     }

@@ -123,7 +123,7 @@ static void show_task(const cli *c, const pons_value *t)
         cli_print_json(row);
         return;
     }
-    cli_out("%-10s %-16s %-8s %s%s%s  ", pons_get_str(t, "id", ""), pons_get_str(t, "state", ""),
+    cli_out("%-*s %-16s %-8s %s%s%s  ", 10, pons_get_str(t, "id", ""), pons_get_str(t, "state", ""),
             pons_get_str(t, "priority", ""), pons_get_str(t, "name", ""),
             pons_get_str(t, "robot", NULL) ? " by " : "", pons_get_str(t, "robot", ""));
     for (size_t i = 0; i < json_array_size(stops); i++) {
@@ -158,8 +158,8 @@ int cmd_fleet_status(cli *c, pons_error *err)
                 json_object_set_new(row, "running", json_boolean(runs));
                 cli_print_json(row);
             } else {
-                cli_out("%-10s %-16s %-8s %3lld %%  %s\n", pons_get_str(r, "id", ""),
-                        pons_get_str(r, "state", ""), pons_get_str(r, "zone", "-"),
+                cli_out("%-*s %-16s %-*s %3lld %%  %s\n", 10, pons_get_str(r, "id", ""),
+                        pons_get_str(r, "state", ""), 8, pons_get_str(r, "zone", "-"),
                         (long long)pons_get_int(r, "battery_pct", 0), pons_get_str(r, "why", ""));
             }
         }

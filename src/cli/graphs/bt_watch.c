@@ -96,11 +96,8 @@ static void show(const cli *c, const pons_report_tree *of, pons_value *line, con
         }
         cli_print_json(line);
     } else {
-        const time_t s = (time_t)(ms / 1000);
-        struct tm now;
-        char at[16] = "";
-        strftime(at, sizeof at, "%H:%M:%S", localtime_r(&s, &now));
-        cli_out("%s.%03d  %s\n", at, (int)(ms % 1000), text);
+        char at[CLI_MOMENT];
+        cli_out("%s.%03d  %s\n", cli_moment(ms, at, "%T"), (int)(ms % 1000), text);
     }
     pons_value_unref(line);
 }

@@ -25,7 +25,7 @@ static void print_graph(const cli *c, const char *name, const char *help)
             pons_object("graph", json_string(name), "help", json_string(help), NULL);
         cli_print_json(row);
     } else {
-        cli_out("  %-10s %s\n", name, help);
+        cli_out("  %-*s %s\n", 10, name, help);
     }
 }
 

@@ -177,11 +177,10 @@ static int run_search(void *user, const pons_plan_call *call, pons_plan_outcome 
 static int answer(runner *r, const char *question, char buf[ANSWER_MAX], pons_error *err)
 {
     cli_err("%s ", question);
-    if (!fgets(buf, ANSWER_MAX, stdin)) {
+    if (!cli_line(buf, ANSWER_MAX)) {
         cli_err("\n");
         return pons_error_set(err, PONS_EPARKED, "plan", "waits for a person: %s", question);
     }
-    buf[strcspn(buf, "\r\n")] = '\0';
     r->ended = app_words_end(&r->policy, buf);
     if (r->ended) {
         if (app_stop_words(&r->c->app, &r->policy, buf)) { // a robot that is there
@@ -251,8 +250,9 @@ static void print_result(void *user, const pons_execution_result *result)
         }
     } else {
         cli_out("  %lld. %s%s%s%s%s\n", (long long)result->step_id,
-                pons_step_status_said(result->status, r->chinese), *result->message ? ": " : "",
-                result->message, strcmp(result->output, "{}") ? " " : "",
+                pons_in(r->chinese, pons_step_status_word(result->status)),
+                *result->message ? ": " : "", result->message,
+                strcmp(result->output, "{}") ? " " : "",
                 strcmp(result->output, "{}") ? result->output : "");
     }
     free(text);
@@ -306,9 +306,10 @@ static int run(cli *c, pons_plan *p, const char *world, pons_error *err)
         rc = pons_plan_run(p, &cursor, &ops, err);
         rc = r.ended ? pons_plan_cancel(p, &ops, err) : rc;
         if (!c->json) {
-            const char *waits = r.chinese ? "等人回答" : "waits for a person";
-            cli_out("  %s\n",
-                    rc == PONS_EPARKED ? waits : pons_plan_status_said(p->status, r.chinese));
+            const char *waits = pons_in(r.chinese, "waits for a person");
+            cli_out("  %s\n", rc == PONS_EPARKED
+                                  ? waits
+                                  : pons_in(r.chinese, pons_plan_status_word(p->status)));
         }
         rc = rc == PONS_EPARKED                            ? APP_WAITING
              : rc >= 0 && p->status != PONS_PLAN_COMPLETED ? APP_NO_SUCCESS

@@ -27,15 +27,6 @@ typedef struct threads_options {
 
 // ---- list ---------------------------------------------------------------------------------------
 
-static void print_time(int64_t ms)
-{
-    char when[32] = "";
-    const time_t seconds = ms / 1000;
-    struct tm tm;
-    strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", localtime_r(&seconds, &tm));
-    cli_out("%s", when);
-}
-
 static int print_thread(void *user, const pons_thread_info *info)
 {
     const cli *c = user;
@@ -48,8 +39,8 @@ static int print_thread(void *user, const pons_thread_info *info)
         cli_print_json(row);
         return 0;
     }
-    cli_out("%-20s ", info->thread);
-    print_time(info->updated_ms);
+    char when[CLI_MOMENT];
+    cli_out("%-*s %s", 20, info->thread, cli_moment(info->updated_ms, when, "%F %T"));
     cli_out("  %6lld checkpoints %6lld events %8.1f kB  ", (long long)info->checkpoints,
             (long long)info->events, (double)info->bytes / 1e3);
     if (info->holder_pid) {
@@ -136,9 +127,10 @@ static int show_thread(cli *c, pons_store store, const threads_options *o, pons_
 
 static void print_checkpoint(const char *ns, const pons_value *row)
 {
-    cli_out("%-7s %5lld  %-26s ", ns, (long long)pons_get_int(row, "step", 0),
-            pons_get_str(row, "checkpoint_id", ""));
-    print_time(pons_get_int(row, "ts_ms", 0));
+    char when[CLI_MOMENT];
+    cli_out("%-*s %5lld  %-26s %s", 7, ns, (long long)pons_get_int(row, "step", 0),
+            pons_get_str(row, "checkpoint_id", ""),
+            cli_moment(pons_get_int(row, "ts_ms", 0), when, "%F %T"));
     cli_out("  %-7s →", pons_get_str(row, "source", ""));
     const pons_value *next = pons_get(row, "next");
     pons_each(name, next) {
@@ -383,21 +375,20 @@ static int remove_thread(cli *c, pons_store store, const threads_options *o, pon
 
 // ---- public functions ---------------------------------------------------------------------------
 
-static const struct {
-    const char *verb;
-    int words; // after the verb
+static const struct { // as the table of commands has them
+    int words;        // after the verb
     const char *takes;
     int (*run)(cli *c, pons_store store, const threads_options *o, pons_error *err);
     bool writes;
 } verbs[] = {
-    {"list", 0, "nothing more", list_threads, false},
-    {"show", 1, "one thread", show_thread, false},
-    {"history", 1, "one thread", show_history, false},
-    {"events", 1, "one thread", show_events, false},
-    {"fork", 2, "a thread and the name of its fork", fork_thread, true},
-    {"copy", 2, "a thread and the name of its copy", copy_thread, true},
-    {"prune", 1, "one thread", prune_thread, true},
-    {"rm", 1, "one thread", remove_thread, true},
+    {0, "nothing more", list_threads, false},
+    {1, "one thread", show_thread, false},
+    {1, "one thread", show_history, false},
+    {1, "one thread", show_events, false},
+    {2, "a thread and the name of its fork", fork_thread, true},
+    {2, "a thread and the name of its copy", copy_thread, true},
+    {1, "one thread", prune_thread, true},
+    {1, "one thread", remove_thread, true},
 };
 
 int cmd_threads(cli *c, pons_error *err)
@@ -422,19 +413,12 @@ int cmd_threads(cli *c, pons_error *err)
     if (parsed < 0) {
         return parsed;
     }
-    const char *verb = c->argc ? c->argv[0] : "list";
-    size_t v = 0;
-    while (v < sizeof verbs / sizeof verbs[0] && strcmp(verbs[v].verb, verb) != 0) {
-        v++;
-    }
-    if (v == sizeof verbs / sizeof verbs[0]) {
-        return app_bad(err,
-                       "threads: there is no '%s'; use list, show, history, events, fork, copy, "
-                       "prune or rm",
-                       verb);
+    const int v = cli_which_word(c, err);
+    if (v < 0) {
+        return v;
     }
     if (c->argc > 0 && c->argc != verbs[v].words + 1) {
-        return app_bad(err, "threads %s takes %s", verb, verbs[v].takes);
+        return app_bad(err, "threads %s takes %s", c->self->words[v].name, verbs[v].takes);
     }
     pons_store store = {0};
     int rc = o.stream ? cli_modes(o.stream, &o.modes, err) : PONS_OK;

@@ -375,9 +375,8 @@ static bool ask_step(session *s, const pons_value *ran, const pons_value *was, c
     for (;;) {
         if (terminal) {
             cli_out("step> ");
-            cli_flush();
         }
-        if (!fgets(line, sizeof line, stdin)) {
+        if (!cli_line(line, sizeof line)) {
             s->stepping = !interrupted && !terminal; // the end of input: shown, not held
             return !interrupted && !terminal;
         }
@@ -413,12 +412,10 @@ static bool ask_person(session *s, pons_error *err)
     }
     cli_out("%s asks: %s\nanswer> ", pons_get_str(first, "node", "it"), question);
     free(question);
-    cli_flush();
-    if (!fgets(line, sizeof line, stdin)) {
+    if (!cli_line(line, sizeof line)) {
         cli_out("\n");
         return false;
     }
-    line[strcspn(line, "\n")] = '\0';
     pons_value *value = NULL;
     if (!*line) {
         return false; // leaves it open

@@ -172,7 +172,7 @@ static void stopped(teller *t)
 
 static const cli_event_row sentences[] = {
     {"task.active", NULL, "It took up %s.", {"task.id"}},
-    {"task.switched", NULL, "It left %s for %s: %s", {"from", "to", "reason"}},
+    {"task.switched", NULL, "It left %s for %s: %-s", {"from", "to", "reason"}},
     {"task.merged", NULL, "%s was said again.", {"task_id"}},
     {"task.overdue", NULL, "The deadline of %s passed.", {"task_id"}},
     {"task.raised", NULL, "A person gave %s the priority %s.", {"task_id", "priority"}},
@@ -180,12 +180,12 @@ static const cli_event_row sentences[] = {
      NULL,
      "It was asked to \"%s\" (%s, priority %s).",
      {"task.text", "task.id", "task.priority"}},
-    {"mode", NULL, "The mode became %s: %s.", {"mode", "reason"}},
+    {"mode", NULL, "The mode became %s: %-s.", {"mode", "reason"}},
     {"run.done",
      NULL,
      "The run ended as %s, after %s decisions and %s m.",
      {"status", "iterations", "distance_m"}},
-    {"control", NULL, "A word did nothing: %s (%s).", {"word", "ignored"}},
+    {"control", NULL, "A word did nothing: %s (%-s).", {"word", "ignored"}},
     {NULL}};
 
 static const struct {
@@ -207,20 +207,15 @@ typedef struct pass {
     size_t n, skip;
     int64_t fork_seq,
         fork_ms; // what is older than that event and younger than that time is another thread's
-    char fork_at[32]; // the checkpoint
-    char day[16];     // that was shown last
+    char fork_at[32];     // the checkpoint
+    char day[CLI_MOMENT]; // that was shown last
 } pass;
 
 static void show_sentence(pass *left, int64_t ts_ms, const char *text)
 {
-    char day[16] = "", when[16] = "";
-    struct tm local;
-    const time_t s = (time_t)(ts_ms / 1000);
-    if (localtime_r(&s, &local)) {
-        strftime(day, sizeof day, "%Y-%m-%d", &local);
-        strftime(when, sizeof when, "%H:%M:%S", &local);
-    }
-    if (strcmp(day, left->day) != 0) {
+    char day[CLI_MOMENT], when[CLI_MOMENT];
+    cli_moment(ts_ms, when, "%T");
+    if (strcmp(cli_moment(ts_ms, day, "%F"), left->day) != 0) {
         snprintf(left->day, sizeof left->day, "%s", day);
         cli_out("%s\n", day);
     }

@@ -131,20 +131,19 @@ static int sweep_items(cli *c, const pons_items *it, const items_options *o, pon
     return rc;
 }
 
-static const struct {
-    const char *verb;
-    int least, most; // words after the verb
+static const struct { // as the table of commands has them
+    int least, most;  // words after the verb
     const char *takes;
     int (*run)(cli *c, const pons_items *it, const items_options *o, pons_error *err);
     bool writes;
 } verbs[] = {
-    {"list", 0, 1, "at most a namespace", list_items, false},
-    {"search", 1, 2, "a text, and at most a namespace", search_items, false},
-    {"namespaces", 0, 0, "nothing more", show_spaces, false},
-    {"get", 2, 2, "a namespace and a key", show_item, false},
-    {"put", 3, 3, "a namespace, a key and a JSON object", put_item, true},
-    {"delete", 2, 2, "a namespace and a key", delete_item, true},
-    {"sweep", 0, 0, "nothing more", sweep_items, true},
+    {0, 1, "at most a namespace", list_items, false},
+    {1, 2, "a text, and at most a namespace", search_items, false},
+    {0, 0, "nothing more", show_spaces, false},
+    {2, 2, "a namespace and a key", show_item, false},
+    {3, 3, "a namespace, a key and a JSON object", put_item, true},
+    {2, 2, "a namespace and a key", delete_item, true},
+    {0, 0, "nothing more", sweep_items, true},
 };
 
 int cmd_items(cli *c, pons_error *err)
@@ -165,20 +164,13 @@ int cmd_items(cli *c, pons_error *err)
     if (parsed < 0) {
         return parsed;
     }
-    const char *verb = c->argc ? c->argv[0] : "list";
-    size_t v = 0;
-    while (v < sizeof verbs / sizeof verbs[0] && strcmp(verbs[v].verb, verb) != 0) {
-        v++;
-    }
-    if (v == sizeof verbs / sizeof verbs[0]) {
-        return app_bad(err,
-                       "items: there is no '%s'; use list, search, namespaces, get, put, delete or "
-                       "sweep",
-                       verb);
+    const int v = cli_which_word(c, err);
+    if (v < 0) {
+        return v;
     }
     const int words = c->argc ? c->argc - 1 : 0;
     if (words < verbs[v].least || words > verbs[v].most) {
-        return app_bad(err, "items %s takes %s", verb, verbs[v].takes);
+        return app_bad(err, "items %s takes %s", c->self->words[v].name, verbs[v].takes);
     }
     pons_items it = {.clock = pons_clock_real()};
     int rc = PONS_OK;

@@ -95,8 +95,9 @@ static void read_threads(doctor *d)
     }
     pons_store_close(&store);
     if (good) {
-        snprintf(detail, sizeof detail, "%s: whole; %zu threads, %lld checkpoints can be read",
-                 d->c->app.db, json_array_size(threads), (long long)checkpoints);
+        snprintf(detail, sizeof detail,
+                 "%s: whole; threads: %zu, checkpoints: %lld, all can be read", d->c->app.db,
+                 json_array_size(threads), (long long)checkpoints);
         doctor_say(d, "store", "ok", detail, NULL);
     }
 }
@@ -223,9 +224,10 @@ void doctor_body_files(doctor *d)
         doctor_say(d, "ledger", "note", line, "the next body cuts them away");
     }
     const bool lost = f.state == PONS_ECORRUPT || f.state == PONS_ENOTFOUND;
-    snprintf(line, sizeof line, "%s: the next body starts: %s%s%.96s",
+    snprintf(line, sizeof line,
+             f.reason[0] ? "%s: the next body starts: %s, %.96s" : "%s: the next body starts: %s",
              lost ? "body.epoch is lost or damaged" : "body.epoch is whole",
-             f.boots_latched ? "latched" : "free", f.reason[0] ? ", " : "", f.reason);
+             f.boots_latched ? "latched" : "free", f.reason);
     doctor_say(d, "latch",
                lost                 ? "damaged"
                : f.state == PONS_OK ? "ok"

@@ -15,5 +15,6 @@ void doctor_say(doctor *d, const char *what, const char *state, const char *deta
         cli_print_json(row);
         return;
     }
-    cli_out("%-8s %-18s %-s%s%-s\n", state, what, detail, advice ? "; " : "", advice ? advice : "");
+    cli_out(advice ? "%-8s %-18s %-s; %-s\n" : "%-8s %-18s %-s%-s\n", state, what, detail,
+            advice ? advice : "");
 }

@@ -107,17 +107,15 @@ static int make(cli *c, const app_recording_options *o, const char *thread, doub
 
 // ---- info ---------------------------------------------------------------------------------------
 
-static void at_time(uint64_t ns, char ret[40])
+static void at_time(uint64_t ns, char ret[CLI_MOMENT])
 {
-    const time_t s = (time_t)(ns / 1000000000U);
-    struct tm when;
-    const size_t n = strftime(ret, 40, "%Y-%m-%d %H:%M:%S", localtime_r(&s, &when));
-    snprintf(ret + n, 40 - n, ".%03u", (unsigned)(ns / 1000000U % 1000U));
+    const size_t n = strlen(cli_moment((int64_t)(ns / 1000000U), ret, "%F %T"));
+    snprintf(ret + n, CLI_MOMENT - n, ".%03u", (unsigned)(ns / 1000000U % 1000U));
 }
 
 static void show(const char *path, const pons_mcap_about *a)
 {
-    char from[40], to[40];
+    char from[CLI_MOMENT], to[CLI_MOMENT];
     at_time(a->start_ns, from);
     at_time(a->end_ns, to);
     cli_out("%s: %llu messages in %llu chunks, %.1f kB\n", path, (unsigned long long)a->messages,
@@ -129,7 +127,7 @@ static void show(const char *path, const pons_mcap_about *a)
         const pons_value *t = json_array_get(a->topics, i);
         const char *encoding = pons_get_str(t, "encoding", "");
         const bool json = strcmp(encoding, "json") == 0;
-        cli_out("%8lld  %-20s %s%s%s\n", (long long)pons_get_int(t, "messages", 0),
+        cli_out("%8lld  %-*s %s%s%s\n", (long long)pons_get_int(t, "messages", 0), 20,
                 pons_get_str(t, "topic", ""), pons_get_str(t, "schema", ""), json ? "" : " ",
                 json ? "" : encoding);
     }

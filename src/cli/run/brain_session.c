@@ -20,7 +20,6 @@ typedef struct terminal {
     stdin_lines in;
     step_hold hold;
     bool prompting; // standard input is a person's terminal
-    bool zh;        // what was said there last is Chinese
     bool plain;     // it is, and its lines are read as they come
     bool warned;    // a Ctrl-C has said that the next one leaves
     bool queued;    // a task is new: whether anything moves is still to be said
@@ -102,7 +101,11 @@ static void show_robot(const terminal *t)
         return;
     }
     const bool there = pons_brain_body(t->lines.brain, &hello, &telemetry) >= 0;
-    cli_screen_status(there ? app_robot_line(hello, t->zh, line, sizeof line) : NULL);
+    pons_autobuf text = PONS_BUF_INIT;
+    if (there) {
+        cli_text(&text, "%-s", app_robot_line(hello, line, sizeof line));
+    }
+    cli_screen_status(text.data);
 }
 
 // ---- what is typed ------------------------------------------------------------------------------
@@ -122,7 +125,6 @@ static void on_prompt_line(void *user, const char *text)
     }
     char line[STDIN_LINE_MAX];
     snprintf(line, sizeof line, "%s", text);
-    t->zh = *line ? pons_language_chinese(line) : t->zh;
     show_robot(t);
     take(t, line);
 }

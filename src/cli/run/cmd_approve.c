@@ -30,11 +30,9 @@ typedef struct resolved {
 // Bad input, and who has answered: {action, by, at_ms, reason?}.
 static int already(const char *thread, const pons_value *first, pons_error *err)
 {
-    char when[32] = "an unknown time";
-    struct tm local;
-    const time_t s = (time_t)(pons_get_int(first, "at_ms", 0) / 1000);
-    if (s > 0 && localtime_r(&s, &local)) {
-        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
+    char when[CLI_MOMENT] = "an unknown time";
+    if (pons_get_int(first, "at_ms", 0) > 0) {
+        cli_moment(pons_get_int(first, "at_ms", 0), when, "%F %T");
     }
     char said[CLI_ANSWER_MAX];
     return app_bad(err, "approve: %s was already answered by %s, at %s: %s", thread,

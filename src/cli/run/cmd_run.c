@@ -6,6 +6,7 @@
 #include "cli/run/places.h"
 #include "cli/served.h"
 #include "pons/rule_policy.h"
+#include "pons/yes_no.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -303,8 +304,7 @@ static bool asked(const char *thread)
 {
     char answer[16] = "";
     cli_out("The brain of %s has this robot already. Say it there? [y/n] ", thread);
-    cli_flush();
-    return fgets(answer, sizeof answer, stdin) && *answer && strchr("yY", *answer);
+    return cli_line(answer, sizeof answer) && pons_yes_no_of(answer, NULL, NULL) == PONS_SAID_YES;
 }
 
 // Two brains cannot have one body. `do` means whichever brain there is; who types `run` at a terminal is asked; a script

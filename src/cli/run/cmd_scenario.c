@@ -56,8 +56,8 @@ static void show_row(player *p, const pons_value *report, const char *variant)
     if (passed && *variant) {
         return; // a sweep has hundreds of these
     }
-    cli_out("%s  %-28s %-10s %7.1f s  %3lld commits  %2lld starts  %zu decisions  %s\n",
-            passed ? "✓" : "✗", pons_get_str(report, "name", ""),
+    cli_out("%s  %-*s %-10s %7.1f s  %3lld commits  %2lld starts  %zu decisions  %s\n",
+            passed ? "✓" : "✗", 28, pons_get_str(report, "name", ""),
             pons_get_str(report, "status", ""), pons_get_num(report, "robot_s", 0.0),
             (long long)pons_get_int(report, "commits", 0),
             (long long)pons_get_int(report, "starts", 0),

@@ -111,7 +111,7 @@ void cli_status_show(const pons_value *s)
     cli_out("thread    %s\n", pons_get_str(s, "thread", "none"));
     if (json_is_string(pons_get(body, "driver"))) {
         char line[256];
-        cli_out("body      %s\n", app_robot_line(body, false, line, sizeof line));
+        cli_out("body      %-s\n", app_robot_line(body, line, sizeof line));
     }
     cli_out("mode      %s (%-s)%-s\n", pons_get_str(s, "mode", ""),
             pons_get_str(s, "mode_reason", ""),
@@ -121,8 +121,8 @@ void cli_status_show(const pons_value *s)
     const bool asks = json_array_size(pons_get(s, "approvals")) > 0 &&
                       strcmp(pons_get_str(decision, "type", ""), "ASK_HUMAN") == 0;
     if (json_is_object(decision)) { // the question, below, is why it asks
-        cli_out("decision  %lld: %s%s%-s\n", (long long)pons_get_int(s, "iter", 0),
-                pons_get_str(decision, "type", ""), asks ? "" : ". ",
+        cli_out(asks ? "decision  %lld: %s%-s\n" : "decision  %lld: %s. %-s\n",
+                (long long)pons_get_int(s, "iter", 0), pons_get_str(decision, "type", ""),
                 asks ? "" : pons_get_str(decision, "reason", ""));
     }
     if (json_is_object(failure)) {

@@ -94,16 +94,16 @@ typedef struct became {
 static const cli_event_row outcomes[] = {
     {"task.merged", "", "%s is the same, and was there already", {"task_id"}},
     {"task.raised", "", "%s has priority %s now", {"task_id", "priority"}},
-    {"control", "refused", "%s did nothing: %s", {"word", "ignored"}},
-    {"place.refused", "refused", "refused: %s", {"reason"}},
-    {"schedule.refused", "refused", "refused: %s", {"reason"}},
-    {"tempo.refused", "refused", "refused: %s", {"reason"}},
+    {"control", "refused", "%s did nothing: %-s", {"word", "ignored"}},
+    {"place.refused", "refused", "refused: %-s", {"reason"}},
+    {"schedule.refused", "refused", "refused: %-s", {"reason"}},
+    {"tempo.refused", "refused", "refused: %-s", {"reason"}},
     {"place.kept", "", "%s is a place now (`pons places`)", {"place.name"}},
     {"place.forgotten", "", "%s is forgotten", {"name"}},
     {"schedule.added", "", "kept for its time as %s (`pons schedule list`)", {"schedule.id"}},
     {"speak", "", "%s", {"text"}},
     {"approval.resolved", "", "the question is answered", {NULL}},
-    {"failed", "refused", "refused: %s", {"reason"}}, // its own task.done, and that of another
+    {"failed", "refused", "refused: %-s", {"reason"}}, // its own task.done, and that of another
     {"cancelled", "", "%s is cancelled: %s", {"task_id", "text"}},
     {NULL}};
 
@@ -484,7 +484,7 @@ int cmd_stop(cli *c, pons_error *err)
         char robot[256];
         pons_autovalue body = app_robot_reported(&c->app); // of a fleet's robots each has its own
         if (body) {
-            cli_out("stopped: %s; ", app_robot_line(body, false, robot, sizeof robot));
+            cli_out("stopped: %-s; ", app_robot_line(body, robot, sizeof robot));
         } else {
             cli_out("stopped; ");
         }

@@ -6,14 +6,19 @@
 #include <string.h>
 #include <unistd.h>
 
+static void tell(const prompt_lines *p, const pons_error *err)
+{
+    char line[1024];
+    cli_display_note(p->display, "%-s", pons_error_line(err, line, sizeof line));
+}
+
 // Whether they were a stop that has latched.
 static bool speak_line(prompt_lines *p, const char *text)
 {
     pons_error err = PONS_ERROR_INIT;
     const bool latched = app_stop_words(&p->c->app, p->policy, text);
     if (pons_brain_say(p->brain, text, &err) < 0) {
-        char line[1024];
-        cli_display_note(p->display, "%-s", pons_error_line(&err, line, sizeof line));
+        tell(p, &err);
     }
     return latched;
 }
@@ -35,8 +40,7 @@ static pons_value *question_meant(prompt_lines *p, const char *id, bool no)
         app_question_which(p->thread, open, &err);
     }
     if (err.status < 0) {
-        char line[1024];
-        cli_display_note(p->display, "%-s", pons_error_line(&err, line, sizeof line));
+        tell(p, &err);
         return NULL;
     }
     return one ? pons_value_ref(one) : json_object();
@@ -96,8 +100,7 @@ static void answer_line(prompt_lines *p, char *text)
     }
     if ((asked && app_question_fits(meant, answer, &err) < 0) ||
         pons_brain_answer(p->brain, answer, &err) < 0) {
-        char line[1024];
-        cli_display_note(p->display, "%-s", pons_error_line(&err, line, sizeof line));
+        tell(p, &err);
     }
 }
 
@@ -142,7 +145,8 @@ static void show_help(const prompt_lines *p)
         "say what it shall do, in English or Chinese: go to the kitchen; bring the cup "
         "to the study; where are you? \"What can you do?\" tells what it can do here");
     for (size_t i = 0; i < COMMANDS; i++) {
-        cli_display_line(p->display, i ? "" : "also", "/%-9s %s", commands[i].name,
+        const char *name = commands[i].name;
+        cli_display_line(p->display, i ? "" : "also", "/%s%*s %-s", name, 9 - (int)strlen(name), "",
                          commands[i].does);
     }
 }

@@ -5,10 +5,13 @@
 // which is not stored.
 #include "cli/cli.h"
 #include "cli/terminal/answer.h"
+#include "cli/terminal/status_area.h"
 #include "cli/terminal/styled_text.h"
 #include "pons/out_of_memory.h"
 #include "pons/schedule.h"
 
+#include <ctype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +27,8 @@ struct cli_display {
     char mode[16], decision[64], zone[64], said[64];
     double battery, distance, speed;
     int64_t robot_ms;
-    bool robot; // there is one: its clock has been seen
+    bool working; // a task is active
+    bool robot;   // there is one: its clock has been seen
 };
 
 // ---- sentences ----------------------------------------------------------------------------------
@@ -77,8 +81,7 @@ const cli_event_row *cli_event_sentence(const cli_event_row *list, const char *t
         }
     }
     if (list->type) {
-        pons_buf_printf(ret, list->text, parts[0].data, parts[1].data, parts[2].data,
-                        parts[3].data);
+        cli_text(ret, list->text, parts[0].data, parts[1].data, parts[2].data, parts[3].data);
     }
     for (size_t i = 0; i < 4; i++) {
         pons_buf_fini(&parts[i]);
@@ -130,27 +133,21 @@ static void clear_live(cli_display *d)
     }
 }
 
-__attribute__((format(printf, 3, 0))) static void put_line(cli_display *d, const char *label,
-                                                           const char *fmt, va_list ap)
+void cli_display_line(cli_display *d, const char *label, const char *fmt, ...)
 {
+    va_list ap;
     clear_live(d);
     cli_out("  %-7s ", label);
+    va_start(ap, fmt);
     cli_vout(fmt, ap);
+    va_end(ap);
     cli_out("\n");
     cli_flush();
     if (d->prompting) {
         cli_prompt_show(NULL);
     }
 }
-
-__attribute__((format(printf, 3, 4))) static void line(cli_display *d, const char *label,
-                                                       const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    put_line(d, label, fmt, ap);
-    va_end(ap);
-}
+#define line cli_display_line
 
 static void ask_line(void *user, const char *text)
 {
@@ -205,10 +202,11 @@ static void text_effect(cli_display *d, const pons_value *p)
     }
     char *args = NULL;
     if (pons_value_line(pons_get(p, "args"), &args) < 0) {
-        args = NULL;
+        args = strdup("");
     }
-    line(d, "act", "%s %s %-s%s%-s", pons_get_str(p, "skill", ""), args ? args : "", state,
-         pons_get(p, "reason") ? ": " : "", pons_get_str(p, "reason", ""));
+    const char *reason = pons_get_str(p, "reason", "");
+    line(d, "act", *reason ? "%s %s %-s: %-s" : "%s %s %-s%-s", pons_get_str(p, "skill", ""), args,
+         state, reason);
     free(args);
 }
 
@@ -242,28 +240,28 @@ static void draw_live(cli_display *d)
 // What needs no more than its members.
 static const cli_event_row rows[] = {
     {"task.active", "task", "%s", {"task.text"}},
-    {"task.switched", "task", "%s is left for %s: %s", {"from", "to", "reason"}},
+    {"task.switched", "task", "%s is left for %s: %-s", {"from", "to", "reason"}},
     {"task.merged", "task", "%s: said again", {"task_id"}},
     {"task.overdue", "task", "%s: its deadline has passed", {"task_id"}},
     {"task.raised", "task", "%s: has priority %s now", {"task_id", "priority"}},
-    {"mode", "mode", "%s (%s)", {"mode", "reason"}},
-    {"control", "note", "%s: %s", {"word", "ignored"}},
+    {"mode", "mode", "%s (%-s)", {"mode", "reason"}},
+    {"control", "note", "%s: %-s", {"word", "ignored"}},
     {"speak", "says", "“%s”", {"text"}},
-    {"plan.step", "plan", "%s. %s: %s", {"step_id", "action", "status"}},
-    {"plan.status", "plan", "%s", {"status"}},
+    {"plan.step", "plan", "%s. %s: %-s", {"step_id", "action", "status"}},
+    {"plan.status", "plan", "%-s", {"status"}},
     {"tempo.set", "pace", "%s %% of its speed", {"percent"}},
-    {"tempo.refused", "note", "pace: %s", {"reason"}},
-    {"config.doubt", "note", "%s: %s", {"path", "message"}},
+    {"tempo.refused", "note", "pace: %-s", {"reason"}},
+    {"config.doubt", "note", "%s: %-s", {"path", "message"}},
     {"place.kept", "place", "%s: %s, %s m (pons places)", {"place.name", "place.x", "place.y"}},
     {"place.forgotten", "place", "%s: forgotten", {"name"}},
-    {"place.refused", "note", "%s: %s", {"name", "reason"}},
+    {"place.refused", "note", "%s: %-s", {"name", "reason"}},
     {"schedule.added",
      "time",
      "%s: kept as %s, first %s (pons schedule list)",
      {"schedule.text", "schedule.id", "schedule.next_ms"}},
-    {"schedule.refused", "note", "%s: not kept: %s", {"text", "reason"}},
+    {"schedule.refused", "note", "%s: not kept: %-s", {"text", "reason"}},
     {"schedule.due", "time", "%s: its time has come (%s, %s)", {"text", "schedule_id", "due_ms"}},
-    {"schedule.missed", "note", "%s: missed at %s: %s", {"text", "due_ms", "reason"}},
+    {"schedule.missed", "note", "%s: missed at %s: %-s", {"text", "due_ms", "reason"}},
     {"schedule.skipped", "note", "%s: not again, as %s of it is not over", {"text", "task_id"}},
     {NULL}};
 
@@ -284,14 +282,15 @@ static void text_goal(cli_display *d, const pons_value *to)
 {
     const pons_value *pose = pons_get(to, "pose");
     const char *zone = pons_get_str(to, "zone", ""), *skill = pons_get_str(to, "skill", "");
-    char *args = NULL;
+    char *args = NULL, at[48] = "";
+    if (pose && !*zone) {
+        snprintf(at, sizeof at, "%.2f %.2f", pons_get_num(pose, "x", 0.0),
+                 pons_get_num(pose, "y", 0.0));
+    }
     if (*skill && pons_value_line(pons_get(to, "args"), &args) >= 0) {
         line(d, "goal", "is now %s %s", skill, args);
-    } else if (*zone || !pose) {
-        line(d, "goal", "is now %s %s", pons_get_str(to, "intent", ""), zone);
     } else {
-        line(d, "goal", "is now %s %.2f %.2f", pons_get_str(to, "intent", ""),
-             pons_get_num(pose, "x", 0.0), pons_get_num(pose, "y", 0.0));
+        line(d, "goal", "is now %s %s%s", pons_get_str(to, "intent", ""), zone, at);
     }
     free(args);
 }
@@ -340,14 +339,19 @@ static void text_rest(cli_display *d, const pons_event *ev)
     const pons_value *p = ev->payload;
     if (strcmp(ev->type, "run.started") == 0) {
         text_run(d, ev);
+    } else if (strcmp(ev->type, "task.queued") == 0 && d->working) {
+        line(d, "task", "%s: waits for what is at work",
+             pons_get_str(pons_get(p, "task"), "text", ""));
     } else if (strcmp(ev->type, "task.done") == 0) {
         const bool unsure = json_is_false(pons_get(p, "verified"));
         const char *reason = pons_get_str(p, "reason", "");
         if (*d->said && strncmp(reason, d->said, strlen(d->said)) == 0) {
             reason = "";
         }
-        line(d, "task", "%s: %-s%-s. %-s", pons_get_str(p, "text", ""),
-             pons_get_str(p, "status", ""), unsure ? " (nothing could check it)" : "", reason);
+        d->working = false;
+        line(d, "task", islower((unsigned char)*reason) ? "%s: %-s%-s: %-s" : "%s: %-s%-s. %-s",
+             pons_get_str(p, "text", ""), pons_get_str(p, "status", ""),
+             unsure ? " (nothing could check it)" : "", reason);
     } else if (strcmp(ev->type, "decision") == 0) {
         text_decision(d, p);
     } else if (strcmp(ev->type, "effect") == 0) {
@@ -357,7 +361,7 @@ static void text_rest(cli_display *d, const pons_event *ev)
     } else if (strcmp(ev->type, "goal.replaced") == 0) {
         text_goal(d, pons_get(p, "to"));
     } else if (strcmp(ev->type, "stop") == 0) {
-        line(d, "stop", "%-s %-s", pons_get_bool(p, "latched", false) ? "latched:" : "lifted",
+        line(d, "stop", pons_get_bool(p, "latched", false) ? "latched: %-s" : "lifted %-s",
              pons_get_str(p, "reason", ""));
     } else if (strcmp(ev->type, "plan.created") == 0) {
         const pons_value *plan = pons_get(p, "plan");
@@ -378,6 +382,7 @@ static void print_event_text(cli_display *d, const pons_event *ev)
     if (note_live(d, ev)) {
         return;
     }
+    d->working = d->working || strcmp(ev->type, "task.active") == 0;
     if (strcmp(ev->type, "mode") == 0) {
         snprintf(d->mode, sizeof d->mode, "%s", pons_get_str(ev->payload, "mode", ""));
     }
@@ -386,8 +391,7 @@ static void print_event_text(cli_display *d, const pons_event *ev)
     }
     const cli_event_row *row = cli_event_sentence(rows, ev->type, ev->payload, &text);
     if (row) {
-        line(d, row->label, strpbrk(row->text, ":(abcdefghijklmnopqrtuvwxyz") ? "%-s" : "%s",
-             text.data);
+        line(d, row->label, "%s", text.data);
     } else {
         text_rest(d, ev);
     }
@@ -404,14 +408,6 @@ const char *cli_answer_text(const pons_value *answer, char buf[CLI_ANSWER_MAX])
              words ? "the words \"" : pons_get_str(answer, "action", ""), words ? words : "",
              words ? "\"" : "", *reason ? ", " : "", reason);
     return buf;
-}
-
-void cli_display_line(cli_display *d, const char *label, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    put_line(d, label, fmt, ap);
-    va_end(ap);
 }
 
 // ---- public functions ---------------------------------------------------------------------------
@@ -457,10 +453,7 @@ void cli_display_note(cli_display *d, const char *fmt, ...)
     va_list ap;
     va_start(ap, fmt);
     clear_live(d);
-    cli_flush();
-    cli_err("pons: ");
-    cli_verr(fmt, ap);
-    cli_err("\n");
+    cli_vnote(fmt, ap);
     va_end(ap);
     if (d->prompting) {
         cli_prompt_show(NULL);
@@ -469,13 +462,18 @@ void cli_display_note(cli_display *d, const char *fmt, ...)
 
 void cli_display_status(cli_display *d, char *buf, size_t cap)
 {
-    char battery[16] = "–", distance[24] = "";
+    pons_autobuf text = PONS_BUF_INIT;
+    char battery[16] = "–";
     if (d->battery >= 0.0) {
         snprintf(battery, sizeof battery, "%.0f%%", d->battery);
     }
+    cli_text(&text, "%s  battery %s  %s", d->mode, battery, d->zone[0] ? d->zone : "–");
     if (d->distance >= 0.0) {
-        snprintf(distance, sizeof distance, "  %.1f m to go", d->distance);
+        cli_text(&text, "  %.1f m to go", d->distance);
     }
-    snprintf(buf, cap, "%s  battery %s  %s%s  %.2f m/s  %s", d->mode, battery,
-             d->zone[0] ? d->zone : "–", distance, d->speed, d->decision);
+    cli_text(&text, "  %.2f m/s", fabs(d->speed) < 0.005 ? 0.0 : d->speed); // no "-0.00"
+    if (cli_columns(text.data, text.len) + 2 + strlen(d->decision) <= cli_screen_width()) {
+        cli_text(&text, "  %s", d->decision);
+    }
+    snprintf(buf, cap, "%s", text.data);
 }

@@ -11,6 +11,7 @@
 //   * the few commands that redraw a line or the lower end of the terminal, by name.
 #include "app/workspace/shown_language.h"
 #include "cli/cli.h"
+#include "cli/terminal/status_area.h"
 #include "cli/terminal/styled_text.h"
 #include "pons/message_catalogue.h"
 #include "pons/printable.h"
@@ -23,10 +24,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define SPEC_MAX      32
-#define LABEL_COLUMNS 14  // in which a label ends
-#define NARROWEST     12  // of a terminal whose rows are made here
-#define NUMBER_MAX    512 // bytes of a number, with a width and a precision of at most 64
+#define SPEC_MAX   32
+#define NARROWEST  12  // of a terminal whose rows are made here
+#define NUMBER_MAX 512 // bytes of a number, with a width and a precision of at most 64
 
 typedef struct arguments { // so that a function can take from it, and its caller goes on
     va_list ap;
@@ -35,7 +35,7 @@ typedef struct arguments { // so that a function can take from it, and its calle
 typedef struct spec {
     char text[SPEC_MAX];  // "%-20" "lld", as printf wants it, stars replaced
     int width, precision; // precision -1: none
-    bool left;
+    bool left, star;      // its width is an argument
     char length[3], conversion;
 } spec;
 
@@ -65,6 +65,7 @@ static const char *read_spec(const char *f, spec *s, arguments *a)
             flags[n++] = *f;
         }
     }
+    s->star = *f == '*';
     if (*f == '*' || (*f >= '1' && *f <= '9')) {
         s->width = star_or_digits(&f, a);
         s->left |= s->width < 0;
@@ -133,12 +134,12 @@ static size_t whole(const char *text, size_t n)
     return at > 0 && pons_utf8_sequence(text + at - 1, len - at + 1) == 0 ? at - 1 : len;
 }
 
-// %-s is a message of pons's, as an error's or a reason: it is translated. %-8s is a label in a column. Every other %s is
-// shown as it is, so that a command that a person approves, a name and an id stay what they are.
+// %-s is a message of pons's, as an error's or a reason: it is translated. %-8s is a label in a column; %-*s is a name in one. Every other
+// %s is shown as it is, so that a command that a person approves, a name and an id stay what they are.
 static void put_text(pons_buf *b, const spec *s, const char *text)
 {
     char *translated =
-        text && s->left && s->precision < 0 ? app_translated(text, s->width > 0) : NULL;
+        text && s->left && !s->star && s->precision < 0 ? app_translated(text, s->width > 0) : NULL;
     if (translated) {
         cli_style_locale(); // a Chinese character has two columns
     }
@@ -212,6 +213,14 @@ void cli_buf(pons_buf *b, const char *fmt, va_list ap)
     va_end(a.ap);
 }
 
+void cli_text(pons_buf *b, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    cli_buf(b, fmt, ap);
+    va_end(ap);
+}
+
 // Why standard output has lost something; 0: nothing has been lost that anybody waits for.
 static _Atomic int lost;
 
@@ -232,47 +241,76 @@ static void send_all(FILE *to, const pons_buf *b)
 // ---- lines on a terminal ------------------------------------------------------------------------
 
 static struct
-    place { // of a stream: where the next byte goes, and where the next row of its line begins
-    size_t column, indent;
-} places[2];
+{ // on the terminal: where the next byte goes, and where the next row of its line begins
+    size_t column, indent, blanks; // blanks that stand before the next byte
+    bool below;                    // it is not the line's first row
+} place;
 
-static size_t width_of(FILE *to)
+size_t cli_width(bool of_errors)
 {
+    const int fd = of_errors ? STDERR_FILENO : STDOUT_FILENO;
     struct winsize w = {0};
-    return isatty(fileno(to)) && ioctl(fileno(to), TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
 }
 
-// Behind the line's label ("  task    go to …"), else below its first letter.
-static size_t indent_of(const char *text, size_t n, size_t width)
+// Rows below begin behind the labels in the first half of a line ("  task    go to …"), else below its first letter.
+static void note_labels(const char *text, size_t n, size_t width)
 {
-    const size_t blank = strspn(text, " ");
-    size_t i = blank;
-    while (i < n && i < LABEL_COLUMNS && (text[i] != ' ' || (i + 1 < n && text[i + 1] != ' '))) {
-        i++;
-    }
-    const size_t indent = i < n && i < LABEL_COLUMNS ? i + strspn(text + i, " ") : blank;
-    return indent < width / 2 ? indent : 0;
-}
-
-// One line, or the rest of one, in rows that end between words, or beside a character of two columns.
-static void put_rows(pons_buf *out, struct place *at, const char *text, size_t n, size_t width)
-{
-    at->indent = at->column == 0 ? indent_of(text, n, width) : at->indent;
-    for (size_t i = 0, end, columns; i < n; i = end) {
-        const size_t blank = strspn(text + i, " ") < n - i ? strspn(text + i, " ") : n - i;
-        size_t k = 1, c = 0, was = 0;
-        columns = 0;
-        for (end = i + blank; end < n && text[end] != ' '; end += k, columns += was = c) {
-            c = cli_columns_at(text + end, n - end, &k);
-            if (was == 2 || (was > 0 && c == 2)) {
-                break;
-            }
+    size_t column = place.column, k = 1;
+    place.below = place.below && column > 0;
+    place.indent = column == 0 ? 0 : place.indent;
+    place.blanks = column == 0 ? 2 : place.blanks;
+    for (size_t i = 0; i < n && !place.below && column < width / 2; i += k) {
+        if (text[i] != ' ' && (place.blanks > 1 || place.indent + place.blanks == column)) {
+            place.indent = column;
         }
-        const bool over = at->column > at->indent && at->column + blank + columns > width;
-        const size_t before = over ? at->indent : blank;
-        pons_buf_printf(out, "%s%*s", over ? "\n" : "", (int)before, "");
-        pons_buf_bytes(out, text + i + blank, end - i - blank);
-        at->column = (over ? 0 : at->column) + before + columns;
+        place.blanks = text[i] == ' ' ? place.blanks + 1 : 0;
+        column += cli_columns_at(text + i, n - i, &k);
+    }
+}
+
+// A word of characters of one column, as an address, that no row has room for; *ret_end: its end.
+static bool is_too_long(const char *text, size_t n, size_t i, size_t most, size_t *ret_end)
+{
+    size_t columns = 0, k = 1;
+    for (i += strspn(text + i, " "); i < n && text[i] != ' '; i += k, columns++) {
+        if (cli_columns_at(text + i, n - i, &k) > 1) {
+            break;
+        }
+    }
+    *ret_end = i;
+    return columns > most;
+}
+
+// One line, or the rest of one. The terminal breaks what is longer than a row: so it can be copied.
+static void put_rows(pons_buf *out, const char *text, size_t n, size_t width)
+{
+    note_labels(text, n, width);
+    for (size_t i = 0, next = 0, long_end = 0, k = 0; i < n; i = next) {
+        const size_t room = width > place.column ? width - place.column : 0;
+        const size_t blank = strspn(text + i, " ");
+        size_t end = cli_row_end(text, n, i, room, &next);
+        const bool none = i + blank < n && (end == i || cli_columns_at(text + i, n - i, &k) > room);
+        const size_t from = none ? i : next;
+        bool full = next < n;
+        if (full && is_too_long(text, n, from, width - place.indent, &long_end)) {
+            end = next = long_end;
+            full = false;
+        } else if (none && place.column > place.indent) { // the next row has room for it
+            end = i;
+            next = i + blank;
+            full = true;
+        } else if (none) {
+            end = next;
+        }
+        pons_buf_bytes(out, text + i, end - i);
+        place.column += cli_columns(text + i, end - i);
+        place.column -= place.column > width ? (place.column - 1) / width * width : 0;
+        if (full) {
+            pons_buf_printf(out, "\n%*s", (int)place.indent, "");
+            place.column = place.indent;
+            place.below = true;
+        }
     }
 }
 
@@ -301,19 +339,18 @@ void cli_err_live(const char *text, bool redraw)
 // A terminal breaks a line wherever it ends: what is shown to a person ends its rows between words.
 static void send_rows(FILE *to, const pons_buf *b)
 {
-    static pthread_mutex_t mtx = PTHREAD_MUTEX_INITIALIZER;
+    static pthread_mutex_t mtx = PTHREAD_MUTEX_INITIALIZER; // of place too
     pthread_mutex_lock(&mtx);
-    struct place *at = &places[to == stderr]; // [mtx]
-    const size_t width = width_of(to);
+    const size_t width = cli_width(to == stderr);
     pons_autobuf out = PONS_BUF_INIT;
     cli_err_live(NULL, true);
     cli_style_locale();
     for (size_t i = 0, n; width >= NARROWEST && i < b->len; i += n + 1) {
         n = strcspn(b->data + i, "\n");
-        put_rows(&out, at, b->data + i, n, width);
+        put_rows(&out, b->data + i, n, width);
         if (i + n < b->len) {
             pons_buf_byte(&out, '\n');
-            *at = (struct place){0};
+            place.column = 0;
         }
     }
     send_all(to, width < NARROWEST ? b : &out);
@@ -332,9 +369,12 @@ void cli_vout(const char *fmt, va_list ap)
     vprint(stdout, fmt, ap);
 }
 
-void cli_verr(const char *fmt, va_list ap)
+void cli_vnote(const char *fmt, va_list ap)
 {
+    cli_flush();
+    cli_err("pons: ");
     vprint(stderr, fmt, ap);
+    cli_err("\n");
 }
 
 void cli_out(const char *fmt, ...)
@@ -351,6 +391,17 @@ void cli_err(const char *fmt, ...)
     va_start(ap, fmt);
     vprint(stderr, fmt, ap);
     va_end(ap);
+}
+
+bool cli_line(char *buf, size_t cap)
+{
+    cli_flush();
+    place.column = 0; // Enter ends the row
+    if (!fgets(buf, (int)cap, stdin)) {
+        return false;
+    }
+    buf[strcspn(buf, "\r\n")] = '\0';
+    return true;
 }
 
 // ---- texts of several lines ---------------------------------------------------------------------
@@ -465,7 +516,7 @@ void cli_live_line(const char *text)
     cli_autorich line = {0};
     cli_autorows row = {0};
     cli_rich_printf(&line, CLI_INK_DIM, "  %s", text);
-    cli_rows_cut(&row, &line, width_of(stdout) > 1 ? width_of(stdout) - 1 : 1, cli_style_wanted());
+    cli_rows_cut(&row, &line, cli_screen_width(), cli_style_wanted());
     cli_erase_line();
     cli_out_rows(&row, false);
     fflush(stdout);

@@ -35,9 +35,9 @@ int64_t cli_busy_line(const char *what, size_t done, size_t of, int64_t for_ms, 
         return QUIET_MS - for_ms;
     }
     if (of > 0) {
-        pons_buf_printf(ret, "%s: %zu of %zu, %lld s", what, done, of, s);
+        cli_text(ret, "%-s: %zu of %zu, %lld s", what, done, of, s);
     } else {
-        pons_buf_printf(ret, "%s: %lld s", what, s);
+        cli_text(ret, "%-s: %lld s", what, s);
     }
     return moves ? DRAW_MS : PLAIN_MS;
 }

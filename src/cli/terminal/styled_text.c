@@ -2,7 +2,7 @@
 //
 // A paragraph carries an ink for each byte. Wrapping goes through its characters with their columns
 // (wcwidth: two for Chinese, none for what combines) and remembers the last place where a row may
-// end: behind a space, and before and behind a character of two columns. What is written of a row are
+// end: behind a space that is not within `a command`, and before and behind a character of two columns. What is written of a row are
 // runs of one ink: its command, the text, and the command that ends it. So a row that is cut off by
 // whatever happens leaves no colour behind but for the rest of that row.
 #include "cli/terminal/styled_text.h"
@@ -186,39 +186,64 @@ static size_t prefix_columns(const cli_rich *prefix)
     return prefix && prefix->text.data ? cli_columns(prefix->text.data, prefix->text.len) : 0;
 }
 
-// Full marks that close: no row begins with one.
-static bool closes(const char *s, size_t n)
+static bool is_one_of(const char *marks, const char *s, size_t n)
 {
-    static const char marks[] = "，。、！？：；）」』》”’";
-    for (const char *m = marks; *m; m += 3) { // each has three bytes
-        if (n == 3 && memcmp(s, m, 3) == 0) {
+    size_t k = 0;
+    for (; *marks; marks += k) {
+        k = pons_utf8_sequence(marks, 3);
+        if (k == n && memcmp(s, marks, n) == 0) {
             return true;
         }
     }
     return false;
 }
 
-// Where the row that begins at i ends; *ret_next is where the one behind it begins.
-static size_t row_end(const char *text, size_t n, size_t i, size_t most, size_t *ret_next)
+// No row begins with a mark that closes, none ends with one that opens.
+static bool may_part(const char *text, size_t at, size_t k)
 {
-    size_t at = i, columns = 0, end = i, next = i, before = 0, k = 1;
+    static const char opening[] = "（「『《“‘([{";
+    return !is_one_of("，。、！？：；）」』》”’,.;:!?)]}", text + at, k) &&
+           !is_one_of(opening, text + at - 1, 1) &&
+           (at < 3 || !is_one_of(opening, text + at - 3, 3));
+}
+
+typedef struct ends { // of a row, so far
+    size_t end, next; // its last one, and where the next row would begin
+    size_t inner;     // the last space within `a command`, which is better than no end at all
+    bool command;
+} ends;
+
+static void note_end(ends *e, const char *text, size_t i, size_t at, size_t k, bool wide)
+{
+    e->command ^= text[at] == '`';
+    if (text[at] == ' ' && e->command) {
+        e->inner = at;
+    } else if (text[at] == ' ') {
+        e->end = e->next == at && at > i ? e->end : at; // the first of several
+        e->next = at + 1;
+    } else if (at > i && e->next != at && wide && may_part(text, at, k)) {
+        e->end = e->next = at;
+    }
+}
+
+size_t cli_row_end(const char *text, size_t n, size_t i, size_t most, size_t *ret_next)
+{
+    ends e = {i, i, i, false};
+    size_t at = i, columns = 0, before = 0, k = 1;
     for (; at < n && text[at] != '\n'; at += k) {
         const size_t c = cli_columns_at(text + at, n - at, &k);
-        if (text[at] == ' ') {
-            end = next == at && next > i ? end : at; // the first of several
-            next = at + 1;
-        } else if (at > i && (c > 1 || before > 1) && next != at && !closes(text + at, k)) {
-            end = next = at;
-        }
+        note_end(&e, text, i, at, k, c > 1 || before > 1);
         columns += c;
         if (columns > most && text[at] != ' ' && at > i) {
-            *ret_next = end > i ? next : at;
-            return end > i ? end : at;
+            e = e.end > i ? e : (ends){e.inner, e.inner > i ? e.inner + 1 : at};
+            *ret_next = e.next;
+            return e.end;
         }
         before = c > 0 ? c : before;
     }
     *ret_next = at + 1;
-    return columns > most && end > i && next == at ? end : at; // blanks at the end need no room
+    return columns > most && e.end > i && e.next == at ? e.end
+                                                       : at; // blanks at the end need no room
 }
 
 void cli_rows_wrap(cli_rows *rows, const cli_rich *r, size_t width, const cli_rich *first,
@@ -230,8 +255,9 @@ void cli_rows_wrap(cli_rows *rows, const cli_rich *r, size_t width, const cli_ri
         const cli_rich *prefix = i == 0 ? first : rest;
         const size_t before = prefix_columns(prefix);
         size_t next = 0;
-        const size_t end =
-            row_end(text, r->text.len, i, before + 1 < width ? width - before : 1, &next);
+        size_t end =
+            cli_row_end(text, r->text.len, i, before + 1 < width ? width - before : 1, &next);
+        end = end == i && next <= r->text.len && text[i] != '\n' ? next : end; // within a word
         begin_row(rows);
         if (before > 0) {
             put(rows, prefix, 0, prefix->text.len, style);

@@ -66,9 +66,15 @@ void cli_rows_grid(cli_rows *rows, const cli_rich *r, size_t width, size_t inden
                    bool style, size_t *ret_row, size_t *ret_column);
 void cli_rows_copy(cli_rows *rows, const cli_rows *from, size_t first, size_t n);
 
+// Where the row of so many columns ends that begins at i: where a word does, or beside a character of two columns.
+// i: not even the first word fits. *ret_next: where the next row begins, there in the middle of that word.
+size_t cli_row_end(const char *text, size_t n, size_t i, size_t most, size_t *ret_next);
+
 // Columns of a text as it is shown; of the character at s, whose bytes *ret_n are.
 size_t cli_columns(const char *text, size_t n);
 size_t cli_columns_at(const char *s, size_t n, size_t *ret_n);
+// Columns of the terminal that standard output, or standard error, is; 0: it is none.
+size_t cli_width(bool of_errors);
 // Whether colours are wanted on standard output: a terminal that is not dumb, and no NO_COLOR.
 bool cli_style_wanted(void);
 // Standard output is a terminal that can redraw a line: not TERM=dumb, which a screen reader in line mode has.

@@ -6,16 +6,14 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { PLAIN = 0, WIDTH = 80, NARROWEST = 20, WORD_COLUMNS = 34, OPTION_COLUMNS = 26, STEP = 4 };
 
 static int width(void)
 {
-    struct winsize w = {0};
-    const bool known = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0;
-    return known && w.ws_col >= NARROWEST && w.ws_col < WIDTH ? w.ws_col : WIDTH;
+    const int columns = (int)cli_width(false);
+    return columns >= NARROWEST && columns < WIDTH ? columns : WIDTH;
 }
 
 void cli_beside(const char *left, int column, const char *text)
