@@ -207,6 +207,8 @@ static void let_go(pons_brain *b)
     }
     b->llm_await[0] = b->knowledge_await[0] = b->approval_id[0] = b->confirm_id[0] = '\0';
     b->llm_run = b->knowledge_run = NULL;
+    pons_value_unref(b->llm_waits);
+    b->llm_waits = NULL;
     pons__tasks_forget(b);
     pons__tasks_of(b, NULL);
     pons__hci_forget(b);

@@ -2,7 +2,7 @@
 //
 // What draws a simulated camera (a physics library, a context to draw in) and what opens a device is
 // none of the server's, and may take as long as it likes up to PATIENCE_MS.
-#include "app/session/session.h"
+#include "app/pictures/pictures.h"
 
 #include <fcntl.h>
 #include <poll.h>
