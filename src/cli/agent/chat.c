@@ -64,13 +64,14 @@ static void note_error(cli_chat *s, const pons_error *err)
     cli_agent_view_note(&s->view, "%-s", pons_error_line(err, text, sizeof text));
 }
 
-int cli_chat_picture(cli_chat *s, const char *what, pons_error *err)
+int cli_chat_picture(cli_chat *s, const char *what, bool file, pons_error *err)
 {
+    static const char name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     pons_autovalue vision = NULL;
     pons_value *picture = NULL;
     int rc = app_vision(&s->c->app, &vision, err);
     if (rc >= 0) {
-        rc = access(what, F_OK) == 0 || strchr(what, '/')
+        rc = file || what[strspn(what, name)] || access(what, F_OK) == 0
                  ? app_picture_file(&s->c->app, vision, what, &picture, err)
                  : app_picture_take(&s->c->app, vision, what, &picture, err);
     }

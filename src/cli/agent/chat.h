@@ -43,8 +43,8 @@ void cli_chat_close(cli_chat *s);
 void cli_chat_signals(void);
 bool cli_chat_left(void); // a signal asked to leave
 
-// Keeps a picture for the next words: of a file that is there, else of a camera.
-int cli_chat_picture(cli_chat *s, const char *what, pons_error *err);
+// Keeps a picture for the next words: of a file, or, where it may be a camera's name and no file is there, of a camera.
+int cli_chat_picture(cli_chat *s, const char *what, bool file, pons_error *err);
 // What is said with the pictures that wait.
 int cli_chat_say(cli_chat *s, const char *words, pons_error *err);
 

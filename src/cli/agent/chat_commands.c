@@ -158,7 +158,7 @@ static void picture(cli_chat *s, const char *rest)
     if (!*rest) {
         cli_agent_view_note(&s->view,
                             "/picture CAMERA, or /picture FILE: it goes with the next words");
-    } else if (cli_chat_picture(s, rest, &err) < 0) {
+    } else if (cli_chat_picture(s, rest, false, &err) < 0) {
         tell(s, &err);
     } else {
         const pons_value *last = json_array_get(s->pictures, json_array_size(s->pictures) - 1);
