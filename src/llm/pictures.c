@@ -158,7 +158,7 @@ static pons_value *dressed(const gate *g, const pons_value *message, const char 
                            : *most <= 0 ? "not sent again"
                                         : "its file is gone";
         *most -= url != NULL;
-        pons_buf_printf(&text, "%s(picture of %s, %s)", text.len ? "\n" : "",
+        pons_buf_printf(&text, "%s(picture: %s, %s)", text.len ? "\n" : "",
                         pons_get_str(p, "caption", "something"), fate);
         if (url) {
             json_array_append_new(images, url);
