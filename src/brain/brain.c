@@ -127,6 +127,7 @@ static void brain_free(pons_brain *b)
     pons__heart_fini(&b->heart);
     pons__documents_close(b);
     pons__doors_close(&b->doors);
+    pons_value_unref(b->llm_waits);
     pons_critic_destroy(b->critic);
     pons_value_unref(b->critic_of);
     pons_value_unref(b->config);

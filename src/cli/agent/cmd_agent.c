@@ -124,9 +124,9 @@ static int one_by_one(cli_chat *s, const char *words, bool resume, const char *f
         *err = lacks; // a person's plan goes on without a model
         rc = lacks.status;
     }
+    rc = rc < 0 || !s->picture ? rc : cli_chat_picture(s, s->picture, true, err);
     rc = rc < 0 ? rc : find_folder(s, folder, resume, err);
     cli_chat_signals();
-    rc = rc < 0 || !s->picture ? rc : cli_chat_picture(s, s->picture, true, err);
     rc = rc < 0 ? rc : session(s, words, resume, err);
     while (rc >= 0 && (s->next[0] || s->again) && !cli_chat_left()) {
         if (s->next[0]) {
