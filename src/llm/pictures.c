@@ -37,14 +37,10 @@ static void address_of(const char *url, char *ret, size_t cap, char *ret_host, s
     const size_t n = strcspn(from, "/?#");
     const char *at = memrchr(from, '@', n), *end = from + n;
     from = at ? at + 1 : from;
-    const char *close = *from == '[' ? memchr(from, ']', (size_t)(end - from)) : NULL;
-    const char *colon = memchr(close ? close : from, ':', (size_t)(end - (close ? close : from)));
+    const bool bracket = *from == '[';
+    const size_t host = bracket ? strcspn(from + 1, "]/?#") : strcspn(from, ":/?#");
     snprintf(ret, cap, "%.*s", (int)(end - from), from);
-    if (close) {
-        snprintf(ret_host, host_cap, "%.*s", (int)(close - from - 1), from + 1);
-    } else {
-        snprintf(ret_host, host_cap, "%.*s", (int)((colon ? colon : end) - from), from);
-    }
+    snprintf(ret_host, host_cap, "%.*s", (int)host, from + bracket);
 }
 
 // Whether what is said to it stays on this machine. A module of somebody else's may go anywhere.
@@ -152,11 +148,11 @@ static pons_value *dressed(const gate *g, const pons_value *message, const char 
     pons_buf_str(&text, pons_get_str(message, "content", ""));
     for (size_t i = json_array_size(pictures); i-- > 0;) { // the newest is the last
         const pons_value *p = json_array_get(pictures, i);
-        pons_value *url = why || *most <= 0 ? NULL : data_url(g, pons_get_str(p, "sha256", ""));
-        const char *fate = url          ? "here"
-                           : why        ? why
-                           : *most <= 0 ? "not sent again"
-                                        : "its file is gone";
+        const char *fate = why || *most > 0 ? why : "not sent again";
+        pons_value *url = fate ? NULL : data_url(g, pons_get_str(p, "sha256", ""));
+        if (!fate) {
+            fate = url ? "here" : "its file is gone";
+        }
         *most -= url != NULL;
         pons_buf_printf(&text, "%s(picture: %s, %s)", text.len ? "\n" : "",
                         pons_get_str(p, "caption", "something"), fate);
