@@ -128,7 +128,7 @@ int pons__jpeg_rows(const void *bytes, size_t n, pons__scaled_rows *r, pons_erro
         return pons_error_set(err, PONS_ENOMEM, PONS__PICTURE, "no memory for a picture");
     }
     const int rc = setjmp(j->jump) == 0 ? decode(j, bytes, n, r, err)
-                                        : pons_error_set(err, PONS_EINVAL, PONS__PICTURE,
+                                        : pons_error_set(err, j->rc, PONS__PICTURE,
                                                          "the JPEG is damaged: %s", j->why);
     end(j);
     return rc;
