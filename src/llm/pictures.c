@@ -43,12 +43,12 @@ static void address_of(const char *url, char *ret, size_t cap, char *ret_host, s
     snprintf(ret_host, host_cap, "%.*s", (int)host, from + bracket);
 }
 
-// Whether what is said to it stays on this machine. A module of somebody else's may go anywhere.
+// Whether what is said to it stays on this machine: only by names that no proxy gets, either (http/curl). A module of
+// somebody else's may go anywhere.
 static bool is_here(const pons_value *config)
 {
     char address[FROM_MAX], host[FROM_MAX];
     struct in_addr v4;
-    struct in6_addr v6;
     const char *url = pons_get_str(config, "url", NULL);
     if (!url) {
         return pons_get(config, "path") || pons_get(config, "replies");
@@ -57,9 +57,8 @@ static bool is_here(const pons_value *config)
         return false;
     }
     address_of(url, address, sizeof address, host, sizeof host);
-    return strcasecmp(host, "localhost") == 0 ||
-           (inet_pton(AF_INET, host, &v4) == 1 && ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET) ||
-           (inet_pton(AF_INET6, host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6));
+    return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
+           (inet_pton(AF_INET, host, &v4) == 1 && ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET);
 }
 
 static const char *sends(const pons_value *config)
