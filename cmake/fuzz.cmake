@@ -2,6 +2,7 @@
 # test fuzz/NAME, which mutates fuzz/corpus/NAME so many times. What a fuzzer links: its libraries, or
 # those of all modules; base comes with each.
 set(fuzz_links_bt bt)
+set(fuzz_links_camera_picture picture)
 set(fuzz_links_foxglove serve store record)
 set(fuzz_links_groot bt)
 set(fuzz_links_html tools)
@@ -30,6 +31,7 @@ set(fuzz_links_workspace workspace)
 set(fuzz_links_yaml base)
 # How many inputs: in ./dev test, about a second of processor time, and with --full.
 set(fuzz_runs_bt 12000 50000)
+set(fuzz_runs_camera_picture 10000 50000)
 set(fuzz_runs_foxglove 10000 50000)
 set(fuzz_runs_groot 10000 50000)
 set(fuzz_runs_html 45000 50000)

@@ -20,7 +20,7 @@ set_target_properties(pons_shared PROPERTIES OUTPUT_NAME pons VERSION ${PROJECT_
 target_link_options(pons_shared PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/src/libpons.map -Wl,--no-undefined-version
   -Wl,-Bsymbolic-functions)
 target_link_libraries(pons_shared PUBLIC PkgConfig::JANSSON PRIVATE PkgConfig::FYAML PkgConfig::PCRE2 PkgConfig::SQLITE
-  PkgConfig::ZLIB PkgConfig::ZSTD PkgConfig::LZ4 PkgConfig::EXPAT PkgConfig::PNG PkgConfig::SECCOMP Threads::Threads m dl)
+  PkgConfig::ZLIB PkgConfig::ZSTD PkgConfig::LZ4 PkgConfig::EXPAT PkgConfig::PNG ${jpeg} PkgConfig::SECCOMP Threads::Threads m dl)
 install(TARGETS pons_shared LIBRARY DESTINATION ${PONS_LIBDIR})
 install(DIRECTORY include/pons DESTINATION include)
 install(TARGETS ${pons_archives} ARCHIVE DESTINATION ${PONS_LIBDIR})
@@ -50,10 +50,13 @@ pons_pc(pons-graph "-lpons_graph -lpons_items -lpons_store ${whole_base}" "janss
 pons_pc(pons-bt "-lpons_bt ${whole_base}" "jansson libfyaml libpcre2-8 expat" "" "behaviour trees: MDSL and BehaviorTree.CPP XML")
 pons_pc(pons-arm "-lpons_arm ${whole_base}" "jansson libfyaml libpcre2-8 expat" "" "arms: URDF, kinematics, clearance")
 pons_pc(pons-plan "-lpons_plan ${whole_base}" "jansson libfyaml libpcre2-8" "" "the plan protocol")
+if(jpeg)
+  set(jpeg_pc libjpeg)
+endif()
 # Every header has its library: all of pons, for who builds a brain, a body or an agent of their own.
 pons_pc(pons-all "-lpons_serve -lpons_traces -lpons_record -lpons_scenario -lpons_fleet -lpons_vda5050 -lpons_workspace -lpons_brain -lpons_agent -lpons_companion -lpons_body -lpons_drivers -lpons_llm -lpons_intents \
--lpons_tools -lpons_mcp -lpons_http -lpons_graph -lpons_items -lpons_store -lpons_bt -lpons_arm -lpons_map -lpons_critic -lpons_plan -lpons_link ${whole_base}"
-  "jansson libfyaml libpcre2-8 sqlite3 zlib libzstd liblz4 expat libpng libseccomp" "" "the whole runtime, as archives")
+-lpons_tools -lpons_mcp -lpons_http -lpons_graph -lpons_items -lpons_store -lpons_bt -lpons_arm -lpons_map -lpons_picture -lpons_critic -lpons_plan -lpons_link ${whole_base}"
+  "jansson libfyaml libpcre2-8 sqlite3 zlib libzstd liblz4 expat libpng libseccomp ${jpeg_pc}" "" "the whole runtime, as archives")
 
 # find_package(pons COMPONENTS shared graph …): the targets pons::shared (also without components), and
 # pons::graph, pons::bt, … of the archives.

@@ -5,7 +5,7 @@
 enable_testing()
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
-set(test_modules base bt arm map record plan critic intents items graph store link http llm tools mcp drivers
+set(test_modules base bt arm map picture record plan critic intents items graph store link http llm tools mcp drivers
   body brain agent companion workspace fleet vda5050 scenario sight serve cli)
 
 # What a module's tests link beyond its own library, and whose helpers they take beyond their own.
@@ -27,7 +27,7 @@ set(tests_link_store graph)
 set(tests_link_workspace store)
 set(tests_help_agent tools)
 set(tests_help_brain store)
-set(tests_help_cli store)
+set(tests_help_cli llm store)
 set(tests_help_critic plan)
 set(tests_help_http llm)
 set(tests_help_items store)

@@ -227,7 +227,7 @@ static pons_value *vet_one(pons__role *role, pons_cx *cx, const pons_value *call
     const char *specs_at = role->executor ? "nodes.executor.tools" : "nodes.agent.tools";
     char why[REASON_MAX] = "";
     json_object_set_new(v, "vetted", json_true());
-    if (kind) { // a person is asked something by the plan itself
+    if (kind) { // a person is asked something by the plan, or by the loop, itself
         char id[PONS_ID_MAX];
         pons_cx_id(cx, id);
         json_object_set_new(v, "ask", json_true());
@@ -623,7 +623,8 @@ static void tell_result(pons__role *role, pons_cx *cx, const pons_value *call,
                               pons_object("id", json_string(id), "role", json_string("tool"),
                                           "tool_call_id", pons_value_ref(pons_get(call, "id")),
                                           "name", pons_value_ref(pons_get(call, "name")), "content",
-                                          pons_value_ref(pons_get(result, "output")), NULL));
+                                          pons_value_ref(pons_get(result, "output")), "pictures",
+                                          kept(result, "pictures"), NULL));
     }
 }
 

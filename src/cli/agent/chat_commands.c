@@ -3,6 +3,7 @@
 // A first word that is a command's name is that command; one that looks like a command and is none is
 // told, and goes nowhere, as a slip must not cost a turn. Words that begin with a path ("/etc/hosts
 // is …") are words.
+#include "app/pictures/pictures.h"
 #include "cli/agent/chat.h"
 #include "cli/agent/undo.h"
 #include "cli/terminal/status_area.h"
@@ -10,6 +11,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct command {
     const char *name, *args, *help;
@@ -152,6 +154,39 @@ static void compact(cli_chat *s, const char *rest)
     }
 }
 
+int cli_chat_picture(cli_chat *s, const char *what, bool file, pons_error *err)
+{
+    static const char name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    pons_autovalue vision = NULL;
+    pons_value *picture = NULL;
+    int rc = app_workspace(&s->c->app, true, err);
+    rc = rc < 0 ? rc : app_vision(&s->c->app, &vision, err);
+    if (rc >= 0) {
+        rc = file || what[strspn(what, name)] || access(what, F_OK) == 0
+                 ? app_picture_file(&s->c->app, vision, what, &picture, err)
+                 : app_picture_take(&s->c->app, vision, what, &picture, err);
+    }
+    if (rc >= 0) {
+        json_array_append_new(s->pictures, picture);
+    }
+    return rc;
+}
+
+static void picture(cli_chat *s, const char *rest)
+{
+    pons_error err = PONS_ERROR_INIT;
+    if (!*rest) {
+        cli_agent_view_note(&s->view,
+                            "/picture CAMERA, or /picture FILE: it goes with the next words");
+    } else if (cli_chat_picture(s, rest, false, &err) < 0) {
+        tell(s, &err);
+    } else {
+        const pons_value *last = json_array_get(s->pictures, json_array_size(s->pictures) - 1);
+        cli_agent_view_line(&s->view, "", "%s: it goes with the next words",
+                            pons_get_str(last, "caption", ""));
+    }
+}
+
 static void undo(cli_chat *s, const char *rest)
 {
     pons_error err = PONS_ERROR_INIT;
@@ -240,6 +275,8 @@ static const command table[] = {
      IDLE, undo},
     {"/always", "", "what was allowed for good; `drop N` has it asked about again", ARGS_IDLE,
      always},
+    {"/picture", "CAMERA", "a picture of a camera, or of a file, for the next words", ANY_TIME,
+     picture},
     {"/cost", "", "tokens and cost of this session", ARGS_IDLE, cost},
     {"/tools", "", "what the model may call, and what it asks about", ARGS_IDLE, tools},
     {"/plan", "", "the plan that is under way", ARGS_IDLE, plan},

@@ -6,6 +6,7 @@
 #include "app/workspace/which_robot.h"
 #include "cli/cli.h"
 #include "drivers/camera/camera.h"
+#include "pons/picture.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -160,10 +161,10 @@ int cli_camera(cli *c, const cli_camera_options *o, pons_error *err)
     } else if (rc == PONS_OK) {
         rc = usual_path(c, o->name, path, sizeof path, err);
     }
-    if (rc == PONS_OK) {
-        rc = jpeg ? pons__picture_write(path, jpeg, n, err)
-                  : pons__picture_write_jpeg(path, &p, err);
+    if (rc == PONS_OK && !jpeg) {
+        rc = pons_picture_jpeg(&p, 0, &jpeg, &n, err);
     }
+    rc = rc < 0 ? rc : pons__picture_write(path, jpeg, n, err);
     if (rc == PONS_OK && p.depth) {
         depth_path(path, npy, sizeof npy);
         rc = pons__picture_write_npy(npy, &p, err);

@@ -6,8 +6,6 @@
 
 #include <stddef.h>
 
-// RGB as JPEG. PONS_EENV: built without libjpeg; PONS_EIO.
-int pons__picture_write_jpeg(const char *path, const pons_picture_raw *picture, pons_error *err);
 // Depth in metres as a NumPy array of float32, rows by columns.
 int pons__picture_write_npy(const char *path, const pons_picture_raw *picture, pons_error *err);
 int pons__picture_write(const char *path, const void *bytes, size_t n, pons_error *err);

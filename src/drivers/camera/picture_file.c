@@ -1,4 +1,4 @@
-// picture_file.c - pictures as files: JPEG by libjpeg, depth as NumPy reads it.
+// picture_file.c - pictures as files, depth as NumPy reads it.
 #include "drivers/camera/camera.h"
 
 #include <errno.h>
@@ -10,8 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MODULE  "camera"
-#define QUALITY 90
+#define MODULE "camera"
 
 static int io_error(const char *path, pons_error *err)
 {
@@ -75,39 +74,3 @@ int pons__picture_write_npy(const char *path, const pons_picture_raw *p, pons_er
                                  fwrite(p->depth, sizeof *p->depth, n, f) == n,
                              err);
 }
-
-#ifdef PONS_JPEG
-#include <jpeglib.h>
-
-int pons__picture_write_jpeg(const char *path, const pons_picture_raw *p, pons_error *err)
-{
-    struct jpeg_error_mgr handler;
-    struct jpeg_compress_struct jpeg = {.err = jpeg_std_error(&handler)};
-    unsigned char *bytes = NULL;
-    unsigned long n = 0;
-    jpeg_create_compress(&jpeg);
-    jpeg_mem_dest(&jpeg, &bytes, &n); // no file: what libjpeg fails at, it fails at by exit
-    jpeg.image_width = (JDIMENSION)p->width;
-    jpeg.image_height = (JDIMENSION)p->height;
-    jpeg.input_components = 3;
-    jpeg.in_color_space = JCS_RGB;
-    jpeg_set_defaults(&jpeg);
-    jpeg_set_quality(&jpeg, QUALITY, TRUE);
-    jpeg_start_compress(&jpeg, TRUE);
-    while (jpeg.next_scanline < jpeg.image_height) {
-        JSAMPROW row = p->rgb + (size_t)jpeg.next_scanline * (size_t)p->width * 3;
-        jpeg_write_scanlines(&jpeg, &row, 1);
-    }
-    jpeg_finish_compress(&jpeg);
-    jpeg_destroy_compress(&jpeg);
-    const int rc = pons__picture_write(path, bytes, n, err);
-    free(bytes);
-    return rc;
-}
-#else
-int pons__picture_write_jpeg(const char *path, const pons_picture_raw *p, pons_error *err)
-{
-    return pons_error_set(err, PONS_EENV, MODULE,
-                          "no JPEG: built without libjpeg (libjpeg62-turbo-dev)");
-}
-#endif
