@@ -63,11 +63,14 @@ static void done(scene *s)
     pons_value_unref(s->zones);
 }
 
-static void see(scene *s, const char *label, double x, double y)
+static void see_one(scene *s, const char *label, const char *identity, double x, double y)
 {
     pons_error err = PONS_ERROR_INIT;
-    const pons_detection d = {
-        .label = label, .score = 0.9, .position = {x, y, 0.8}, .cov = {0.001, 0, 0.001, 0.001}};
+    const pons_detection d = {.label = label,
+                              .identity = identity,
+                              .score = 0.9,
+                              .position = {x, y, 0.8},
+                              .cov = {0.001, 0, 0.001, 0.001}};
     for (int i = 0; i < 3; i++) {
         pons_object_seen seen;
         const pons_object_view v = {.detector = "sim",
@@ -81,6 +84,11 @@ static void see(scene *s, const char *label, double x, double y)
         assert_int_equal(pons_object_memory_put(s->memory, &v, &d, 1, &seen, &err), PONS_OK);
     }
     assert_int_equal(pons_object_memory_save(s->memory, true, &err), PONS_OK);
+}
+
+static void see(scene *s, const char *label, double x, double y)
+{
+    see_one(s, label, NULL, x, y);
 }
 
 // The robot stands where its newest way has led; a bench has no wheels.
@@ -134,6 +142,28 @@ static void told_without_moving(void **state)
     bench_say(&s.b, "where is the unicorn");
     bench_await(&s.b, "task.done", "status", "failed", SOON);
     assert_int_equal(bench_starts(&s.b, "navigate_to_pose") + bench_starts(&s.b, "speak"), 0);
+    done(&s);
+}
+
+// Of two that are of one kind the one that is meant.
+static void which_of_two(void **state)
+{
+    (void)state;
+    scene s;
+    ready(&s);
+    s.b.objects = json_pack("[{ssssss s{s[s]s[s]}}{ssssss s{s[s]}}]", "id", "red_cup", "class",
+                            "cup", "tag", "tag:7", "names", "en", "red cup", "zh", "红杯子", "id",
+                            "blue_cup", "class", "cup", "tag", "tag:8", "names", "en", "blue cup");
+    assert_non_null(s.b.objects);
+    bench_drop(&s.b); // the next hello has them
+    bench_run(&s.b, 2.0);
+    see_one(&s, "cup", "tag:8", 7.0, 2.0);
+    says(&s, "where is the red cup", "I have not seen the red cup.");
+    see_one(&s, "cup", "tag:7", 7.0, 7.0);
+    see_one(&s, "cup", "tag:8", 7.1, 2.0);
+    says(&s, "where is the red cup", "I last saw the red cup in the kitchen, just now.");
+    says(&s, "where is the blue cup", "I last saw the blue cup in the bedroom, just now.");
+    says(&s, "红杯子在哪", "我上次看到红杯子是在厨房，就在刚才。");
     done(&s);
 }
 
@@ -234,9 +264,13 @@ static void in_the_world(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(told_without_moving), cmocka_unit_test(found_where_it_was),
-        cmocka_unit_test(not_found),           cmocka_unit_test(killed),
-        cmocka_unit_test(no_more_time),        cmocka_unit_test(in_the_world),
+        cmocka_unit_test(told_without_moving),
+        cmocka_unit_test(which_of_two),
+        cmocka_unit_test(found_where_it_was),
+        cmocka_unit_test(not_found),
+        cmocka_unit_test(killed),
+        cmocka_unit_test(no_more_time),
+        cmocka_unit_test(in_the_world),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "brain/state/self.h"
-#include "pons/items.h"
+#include "pons/brain_objects.h"
 
 // Objects that these words mean, best first, seen since then; a new list. NULL: the brain has no memory, or cannot read it.
 pons_value *pons__seen_find(const pons_brain *b, const char *what, int64_t since_ms);
@@ -14,13 +14,4 @@ void pons__seen_place(const pons_brain *b, const pons_value *thing, bool zh, pon
 const char *pons__seen_called(const pons_brain *b, const char *what, bool zh);
 // The world's objects with where they were seen last, and what else was seen; a new reference.
 pons_value *pons__seen_objects(pons_brain *b, const pons_value *objects);
-// What may be asked for, beside the world's things.
-typedef struct pons__seen_words {
-    pons_items items;
-    const char *ns;          // of the memory; NULL: none
-    const pons_value *kinds; // [[word…]…]
-} pons__seen_words;
-pons__seen_words pons__seen_words_of(const pons_brain *b);
-// As the policy parses, but words that only ask for a thing may name one that is not in the world: what was seen, or may be.
-int pons__seen_parse(const pons__seen_words *of, const pons_policy *policy, const char *text,
-                     const pons_value *world, pons_value **ret, pons_error *err);
+pons_seen_words pons__seen_words_of(const pons_brain *b);
