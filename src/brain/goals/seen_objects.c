@@ -140,6 +140,77 @@ static bool is_same(const pons_value *mapped, const pons_value *seen)
     return strcasecmp(id, label) == 0 || strcasecmp(pons_get_str(mapped, "class", ""), label) == 0;
 }
 
+// ---- a look ---------------------------------------------------------------------------------------
+
+// What a thing that was seen is called: as the map has it, where it says which one it is.
+static const char *name_of(const pons_brain *b, const pons_value *thing, bool zh)
+{
+    const char *called = pons_get_str(thing, "label", "?");
+    pons_each(one, pons_get(b->port.greeting.as.hello.world, "objects")) {
+        if (*pons_get_str(thing, "identity", "") && is_same(one, thing)) {
+            called = pons_get_str(one, "id", called);
+        }
+    }
+    return pons__seen_called(b, called, zh);
+}
+
+void pons__seen_list(const pons_brain *b, const pons_value *things, double look_s, bool zh,
+                     pons_buf *out)
+{
+    pons_autovalue counts = json_object();
+    pons_each(thing, things) {
+        const char *name = name_of(b, thing, zh);
+        json_object_set_new(counts, name, json_integer(pons_get_int(counts, name, 0) + 1));
+    }
+    size_t n = 0;
+    pons_each_member(name, count, counts) {
+        pons_buf_printf(out, "%s%s", n++ == 0 ? "" : zh ? "、" : ", ", name);
+        if (json_integer_value(count) > 1) {
+            pons_buf_printf(out, zh ? "（%lld 个）" : " (%lld)",
+                            (long long)json_integer_value(count));
+        }
+    }
+    if (n > 0) {
+        pons_buf_printf(out, zh ? "；%.*f 秒里没有看到别的" : "; nothing else in %.*f s",
+                        look_s < 0.95, look_s);
+    } else {
+        pons_buf_printf(out, zh ? "%.*f 秒里没有看到认识的东西" : "nothing that it knows in %.*f s",
+                        look_s < 0.95, look_s);
+    }
+}
+
+void pons__seen_tell(const pons_brain *b, const pons__goal *goal, pons_buf *out)
+{
+    const bool zh = pons_language_chinese(goal->text);
+    pons_autovalue things = pons__seen_find(b, NULL, goal->since_ms);
+    pons_autovalue meant = *goal->object ? pons__seen_find(b, goal->object, goal->since_ms) : NULL;
+    if (!things) {
+        pons_buf_str(out, zh ? "这里没有能认出东西的眼睛：我只知道有没有挡路的东西。"
+                             : "Nothing here tells me what things are: I only measure what is in "
+                               "the way.");
+        return;
+    }
+    if (*goal->object && json_array_size(meant) == 0) {
+        pons_buf_printf(out, zh ? "那里没看到%s。" : "I do not see the %s there. ",
+                        pons__seen_called(b, goal->object, zh));
+    }
+    pons_buf_str(out, zh ? "我看到：" : "I see: ");
+    pons__seen_list(b, things, goal->seconds, zh, out);
+    pons_buf_str(out, zh ? "。" : ".");
+}
+
+void pons__seen_state(const pons_brain *b, const char *what, bool zh, pons_buf *out)
+{
+    pons_autobuf where = PONS_BUF_INIT;
+    pons_buf_printf(out,
+                    zh ? "我不知道：%s在哪里我能看到，它是什么状态我看不出来。"
+                       : "I do not know: I see where the %s is, not what state it is in. ",
+                    pons__seen_called(b, what, zh));
+    if (pons__seen_says(b, what, zh, &where)) {
+        pons_buf_str(out, where.data);
+    }
+}
+
 static void add_seen(pons_value *to, const pons_value *seen)
 {
     static const char *const keys[] = {"position", "zone", "belief"};
@@ -250,7 +321,7 @@ pons_seen_words pons__seen_words_of(const pons_brain *b)
 int pons_seen_parse(const pons_seen_words *of, const pons_policy *policy, const char *text,
                     const pons_value *world, pons_value **ret, pons_error *err)
 {
-    static const char *const asking[] = {"where", "look_for", "find", NULL};
+    static const char *const asking[] = {"where", "look_for", "find", "look_at", "state", NULL};
     const int rc = policy->ops->parse(policy->self, text, world, ret, err);
     pons_error none = PONS_ERROR_INIT;
     pons_autovalue again = NULL;

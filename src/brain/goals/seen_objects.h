@@ -10,6 +10,13 @@ pons_value *pons__seen_find(const pons_brain *b, const char *what, int64_t since
 bool pons__seen_says(const pons_brain *b, const char *what, bool zh, pons_buf *out);
 // "the kitchen": where a thing of pons__seen_find is.
 void pons__seen_place(const pons_brain *b, const pons_value *thing, bool zh, pons_buf *out);
+// What a look of so many seconds has seen, a list of pons__seen_find: "cup, apple (2); nothing else in 3 s".
+void pons__seen_list(const pons_brain *b, const pons_value *things, double look_s, bool zh,
+                     pons_buf *out);
+// The same as an answer to the goal's wish, in its language, of what was seen since its since_ms in its seconds.
+void pons__seen_tell(const pons_brain *b, const pons__goal *goal, pons_buf *out);
+// That nobody can see whether it is off, open, empty; and where it was seen.
+void pons__seen_state(const pons_brain *b, const char *what, bool zh, pons_buf *out);
 // What a thing is called in a language: by the world, by the words that mean it, else as it is asked for. Borrowed.
 const char *pons__seen_called(const pons_brain *b, const char *what, bool zh);
 // The world's objects with where they were seen last, and what else was seen; a new reference.

@@ -116,7 +116,7 @@ static int understand(pons__saying *s, const char *text, pons__understood **ret,
     rc = rc < 0 ? rc : pons__places_resolve(world, &u->goals, err);
     for (size_t i = 0; rc >= 0 && i < u->goals.n; i++) {
         if (pons__is_object_search(u->goals.at[i])) {
-            pons__object_search_begin(b, u->goals.at[i]);
+            rc = pons__object_search_begin(b, u->goals.at[i], err);
         }
     }
     *ret = u;
