@@ -359,6 +359,80 @@ static void from_several_places(void **state)
     done(&s);
 }
 
+static void watching(scene *s)
+{
+    ready(s);
+    pons_brain_close(s->b.brain);
+    s->b.schedules = "test.schedules";
+    bench_brain(&s->b);
+    bench_run(&s->b, 1.0);
+}
+
+// Said once for each time that it comes; not again while it is there, and not for what was seen before.
+static void told_when_it_is_seen(void **state)
+{
+    (void)state;
+    scene s;
+    watching(&s);
+    see(&s, "cup", 7.0, 7.0);
+    bench_say(&s.b, "tell me when you see the cup in the kitchen");
+    bench_await(&s.b, "schedule.added", NULL, NULL, SOON);
+    bench_say(&s.b, "有杯子在卧室时告诉我");
+    bench_await(&s.b, "schedule.added", NULL, NULL, SOON);
+    bench_run(&s.b, 3.0);
+    assert_int_equal(bench_count(&s.b, "schedule.due", NULL, NULL), 0);
+    for (int i = 0; i < 5; i++) {
+        see(&s, "cup", 7.0, 7.0);
+        bench_run(&s.b, 3.0);
+    }
+    assert_int_equal(bench_count(&s.b, "schedule.due", NULL, NULL), 1);
+    assert_string_equal(pons_get_str(bench_newest(&s.b, "speak")->args, "text", ""),
+                        "I see the cup in the kitchen");
+    s.b.time.wall_epoch_ms += 6 * 60 * 1000; // it was away
+    bench_run(&s.b, 2.0);
+    assert_int_equal(bench_count(&s.b, "schedule.due", NULL, NULL), 1);
+    see(&s, "cup", 7.0, 7.0);
+    bench_run(&s.b, 3.0);
+    assert_int_equal(bench_count(&s.b, "schedule.due", NULL, NULL), 2);
+    assert_int_equal(bench_starts(&s.b, "speak"), 2);
+    see(&s, "cup", 7.0, 2.0);
+    bench_run(&s.b, 3.0);
+    assert_string_equal(pons_get_str(bench_newest(&s.b, "speak")->args, "text", ""),
+                        "有杯子在卧室");
+    bench_say(&s.b, "tell me when the cup is at the lighthouse");
+    const pons_value *refused = bench_await(&s.b, "schedule.refused", NULL, NULL, SOON);
+    assert_string_equal(pons_get_str(refused, "reason", ""), "nobody knows where lighthouse is");
+    done(&s);
+}
+
+// Wherever the brain dies, one coming is told once.
+static void told_once_through_deaths(void **state)
+{
+    (void)state;
+    for (int at = 1; at <= 8; at++) {
+        for (int before = 0; before < 2; before++) {
+            scene s;
+            watching(&s);
+            bench_say(&s.b, "tell me when you see the cup in the kitchen");
+            bench_await(&s.b, "schedule.added", NULL, NULL, SOON);
+            bench_run(&s.b, 2.0);
+            s.b.kill_at = s.b.commits + at;
+            s.b.kill_before = before;
+            see(&s, "cup", 7.0, 7.0);
+            bench_settle(&s.b, 6.0);
+            s.b.kill_at = 0;
+            bench_kill(&s.b);
+            bench_brain(&s.b);
+            bench_run(&s.b, 6.0);
+            if (bench_starts(&s.b, "speak") != 1) {
+                fail_msg("killed %s commit %d: told %d times", before ? "before" : "after", at,
+                         bench_starts(&s.b, "speak"));
+            }
+            done(&s);
+        }
+    }
+}
+
 // Killed after each of its steps: what was looked at is not looked at again.
 static void killed(void **state)
 {
@@ -423,6 +497,8 @@ int main(void)
         cmocka_unit_test(not_found),
         cmocka_unit_test(killed),
         cmocka_unit_test(yes_or_no),
+        cmocka_unit_test(told_when_it_is_seen),
+        cmocka_unit_test(told_once_through_deaths),
         cmocka_unit_test(what_it_sees),
         cmocka_unit_test(state_of_a_thing),
         cmocka_unit_test(looked_at),

@@ -60,6 +60,22 @@ pons_value *pons__seen_find(const pons_brain *b, const char *what, int64_t since
     return of ? only_this(found, mapped, of) : pons_value_ref(found);
 }
 
+bool pons__seen_kind(const pons_brain *b, const char *what)
+{
+    bool known = false;
+    pons_each(words, b->opts.object_words) {
+        known = known || pons_list_has_word(words, what);
+    }
+    pons_each(one, pons_get(b->port.greeting.as.hello.world, "objects")) {
+        known = known || strcasecmp(pons_get_str(one, "class", ""), what) == 0;
+        pons_each_member(language, words, pons_get(one, "names")) {
+            known = known || pons_list_has_word(words, what);
+        }
+    }
+    pons_autovalue found = known ? NULL : pons__seen_find(b, what, 0);
+    return b->opts.objects && (known || json_array_size(found) > 0);
+}
+
 // ---- words --------------------------------------------------------------------------------------
 
 // The first of a list of words in a language; NULL: none.

@@ -8,6 +8,8 @@
 pons_value *pons__seen_find(const pons_brain *b, const char *what, int64_t since_ms);
 // "I last saw the cup in the kitchen, 40 min ago.", or that it was not seen. False: there is no memory.
 bool pons__seen_says(const pons_brain *b, const char *what, bool zh, pons_buf *out);
+// Whether it would be recognised: a kind that may be seen, a thing of the world, or what was seen.
+bool pons__seen_kind(const pons_brain *b, const char *what);
 // "the kitchen": where a thing of pons__seen_find is.
 void pons__seen_place(const pons_brain *b, const pons_value *thing, bool zh, pons_buf *out);
 // What a look of so many seconds has seen, a list of pons__seen_find: "cup, apple (2); nothing else in 3 s".
