@@ -272,11 +272,14 @@ static pons_value *reported(pons_brain *b, const pons__record *type, const pons_
                             int64_t now_ms, const char *reason)
 {
     return pons__event(
-        b, pons__record_write(type, &(pons__schedule_reported){.schedule_id = s->id,
-                                                               .text = s->text,
-                                                               .due_ms = s->next_ms,
-                                                               .late_ms = now_ms - s->next_ms,
-                                                               .reason = reason}));
+        b,
+        pons__record_write(type, &(pons__schedule_reported){
+                                     .schedule_id = s->id,
+                                     .text = s->text,
+                                     .due_ms = s->next_ms,
+                                     .late_ms = now_ms - s->next_ms,
+                                     .reason = reason,
+                                     .watch = is_watch(s) ? s->schedule + strlen(WATCH) : NULL}));
 }
 
 static int write_of(const pons_brain *b, const char *id, const pons_value *next, int64_t now_ms,
