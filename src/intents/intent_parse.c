@@ -1132,10 +1132,8 @@ static pons_value *id_of(const name *n)
 // About a thing, a zone or a pose, whichever was said.
 static int place_add(session *s, pons__intent intent, const capture *c, span wish)
 {
-    const name *named = c->object    ? c->object
-                        : c->place   ? c->place
-                        : c->zones_n ? c->zone[0]
-                                     : NULL;
+    const name *zone = c->zones_n ? c->zone[0] : c->place;
+    const name *named = c->object ? c->object : zone;
     pons_value *pose = c->coords_n < 2 ? NULL
                                        : pons_object("x", json_real(c->coords[0]), "y",
                                                      json_real(c->coords[1]), NULL);

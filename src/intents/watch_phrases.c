@@ -199,13 +199,15 @@ static bool condition(const char *from, size_t n, watch *ret)
 
 static bool english(const char *text, watch *w, pons_buf *wish)
 {
-    const char *told = behind(text, en_tell), *cond = behind(told ? told : text, en_when);
-    if (told) {
+    const char *tells = behind(text, en_tell), *cond = behind(tells ? tells : text, en_when);
+    if (tells) {
         if (!cond || !condition(cond, strlen(cond), w)) {
             return false;
         }
-        const bool sees = strncasecmp(w->said, "you ", 4) == 0;
-        return pons_buf_printf(wish, "say %s%s", sees ? "I " : "", w->said + (sees ? 4 : 0)) >= 0;
+        if (strncasecmp(w->said, "you ", 4) == 0) {
+            return pons_buf_printf(wish, "say I %s", w->said + 4) >= 0;
+        }
+        return pons_buf_printf(wish, "say %s", w->said) >= 0;
     }
     if (cond) { // "when COND, WISH"
         const char *comma = strchr(cond, ','), *then = comma ? comma + 1 : NULL;

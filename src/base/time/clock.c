@@ -70,8 +70,9 @@ const char *pons_age_text(double age_s, bool chinese, char ret[PONS_AGE_TEXT])
     if (age_s < 5.0) {
         snprintf(ret, PONS_AGE_TEXT, "%s", chinese ? "就在刚才" : "just now");
     } else {
+        const char *unit = chinese ? units[u].zh : units[u].en;
         snprintf(ret, PONS_AGE_TEXT, chinese ? "%.0f %s前" : "%.0f %s ago",
-                 age_s / units[u].seconds, chinese ? units[u].zh : units[u].en);
+                 age_s / units[u].seconds, unit);
     }
     return ret;
 }

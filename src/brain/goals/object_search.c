@@ -170,7 +170,8 @@ static bool target_of(const pons_brain *b, const pons__goal *goal, double ret[3]
 static int look_at_begin(const pons_brain *b, pons__goal *goal, pons_error *err)
 {
     const pons__pose here = pons__pose_of(pons__place_now(b));
-    const char *what = *goal->object ? goal->object : *goal->zone ? goal->zone : "that";
+    const char *zone = *goal->zone ? goal->zone : "that";
+    const char *what = *goal->object ? goal->object : zone;
     const pons_pose2 from = {here.x, here.y, here.yaw};
     double at[3];
     pons_pose2 view = from;
@@ -253,15 +254,17 @@ static void answer_of(const pons_brain *b, const pons__goal *goal, const pons_va
 {
     const bool zh = pons_language_chinese(goal->text);
     if (found) {
-        pons_buf_printf(ret,
-                        goal->asks ? zh ? "有，我看到了%s：在" : "Yes, I see the %s: it is in "
-                        : zh ? "我找到了%s：在"
-                             : "I found the %s: it is in ",
-                        pons__seen_called(b, goal->object, zh));
+        if (goal->asks) {
+            pons_buf_str(ret, zh ? "有，我看到了" : "Yes, I see the ");
+        } else {
+            pons_buf_str(ret, zh ? "我找到了" : "I found the ");
+        }
+        pons_buf_str(ret, pons__seen_called(b, goal->object, zh));
+        pons_buf_str(ret, zh ? "：在" : ": it is in ");
         pons__seen_place(b, found, zh, ret);
         pons_buf_str(ret, zh ? "。" : ".");
-    } else if (*goal->told) {
-        pons_buf_str(ret, goal->told);
+    } else if (*goal->finding) {
+        pons_buf_str(ret, goal->finding);
     }
 }
 
@@ -290,7 +293,7 @@ static pons__means *says(const pons_brain *b, pons__means_fn means_for, const po
 static bool has_answer(const pons_brain *b, const pons__goal *goal)
 {
     pons_autovalue found = is_find(goal) ? found_of(b, goal) : NULL;
-    return found || *goal->told;
+    return found || *goal->finding;
 }
 
 static pons__means *way_to(const pons_brain *b, pons__means_fn means_for, const view *v)
@@ -327,11 +330,11 @@ pons__means *pons__object_search_next(const pons_brain *b, pons__means_fn means_
     m = m || (!v.name && is_find(goal)) ? m : means_for(b, "look", NULL, NULL);
     if (m) {
         pons__set_text(&m->intent, goal->intent);
-        const char *where = v.name ? v.name : is_find(goal) ? "what was just seen" : "what is here";
         if (is_find(goal)) {
-            pons__set_textf(&m->says, "%s for %s in %s", "look", goal->object, where);
+            pons__set_textf(&m->says, "%s for %s in %s", "look", goal->object,
+                            v.name ? v.name : "what was just seen");
         } else {
-            pons__set_textf(&m->says, "look at %s", where);
+            pons__set_textf(&m->says, "look at %s", v.name ? v.name : "what is here");
         }
         pons__json(&m->test, NULL);
         m->each = true;
@@ -392,7 +395,7 @@ static void tell_none(const pons_brain *b, pons__goal *goal)
         pons_buf_str(&text, zh ? "各处" : "every room");
     }
     pons_buf_printf(&text, zh ? "，没看到%s。" : " and saw no %s.", what);
-    pons__set_text(&goal->told, text.data ? text.data : "-");
+    pons__set_text(&goal->finding, text.data ? text.data : "-");
 }
 
 void pons__object_search_ended(const pons_brain *b, pons__means_fn means_for, pons__goal *goal,
@@ -410,7 +413,7 @@ void pons__object_search_ended(const pons_brain *b, pons__means_fn means_for, po
         if (looks && (!v.name || is_in(b, &v))) {
             pons_autobuf text = PONS_BUF_INIT;
             pons__seen_tell(b, goal, &text);
-            pons__set_text(&goal->told, text.data ? text.data : "-");
+            pons__set_text(&goal->finding, text.data ? text.data : "-");
         }
     } else if (!v.name) {
         goal->reached = true;

@@ -164,9 +164,9 @@ int pons_schedule_goal_make(const pons_schedule_goal *g, int64_t now_ms, pons_va
                             .priority = priority,
                             .deadline_ms = g->deadline_ms > 0 ? g->deadline_ms : 0,
                             .by = g->by ? g->by : "a person"};
-    made.again_ms = !is_watch(&made)  ? 0
-                    : g->again_ms > 0 ? g->again_ms
-                                      : PONS_WATCH_AGAIN_USUAL_MS;
+    if (is_watch(&made)) {
+        made.again_ms = g->again_ms > 0 ? g->again_ms : PONS_WATCH_AGAIN_USUAL_MS;
+    }
     if (!is_utf8(made.id) || !is_utf8(text) || !is_utf8(made.schedule) || !is_utf8(made.zone) ||
         !is_utf8(made.by) || (g->priority && !priority)) {
         return pons_error_set(err, PONS_EINVAL, WHERE, "the goal is not valid UTF-8");
@@ -460,10 +460,14 @@ static int keep_said(pons_brain *b, pons_cx *cx, const pons__timed *when, const 
     const pons_items it = items_of(b);
     char id[16];
     new_id(id);
+    // Who is told of what was seen is told now, whatever the robot does.
+    const bool tells = strncmp(when->schedule, WATCH, strlen(WATCH)) == 0 &&
+                       (strncmp(when->text, "say ", 4) == 0 || strncmp(when->text, "说", 3) == 0);
     const pons_schedule_goal goal = {.id = id,
                                      .text = when->text,
                                      .schedule = when->schedule,
                                      .late_ms = PONS_SCHEDULE_LATE_USUAL_MS,
+                                     .priority = tells ? "urgent" : NULL,
                                      .by = by};
     int rc = pons_schedule_goal_make(&goal, pons_cx_wall_ms(cx), ret, err);
     rc = rc < 0 ? rc : room(&it, b->opts.schedules, err);

@@ -180,7 +180,10 @@ void pons__seen_list(const pons_brain *b, const pons_value *things, double look_
     }
     size_t n = 0;
     pons_each_member(name, count, counts) {
-        pons_buf_printf(out, "%s%s", n++ == 0 ? "" : zh ? "、" : ", ", name);
+        if (n++ > 0) {
+            pons_buf_str(out, zh ? "、" : ", ");
+        }
+        pons_buf_str(out, name);
         if (json_integer_value(count) > 1) {
             pons_buf_printf(out, zh ? "（%lld 个）" : " (%lld)",
                             (long long)json_integer_value(count));

@@ -87,7 +87,7 @@ extern const char *const pons__inner_words[];
 // One part of what a person wished. What an intent needs is in the intents' table (policy), or, for a
 // skill by its name, in the skill's schema.
 typedef struct pons__goal {
-    const char *intent, *zone, *object, *place, *text, *skill, *told;
+    const char *intent, *zone, *object, *place, *text, *skill, *finding;
     double seconds;
     double left; // of what its call is to do, in the unit of its `remains`; 0: all of it
     const pons_value *pose, *zones, *views, *visited, *args;

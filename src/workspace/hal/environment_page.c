@@ -92,9 +92,8 @@ static void put_thing(changes *c, const pons_ws_doc *d, const char *kind, const 
     } else if (!r) {
         const char *class = pons_get_str(thing, "class", pons_get_str(thing, "category", NULL));
         const pons_value *names = pons_get(thing, "names");
-        const pons_value *any = json_is_array(names)    ? names
-                                : pons_get(names, "zh") ? pons_get(names, "zh")
-                                                        : pons_get(names, "en");
+        const pons_value *zh = pons_get(names, "zh"), *own = zh ? zh : pons_get(names, "en");
+        const pons_value *any = json_is_array(names) ? names : own;
         const char *name = pons_get_str(thing, "name", json_string_value(json_array_get(any, 0)));
         json_object_set_new(v, "name", name ? json_string(name) : json_string(id));
         if (class) {
