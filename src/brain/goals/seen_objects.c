@@ -156,7 +156,7 @@ static bool is_same(const pons_value *mapped, const pons_value *seen)
     return strcasecmp(id, label) == 0 || strcasecmp(pons_get_str(mapped, "class", ""), label) == 0;
 }
 
-// ---- a look ---------------------------------------------------------------------------------------
+// ---- a look -------------------------------------------------------------------------------------
 
 // What a thing that was seen is called: as the map has it, where it says which one it is.
 static const char *name_of(const pons_brain *b, const pons_value *thing, bool zh)
