@@ -82,6 +82,8 @@ typedef struct pons_brain_options {
     // find one. NULL: no memory. object_words: [[word…]…] of things that may be asked for, the kind's own first; referenced.
     const char *objects;
     const pons_value *object_words;
+    // The world's file (schemas/world.json) with its map, for what can be seen from where; NULL: nobody knows. Referenced.
+    const pons_value *map;
     bool (*schedules_keep)(void *user, bool take);
 } pons_brain_options;
 

@@ -8,6 +8,7 @@
 
 #include "pons/linkage.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 PONS_C_BEGIN
@@ -63,5 +64,8 @@ static inline int64_t pons_later_ns(int64_t at_ns, int64_t ms)
 // The second of a Unix time in ms as ISO 8601 has it, in UTC: "2026-11-29T08:15:00Z".
 #define PONS_UTC_TEXT 32
 void pons_utc_text(int64_t wall_ms, char ret[PONS_UTC_TEXT]);
+// How long ago, for people: "just now", "40 min ago", "40 分钟前".
+#define PONS_AGE_TEXT 40
+const char *pons_age_text(double age_s, bool chinese, char ret[PONS_AGE_TEXT]);
 
 PONS_C_END

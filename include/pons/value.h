@@ -81,6 +81,7 @@ bool pons_get_bool(const pons_value *obj, const char *key, bool fallback);
 
 // Is the text in a list? Not in NULL, nor in what is no list.
 bool pons_list_has(const pons_value *list, const char *text);
+bool pons_list_has_word(const pons_value *list, const char *word);  // in whatever case
 const pons_value *pons_get(const pons_value *obj, const char *key); // NULL when absent
 // The first object of an array in which this member is this text; borrowed, NULL: none, or no array.
 const pons_value *pons_find(const pons_value *list, const char *key, const char *text);

@@ -18,6 +18,9 @@ typedef struct pons_hal_trees_options {
     pons_tools robot;     // of its own: nobody else takes its events
     pons_clock clock;
     const char *robot_id;
+    // Whether such a thing is known, in that zone ("": anywhere), and was seen in the last so many seconds: the leaf `sees`
+    // {what, zone?, within_s? (30)}. Called from poll. NULL: there is no such leaf.
+    bool (*sees)(void *user, const char *what, const char *zone, double within_s);
     int (*judge)(void *user, const char *skill, const pons_value *args, char *why, size_t cap);
     void *user;
 } pons_hal_trees_options;

@@ -140,6 +140,7 @@ static void brain_free(pons_brain *b)
     pons_value_unref(b->unreachable);
     pons_value_unref(b->known_objects);
     pons_value_unref(b->opts.object_words);
+    pons_value_unref(b->opts.map);
     free((char *)b->opts.objects);
     pons__hci_forget(b);
     free((char *)b->opts.thread);
@@ -162,6 +163,7 @@ int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error
     b->opts.places = opts->places ? strdup(opts->places) : NULL;
     b->opts.objects = opts->objects ? strdup(opts->objects) : NULL;
     b->opts.object_words = pons__or_null(opts->object_words);
+    b->opts.map = pons__or_null(opts->map);
     b->config = pons_value_ref(opts->config);
     pons__rules_read(b->config, &b->rules);
     pons__keep_init(&b->keep, &b->rules.keep, opts->store, b->opts.thread, &opts->clock);

@@ -66,6 +66,24 @@ int cli_number(const char *text, const char *option, double low, double high, do
     return PONS_OK;
 }
 
+int cli_duration(const char *text, const char *option, double *ret_s, pons_error *err)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"", 1.0}, {"s", 1.0}, {"m", 60.0}, {"min", 60.0}, {"h", 3600.0}, {"d", 86400.0}};
+    char *end = NULL;
+    const double many = strtod(text, &end) * (end == text ? NAN : 1.0);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        const double s = many * units[i].seconds;
+        if (strcmp(end, units[i].unit) == 0 && s >= 0.001 && s <= 1e9) {
+            *ret_s = s;
+            return PONS_OK;
+        }
+    }
+    return app_bad(err, "%s needs a time like 90s, 40min, 2h or 3d, not '%s'", option, text);
+}
+
 // Sets what the option is for. text: its value, or "yes".
 static int take_value(const cli_option *o, const char *text, pons_error *err)
 {

@@ -86,6 +86,8 @@ int cli_parse(cli *c, const cli_option *options, pons_error *err);
 int cli_which_word(const cli *c, pons_error *err);
 int cli_number(const char *text, const char *option, double low, double high, double *ret,
                pons_error *err);
+// A time as long as this: seconds, or with s, m, min, h or d behind the number.
+int cli_duration(const char *text, const char *option, double *ret_s, pons_error *err);
 // The command's words from this one on, with a blank between two; ret->data is a text, also of none.
 int cli_words(const cli *c, int from, size_t most, pons_buf *ret, pons_error *err);
 // "updates,messages" as PONS_STREAM_… bits.

@@ -242,7 +242,9 @@ static bool is_satisfied(const view *v, const step *st, const pons_value *test, 
 // Its steps depend on what was seen: the means are the next one alone.
 static bool is_search(const view *v)
 {
-    return strcmp(pons_get_str(v->goal, "intent", ""), "find") == 0;
+    const char *intent = pons_get_str(v->goal, "intent", "");
+    return strcmp(intent, "find") == 0 || strcmp(intent, "see") == 0 ||
+           strcmp(intent, "look_at") == 0;
 }
 
 // Is there no later step of the goal?
@@ -579,13 +581,17 @@ static pons_value *while_running(const view *v, const step *st, const pons_value
                         "%s makes no progress after %.1f s%s: stopping it to try to %s anew.",
                         skill, elapsed, distance, st->what);
     }
+    if (is_search(v) && !st->each && st->skill && strcmp(st->skill, skill) != 0) {
+        return decision("REPLAN", cancel(running), "there is an answer: stopping %s to say it.",
+                        skill);
+    }
     return decision("CONTINUE", NULL, "%s is under way, %.1f s%s.", skill, elapsed, distance);
 }
 
 // A search that has looked everywhere, or as long as it may.
 static pons_value *not_found(const view *v)
 {
-    const char *what = pons_get_str(v->goal, "object", "?");
+    const char *what = pons_get_str(v->goal, "object", pons_get_str(v->goal, "zone", "?"));
     pons_autobuf where = PONS_BUF_INIT;
     pons_each(zone, pons_get(v->goal, "visited")) {
         const char *id = json_string_value(zone);

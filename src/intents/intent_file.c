@@ -219,8 +219,8 @@ static int intent_load(pons__intents *r, const pons_value *entry, size_t index, 
         return pons_error_set(
             err, PONS_EINVAL, "rules",
             "intents: %s/intent: unknown intent \"%s\"; there are go_to, bring, "
-            "put, pick, put_down, charge, wait, say, patrol, do, come_back, "
-            "repeat, cancel, where, battery, look_for, help, did, next, doing and why",
+            "put, pick, put_down, charge, wait, say, patrol, do, see, look_at, come_back, "
+            "repeat, cancel, where, battery, look_for, state, help, did, next, doing and why",
             path, word);
     }
     const pons_value *patterns = pons_get(entry, "patterns");

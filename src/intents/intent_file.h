@@ -73,6 +73,8 @@ int pons__parse(pons__rules *rules, const char *text, const pons_value *world, p
 int pons__policy_decide(void *self, const pons_value *observation, pons_value **ret,
                         pons_error *err); // decide_rules.c
 // "do SKILL {…}" as a goal. PONS_ENOTFOUND: it is not that; PONS_EINVAL: it is, and wrong (skill_call.c).
+// watch_phrases.c: what is to be done when something is seen, as pons__policy_when has it; PONS_ENOTFOUND: nothing is.
+int pons__watch_said(const char *text, pons_value **ret, pons_error *err);
 int pons__policy_when(void *self, const char *text, pons_value **ret,
                       pons_error *err); // time_phrases.c
 int pons__policy_place(void *self, const char *text, pons_value **ret,

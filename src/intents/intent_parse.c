@@ -1124,6 +1124,20 @@ static pons_value *id_of(const name *n)
     return n ? json_string(n->id) : NULL;
 }
 
+// About a thing, a zone or a pose, whichever was said.
+static int place_add(session *s, pons__intent intent, const capture *c, span wish)
+{
+    const name *zone = c->zones_n ? c->zone[0] : c->place;
+    const name *named = c->object ? c->object : zone;
+    pons_value *pose = c->coords_n < 2 ? NULL
+                                       : pons_object("x", json_real(c->coords[0]), "y",
+                                                     json_real(c->coords[1]), NULL);
+    return goal_add(
+        s, intent,
+        pons_object(named && named->object ? "object" : "zone", id_of(named), "pose", pose, NULL),
+        wish);
+}
+
 static int go_add(session *s, const capture *c, span wish)
 {
     if (c->coords_n >= 2) {
@@ -1175,12 +1189,15 @@ static pons_value *args_of(const pons_value *args, const capture *c)
 }
 
 // asked: it is answered from what is known, and nobody goes there. A robot that remembers what it sees searches.
-static int look_add(session *s, const capture *c, bool asked, span wish)
+static int look_add(session *s, const capture *c, const pons_value *args, span wish)
 {
+    const bool asked = pons_get_bool(args, "asked", false);
     const name *zone = c->zones_n > 0 ? c->zone[0] : NULL;
     if (!asked && pons_get_bool(s->world, "remembers", false)) {
         return goal_add(s, INTENT_FIND,
-                        pons_object("object", id_of(c->object), "zone", id_of(zone), NULL), wish);
+                        pons_object("object", id_of(c->object), "zone", id_of(zone), "asks",
+                                    pons_optional(pons_get(args, "asks")), NULL),
+                        wish);
     }
     const int rc = zone && !asked
                        ? goal_add(s, INTENT_GO_TO, pons_object("zone", id_of(zone), NULL), wish)
@@ -1284,7 +1301,11 @@ static int goals_add(session *s, const pons__pattern *p, const capture *c, span 
                         pons_object("object", id_of(c->object), "place", id_of(c->place), NULL),
                         wish);
     case INTENT_LOOK_FOR: // where it is looked for, and then whether it is there
-        return look_add(s, c, p->means.args != NULL, wish);
+        return look_add(s, c, p->means.args, wish);
+    case INTENT_SEE:
+    case INTENT_LOOK_AT:
+    case INTENT_STATE:
+        return place_add(s, p->means.intent, c, wish);
     case INTENT_WAIT:
         return wait_add(s, c, wish);
     case INTENT_WHERE:

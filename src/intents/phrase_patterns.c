@@ -17,9 +17,9 @@
 #define PATTERN_LEN_MAX 512
 
 static const char *const intent_words[INTENT_COUNT] = {
-    "go_to",    "bring", "put",  "pick",      "put_down", "charge", "wait",  "say",
-    "patrol",   "do",    "find", "come_back", "repeat",   "cancel", "where", "battery",
-    "look_for", "help",  "did",  "next",      "doing",    "why"};
+    "go_to",    "bring", "put",     "pick", "put_down",  "charge", "wait",   "say",   "patrol",
+    "do",       "see",   "look_at", "find", "come_back", "repeat", "cancel", "where", "battery",
+    "look_for", "state", "help",    "did",  "next",      "doing",  "why"};
 static const struct {
     const char *name;
     pons__slot slot;

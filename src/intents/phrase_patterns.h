@@ -14,7 +14,9 @@ typedef enum pons__intent {
     INTENT_WAIT,
     INTENT_SAY,
     INTENT_PATROL,
-    INTENT_DO,   // a skill by its name, or in the words of its registry entry
+    INTENT_DO,      // a skill by its name, or in the words of its registry entry
+    INTENT_SEE,     // says what things are in view, here or in a zone
+    INTENT_LOOK_AT, // turns, or drives, so that a place or a thing is in view
     INTENT_FIND, // goes through the zones until it is seen, where the robot remembers what it sees
     INTENT_COME_BACK, // to where the robot stood before its last task
     INTENT_REPEAT,    // what the last task was
@@ -22,6 +24,7 @@ typedef enum pons__intent {
     INTENT_WHERE,     // where are you: from here on, what is answered and moves nothing
     INTENT_BATTERY,   // how full it is
     INTENT_LOOK_FOR,  // whether a thing is there: said, in the zone where it has one
+    INTENT_STATE,     // whether a thing is off, open, empty
     INTENT_HELP,      // what it can do here
     INTENT_DID,       // what was done last
     INTENT_NEXT,      // what is still to be done

@@ -888,7 +888,7 @@ int pons__policy_when(void *self, const char *text, pons_value **ret, pons_error
         }
     }
     if (!rest) {
-        return PONS_ENOTFOUND;
+        return pons__watch_said(text, ret, err);
     }
     write_schedule(&t, schedule, sizeof schedule);
     *ret = pons_object("schedule", json_string(schedule), "text", rest, NULL);

@@ -301,6 +301,7 @@ void bench_brain(bench *b)
                                   .places = b->places,
                                   .objects = b->seen,
                                   .object_words = b->seen_words,
+                                  .map = b->map,
                                   .schedules_keep = b->schedules ? schedules_keep : NULL,
                                   .stop_body = true};
     must(pons_brain_open(&o, &b->brain, &err), &err);
@@ -783,7 +784,7 @@ static void body_telemetry(bench *b)
     tell(b, pons_object(
                 "type", json_string("telemetry"), "robot_ms",
                 json_integer(b->time.now_ns / PONS_NS_PER_MS), "pose",
-                json_pack("{s:f,s:f,s:f}", "x", b->x, "y", b->y, "yaw", 0.0), "localization",
+                json_pack("{s:f,s:f,s:f}", "x", b->x, "y", b->y, "yaw", b->yaw), "localization",
                 json_pack("{s:s}", "state", b->astray ? "lost" : "sure"), "twist",
                 json_pack("{s:f,s:f}", "v", 0.0, "w", 0.0), "battery_pct", json_real(b->battery),
                 "battery_state", json_string(b->battery_state), "docked", json_boolean(b->docked),

@@ -59,6 +59,7 @@ typedef struct bench {
     const char *places;    // the same of places
     const char *seen;      // the same of the memory of objects
     const pons_value *seen_words;
+    const pons_value *map; // the world's file with its map; NULL: the brain has none
     bool schedules_elsewhere, schedules_kept; // another brain looks after them; this one does
     bool bad_skill;    // the body's registry has one that is not as published
     bool schemas_fail; // the test wants that; else an event schema.failed fails it at the end
@@ -78,7 +79,7 @@ typedef struct bench {
     bool silent; // no telemetry
     bool mute;   // takes goals, says nothing of them
     bool deaf;   // does not even take goals
-    double battery, x, y;
+    double battery, x, y, yaw;
     const char *battery_state;
     int64_t latches;      // so far; a reset may name one
     int64_t reset_number; // that the last reset named

@@ -61,13 +61,17 @@ static void done(scene *s)
     bench_close(&s->b);
     pons_value_unref(s->words);
     pons_value_unref(s->zones);
+    pons_value_unref((pons_value *)(uintptr_t)s->b.map);
 }
 
-static void see(scene *s, const char *label, double x, double y)
+static void see_one(scene *s, const char *label, const char *identity, double x, double y)
 {
     pons_error err = PONS_ERROR_INIT;
-    const pons_detection d = {
-        .label = label, .score = 0.9, .position = {x, y, 0.8}, .cov = {0.001, 0, 0.001, 0.001}};
+    const pons_detection d = {.label = label,
+                              .identity = identity,
+                              .score = 0.9,
+                              .position = {x, y, 0.8},
+                              .cov = {0.001, 0, 0.001, 0.001}};
     for (int i = 0; i < 3; i++) {
         pons_object_seen seen;
         const pons_object_view v = {.detector = "sim",
@@ -83,6 +87,11 @@ static void see(scene *s, const char *label, double x, double y)
     assert_int_equal(pons_object_memory_save(s->memory, true, &err), PONS_OK);
 }
 
+static void see(scene *s, const char *label, double x, double y)
+{
+    see_one(s, label, NULL, x, y);
+}
+
 // The robot stands where its newest way has led; a bench has no wheels.
 static const char *go_on(scene *s, double seconds)
 {
@@ -94,6 +103,12 @@ static const char *go_on(scene *s, double seconds)
     for (double t = 0.0; t < seconds; t += 0.1) {
         const bench_goal *way = bench_newest(&s->b, "navigate_to_pose");
         zone = way ? pons_get_str(way->args, "zone", "") : "";
+        const pons_value *pose = way ? pons_get(way->args, "pose") : NULL;
+        if (pose) { // at once
+            s->b.x = pons_get_num(pose, "x", 0.0);
+            s->b.y = pons_get_num(pose, "y", 0.0);
+            s->b.yaw = pons_get_num(pose, "yaw", s->b.yaw);
+        }
         for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
             if (strcmp(zone, at[i].zone) == 0 && strcmp(way->state, "done") == 0) {
                 s->b.x = at[i].x;
@@ -137,6 +152,28 @@ static void told_without_moving(void **state)
     done(&s);
 }
 
+// Of two that are of one kind the one that is meant.
+static void which_of_two(void **state)
+{
+    (void)state;
+    scene s;
+    ready(&s);
+    s.b.objects = json_pack("[{ssssss s{s[s]s[s]}}{ssssss s{s[s]}}]", "id", "red_cup", "class",
+                            "cup", "tag", "tag:7", "names", "en", "red cup", "zh", "红杯子", "id",
+                            "blue_cup", "class", "cup", "tag", "tag:8", "names", "en", "blue cup");
+    assert_non_null(s.b.objects);
+    bench_drop(&s.b); // the next hello has them
+    bench_run(&s.b, 2.0);
+    see_one(&s, "cup", "tag:8", 7.0, 2.0);
+    says(&s, "where is the red cup", "I have not seen the red cup.");
+    see_one(&s, "cup", "tag:7", 7.0, 7.0);
+    see_one(&s, "cup", "tag:8", 7.1, 2.0);
+    says(&s, "where is the red cup", "I last saw the red cup in the kitchen, just now.");
+    says(&s, "where is the blue cup", "I last saw the blue cup in the bedroom, just now.");
+    says(&s, "红杯子在哪", "我上次看到红杯子是在厨房，就在刚才。");
+    done(&s);
+}
+
 static void found_where_it_was(void **state)
 {
     (void)state;
@@ -168,12 +205,232 @@ static void not_found(void **state)
     assert_int_equal(bench_starts(&s.b, "spin"), 3);
     assert_int_equal(bench_starts(&s.b, "navigate_to_pose"), 2); // it stood in one of the three
 
-    bench_say(&s.b, "看看厨房有没有钥匙"); // one zone is one zone
+    bench_say(&s.b, "在厨房里找钥匙"); // one zone is one zone
     go_on(&s, 15.0);
     const pons_value *zh = bench_await(&s.b, "task.done", "status", "aborted", SOON);
     assert_non_null(strstr(pons_get_str(zh, "reason", ""), "没有找到 key；看过的地方：kitchen"));
     assert_int_equal(bench_starts(&s.b, "look"), 4);
     done(&s);
+}
+
+// Asked whether it is there, no is an answer; and so is yes, said before the search is over.
+static void yes_or_no(void **state)
+{
+    (void)state;
+    scene s;
+    ready(&s);
+    bench_say(&s.b, "看看厨房有没有钥匙");
+    go_on(&s, 15.0);
+    bench_await(&s.b, "task.done", "status", "succeeded", SOON);
+    assert_string_equal(pons_get_str(bench_newest(&s.b, "speak")->args, "text", ""),
+                        "没有，我看过厨房，没看到钥匙。");
+    s.b.base_ms = 8000;
+    s.b.x = 2.5, s.b.y = 2.5;
+    bench_say(&s.b, "check if there is a cup in the bedroom");
+    go_on(&s, 2.0);
+    see(&s, "cup", 7.0, 2.0); // through the door
+    go_on(&s, 4.0);
+    bench_await(&s.b, "task.done", "status", "succeeded", SOON);
+    assert_string_equal(pons_get_str(bench_newest(&s.b, "speak")->args, "text", ""),
+                        "Yes, I see the cup: it is in the bedroom.");
+    assert_string_equal(bench_newest(&s.b, "navigate_to_pose")->state, "canceled");
+    assert_int_equal(bench_starts(&s.b, "spin"), 1);
+    done(&s);
+}
+
+static void said(scene *s, const char *wish, double s_max, const char *answer)
+{
+    bench_say(&s->b, wish);
+    go_on(s, s_max);
+    bench_await(&s->b, "task.done", "status", "succeeded", SOON);
+    assert_string_equal(pons_get_str(bench_newest(&s->b, "speak")->args, "text", ""), answer);
+}
+
+// What was seen while it looked is said, and is in the skill's end for programs and models.
+static void what_it_sees(void **state)
+{
+    (void)state;
+    scene s;
+    ready(&s);
+    see(&s, "cup", 7.0, 7.0);
+    s.b.time.wall_epoch_ms += 60 * 1000; // long before the look
+    bench_run(&s.b, 0.2);
+    said(&s, "what do you see", 3.0, "I see: nothing that it knows in 0.1 s.");
+    bench_say(&s.b, "你看到什么");
+    bench_await(&s.b, "effect", "state", "accepted", SOON);
+    see(&s, "key", 3.0, 2.5);
+    see(&s, "cup", 3.0, 3.0);
+    see(&s, "cup", 3.5, 1.5);
+    go_on(&s, 2.0);
+    bench_await(&s.b, "task.done", "status", "succeeded", SOON);
+    const char *text = pons_get_str(bench_newest(&s.b, "speak")->args, "text", "");
+    assert_non_null(strstr(text, "我看到："));
+    assert_non_null(strstr(text, "杯子（2 个）"));
+    assert_non_null(strstr(text, "钥匙"));
+    assert_non_null(strstr(text, "；0.1 秒里没有看到别的。"));
+    assert_int_equal(bench_count(&s.b, "effect", "reason", "nothing that it knows in 0.1 s"), 1);
+    assert_int_equal(bench_starts(&s.b, "navigate_to_pose"), 0);
+
+    said(&s, "go and see what is in the kitchen", 6.0, "I see: nothing that it knows in 0.1 s.");
+    assert_string_equal(pons_get_str(bench_newest(&s.b, "navigate_to_pose")->args, "zone", ""),
+                        "kitchen");
+    done(&s);
+}
+
+// It says what it cannot see, and where the thing is.
+static void state_of_a_thing(void **state)
+{
+    (void)state;
+    scene s;
+    ready(&s);
+    see(&s, "cup", 7.0, 7.0);
+    says(&s, "is the cup empty",
+         "I do not know: I see where the cup is, not what state it is in. I last saw the cup in "
+         "the kitchen, just now.");
+    says(
+        &s, "杯子空了吗",
+        "我不知道：杯子在哪里我能看到，它是什么状态我看不出来。我上次看到杯子是在厨房，就在刚才。");
+    assert_int_equal(bench_starts(&s.b, "look"), 0);
+    done(&s);
+}
+
+// A wall at x = 5 from the south to a gap at y = 6 … 8; the kitchen is an L behind it.
+static void put_map(scene *s)
+{
+    s->b.map =
+        json_pack("{s[iiii]s{sf}s{s[{sfsfsfsfss}{sfsfsfsfss}]}}", "bounds", 0, 0, 10, 10, "sight",
+                  "range_m", 4.0, "map", "boxes", "x", 5.0, "y", 3.0, "sx", 0.1, "sy", 6.0, "kind",
+                  "wall", "x", 5.0, "y", 9.0, "sx", 0.1, "sy", 2.0, "kind", "wall");
+    assert_non_null(s->b.map);
+}
+
+static void looked_at(void **state)
+{
+    (void)state;
+    scene s;
+    ready(&s);
+    pons_brain_close(s.b.brain);
+    put_map(&s);
+    bench_brain(&s.b);
+    bench_run(&s.b, 1.0);
+    s.b.x = 2.5, s.b.y = 2.5;
+    said(&s, "look at 2.5 4.5", 4.0, "I see: nothing that it knows in 0.1 s.");
+    const bench_goal *way = bench_newest(&s.b, "navigate_to_pose");
+    assert_true(fabs(pons_get_num(pons_get(way->args, "pose"), "y", 0.0) - 2.5) <
+                0.01); // it turned
+    assert_true(fabs(pons_get_num(pons_get(way->args, "pose"), "yaw", 0.0) - 1.571) < 0.01);
+    see(&s, "cup", 7.0, 2.0); // behind the wall
+    s.b.time.wall_epoch_ms += 60 * 1000;
+    said(&s, "look at the cup", 4.0,
+         "I do not see the cup there. I see: nothing that it knows in 0.1 s.");
+    way = bench_newest(&s.b, "navigate_to_pose");
+    assert_true(pons_get_num(pons_get(way->args, "pose"), "x", 0.0) > 5.05);
+    bench_say(&s.b, "看着钥匙");
+    const pons_value *refused = bench_await(&s.b, "task.done", "status", "failed", SOON);
+    assert_non_null(strstr(pons_get_str(refused, "reason", ""), "nobody knows where key is"));
+    done(&s);
+}
+
+// A zone that cannot be seen from its target is looked at from other places too, each once.
+static void from_several_places(void **state)
+{
+    (void)state;
+    scene s;
+    ready(&s);
+    pons_brain_close(s.b.brain);
+    s.b.map = json_pack("{s[iiii]s{sf}s{s[{sfsfsfsfss}]}}", "bounds", 0, 0, 10, 10, "sight",
+                        "range_m", 4.0, "map", "boxes", "x", 8.1, "y", 7.8, "sx", 0.1, "sy", 2.4,
+                        "kind", "wall"); // behind it is a fifth of the kitchen
+    assert_non_null(s.b.map);
+    bench_brain(&s.b);
+    bench_run(&s.b, 1.0);
+    bench_say(&s.b, "在厨房里找钥匙");
+    for (int i = 0; i < 4; i++) {
+        go_on(&s, 3.0);
+        bench_kill(&s.b); // what was looked at is not looked at again
+        bench_brain(&s.b);
+    }
+    go_on(&s, 12.0);
+    const pons_value *ended = bench_await(&s.b, "task.done", "status", "aborted", SOON);
+    assert_non_null(strstr(pons_get_str(ended, "reason", ""), "kitchen, kitchen (2)"));
+    assert_true(pons_get_num(pons_get(bench_newest(&s.b, "navigate_to_pose")->args, "pose"), "x",
+                             0.0) > 8.15);
+    assert_int_equal(bench_starts(&s.b, "look"), 2);
+    done(&s);
+}
+
+static void watching(scene *s)
+{
+    ready(s);
+    pons_brain_close(s->b.brain);
+    s->b.schedules = "test.schedules";
+    bench_brain(&s->b);
+    bench_run(&s->b, 1.0);
+}
+
+// Said once for each time that it comes; not again while it is there, and not for what was seen before.
+static void told_when_it_is_seen(void **state)
+{
+    (void)state;
+    scene s;
+    watching(&s);
+    see(&s, "cup", 7.0, 7.0);
+    bench_say(&s.b, "tell me when you see the cup in the kitchen");
+    bench_await(&s.b, "schedule.added", NULL, NULL, SOON);
+    bench_say(&s.b, "有杯子在卧室时告诉我");
+    bench_await(&s.b, "schedule.added", NULL, NULL, SOON);
+    bench_run(&s.b, 3.0);
+    assert_int_equal(bench_count(&s.b, "schedule.due", NULL, NULL), 0);
+    for (int i = 0; i < 5; i++) {
+        see(&s, "cup", 7.0, 7.0);
+        bench_run(&s.b, 3.0);
+    }
+    assert_int_equal(bench_count(&s.b, "schedule.due", NULL, NULL), 1);
+    assert_string_equal(pons_get_str(bench_newest(&s.b, "speak")->args, "text", ""),
+                        "I see the cup in the kitchen");
+    s.b.time.wall_epoch_ms += 6 * 60 * 1000; // it was away
+    bench_run(&s.b, 2.0);
+    assert_int_equal(bench_count(&s.b, "schedule.due", NULL, NULL), 1);
+    see(&s, "cup", 7.0, 7.0);
+    bench_run(&s.b, 3.0);
+    assert_int_equal(bench_count(&s.b, "schedule.due", NULL, NULL), 2);
+    assert_int_equal(bench_starts(&s.b, "speak"), 2);
+    see(&s, "cup", 7.0, 2.0);
+    bench_run(&s.b, 3.0);
+    assert_string_equal(pons_get_str(bench_newest(&s.b, "speak")->args, "text", ""),
+                        "有杯子在卧室");
+    bench_say(&s.b, "tell me when the cup is at the lighthouse");
+    const pons_value *refused = bench_await(&s.b, "schedule.refused", NULL, NULL, SOON);
+    assert_string_equal(pons_get_str(refused, "reason", ""), "nobody knows where lighthouse is");
+    done(&s);
+}
+
+// Wherever the brain dies, one coming is told once.
+static void told_once_through_deaths(void **state)
+{
+    (void)state;
+    for (int at = 1; at <= 8; at++) {
+        for (int before = 0; before < 2; before++) {
+            scene s;
+            watching(&s);
+            bench_say(&s.b, "tell me when you see the cup in the kitchen");
+            bench_await(&s.b, "schedule.added", NULL, NULL, SOON);
+            bench_run(&s.b, 2.0);
+            s.b.kill_at = s.b.commits + at;
+            s.b.kill_before = before;
+            see(&s, "cup", 7.0, 7.0);
+            bench_settle(&s.b, 6.0);
+            s.b.kill_at = 0;
+            bench_kill(&s.b);
+            bench_brain(&s.b);
+            bench_run(&s.b, 6.0);
+            if (bench_starts(&s.b, "speak") != 1) {
+                fail_msg("killed %s commit %d: told %d times", before ? "before" : "after", at,
+                         bench_starts(&s.b, "speak"));
+            }
+            done(&s);
+        }
+    }
 }
 
 // Killed after each of its steps: what was looked at is not looked at again.
@@ -234,9 +491,20 @@ static void in_the_world(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(told_without_moving), cmocka_unit_test(found_where_it_was),
-        cmocka_unit_test(not_found),           cmocka_unit_test(killed),
-        cmocka_unit_test(no_more_time),        cmocka_unit_test(in_the_world),
+        cmocka_unit_test(told_without_moving),
+        cmocka_unit_test(which_of_two),
+        cmocka_unit_test(found_where_it_was),
+        cmocka_unit_test(not_found),
+        cmocka_unit_test(killed),
+        cmocka_unit_test(yes_or_no),
+        cmocka_unit_test(told_when_it_is_seen),
+        cmocka_unit_test(told_once_through_deaths),
+        cmocka_unit_test(what_it_sees),
+        cmocka_unit_test(state_of_a_thing),
+        cmocka_unit_test(looked_at),
+        cmocka_unit_test(from_several_places),
+        cmocka_unit_test(no_more_time),
+        cmocka_unit_test(in_the_world),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

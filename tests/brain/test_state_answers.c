@@ -79,6 +79,21 @@ static void what_it_did_and_will_do(void **state)
     bench_close(&b);
 }
 
+// Questions push no task out of what it did.
+static void asked_often(void **state)
+{
+    (void)state;
+    bench b;
+    ready(&b, 100);
+    bench_say(&b, "go to the kitchen");
+    bench_await(&b, "task.done", "text", "go to the kitchen", 20.0);
+    for (int i = 0; i < 55; i++) {
+        says(&b, "what are you doing?", "no task");
+    }
+    says(&b, "what did you do", "\"go to the kitchen\"");
+    bench_close(&b);
+}
+
 static void why_it_stands(void **state)
 {
     (void)state;
@@ -207,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_it_can_do),
         cmocka_unit_test(what_it_did_and_will_do),
+        cmocka_unit_test(asked_often),
         cmocka_unit_test(why_it_stands),
         cmocka_unit_test(asked_back),
         cmocka_unit_test(only_that_is_cancelled),

@@ -1,6 +1,7 @@
 // test_sight.c - `pons sight` beside a run, and `pons seen`: a robot in a world with a simulated detector drives to the
 // kitchen; what it saw is asked for while it runs, after the process that remembers was killed, and when all is over.
 #include "cli_bench.h"
+#include "serve_client.h"
 #include "unit.h"
 
 #include <signal.h>
@@ -73,6 +74,85 @@ static void remembered(void **state)
     bench_close(&b);
 }
 
+static void asked_over_http(bench *b)
+{
+    proc server = {0};
+    bench_start(b, &server, NULL, SERVE "--llm rules");
+    const serve_at at = serve_ready(b, &server);
+    serve_must(&at, at.port, "GET", "/v1/objects?what=mug", "", 200, "\"zone\":\"kitchen\"");
+    serve_must(&at, at.port, "GET", "/v1/objects?what=unicorn", "", 200, "{\"objects\":[]}");
+    serve_must(&at, at.port, "GET", "/v1/objects?zone=bedroom&what=cup", "", 200,
+               "{\"objects\":[]}");
+    serve_must(&at, at.port, "GET", "/v1/objects?what=cup&since_ms=9000000000000", "", 200,
+               "{\"objects\":[]}");
+    serve_must(&at, at.port, "GET", "/v1/objects?limit=1", "", 200, "\"id\":\"obj-");
+    serve_must(&at, at.port, "GET", "/v1/objects?limit=many", "", 422, "?limit");
+    serve_must(&at, at.port, "GET", "/v1/objects?limit=-1", "", 422, "?limit");
+    serve_must(&at, at.port, "GET", "/v1/objects?since_ms=yesterday", "", 422, "?since_ms");
+    const serve_at stranger = {.port = at.port, .stop_port = at.stop_port, .token = "none"};
+    serve_must(&stranger, at.port, "GET", "/v1/objects", "", 401, "");
+    bench_signal(&server, SIGINT);
+    bench_finish(&server);
+    bench_free(&server);
+}
+
+// Its tools answer from the memory, without a body.
+static void asked_by_an_agent(bench *b)
+{
+    proc p = {0};
+    char line[512];
+    bench_file(b, "script.yaml",
+               "replies:\n"
+               "- tool_calls: [{name: where_is, arguments: {what: mug}}]\n"
+               "- tool_calls: [{name: what_is_in, arguments: {zone: kitchen}}]\n"
+               "- tool_calls: [{name: what_is_in, arguments: {zone: garage}}]\n"
+               "- content: That is all.\n");
+    snprintf(line, sizeof line,
+             "agent 'where is the mug?' --json --world seen --llm script:%s/script.yaml", b->dir);
+    bench_start(b, &p, NULL, line);
+    bench_must_exit(&p, 0);
+    assert_non_null(strstr(p.text, "cup in kitchen, seen "));
+    assert_non_null(strstr(p.text, "nothing was seen"));
+    bench_free(&p);
+}
+
+static void asked_by_mcp(bench *b)
+{
+    proc p = {0};
+    bench_start(
+        b, &p,
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+        "\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}\n"
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"where_is\","
+        "\"arguments\":{\"what\":\"杯子\"}}}\n"
+        "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/"
+        "call\",\"params\":{\"name\":\"what_is_in\","
+        "\"arguments\":{\"zone\":\"bedroom\"}}}\n"
+        "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"tools/call\",\"params\":{\"name\":\"where_is\","
+        "\"arguments\":{}}}\n",
+        "mcp serve --world seen");
+    bench_finish(&p);
+    assert_non_null(strstr(p.text, "cup in kitchen, seen "));
+    assert_non_null(strstr(p.text, "\"isError\":true"));
+    bench_free(&p);
+}
+
+static void flags(bench *b)
+{
+    pons_autovalue all = NULL;
+    assert_int_equal(bench_run_json(b, "seen --limit 1 --json", &all), 0);
+    assert_string_equal(pons_get_str(all, "type", ""), "object");
+    assert_int_equal(bench_run(b, "seen cup --since 2h"), 0);
+    assert_int_equal(bench_run(b, "seen --near kitchen --since 3d --limit 5"), 0);
+    assert_int_equal(bench_run(b, "seen --near 厨房 杯子"), 0); // by the world's names
+    assert_int_equal(bench_run(b, "seen cup --since 0.001s"), 1);
+    bench_must_fail(b, "seen --limit 0", 2, "--limit takes a number from 1 to 10000");
+    bench_must_fail(b, "seen --limit some", 2, "--limit takes a number");
+    bench_must_fail(b, "seen cup --since 2 h", 1, "nothing of that kind");
+    bench_must_fail(b, "seen cup --since -5m", 2, "--since needs a time like");
+}
+
 // It goes through the house until it has seen the thing, says where, and remembers: what is asked then moves nothing.
 static void found(void **state)
 {
@@ -99,6 +179,10 @@ static void found(void **state)
     assert_int_equal(bench_count(&ask, "effect", NULL, NULL), 0); // nothing moves
     bench_must_exit(&ask, 0);
     bench_free(&ask);
+    asked_over_http(&b);
+    asked_by_an_agent(&b);
+    asked_by_mcp(&b);
+    flags(&b);
     bench_close(&b);
 }
 

@@ -2,6 +2,8 @@
 // cannot be done fails and blocks nobody; killed in the middle of a drive the next life ends it, and the
 // body's ledger has each goal started once; one watchdog a workspace.
 #include "cli_bench.h"
+#include "pons/ext/store.h"
+#include "pons/object_memory.h"
 #include "pons/workspace.h"
 #include "unit.h"
 
@@ -154,6 +156,62 @@ static void a_tree(void **state)
     bench_signal(&body, SIGTERM);
     bench_finish(&body);
     bench_free(&body);
+    bench_close(&b);
+}
+
+// A cup that was seen just now, as `pons sight` keeps it.
+static void remember_cup(bench *b)
+{
+    char path[512];
+    pons_error err = PONS_ERROR_INIT;
+    pons_object_memory *m = NULL;
+    pons_object_memory_options o = {.items = {.clock = pons_clock_real()}, .ns = "pons-objects"};
+    snprintf(path, sizeof path, "%s/pons.db", b->workspace);
+    assert_int_equal(pons_store_sqlite_open(path, &o.items.store, &err), PONS_OK);
+    assert_int_equal(pons_object_memory_open(&o, &m, &err), PONS_OK);
+    const pons_detection cup = {
+        .label = "cup", .score = 0.99, .position = {1, 0, 0.8}, .cov = {0.01, 0, 0.01, 0.01}};
+    const pons_object_view v = {.detector = "d",
+                                .source = "d",
+                                .stamp_ns = 1,
+                                .at_ms = pons_wall_ms(&o.items.clock),
+                                .fov_rad = 1.5,
+                                .far_m = 5,
+                                .miss = 0.2};
+    pons_object_seen seen;
+    assert_int_equal(pons_object_memory_put(m, &v, &cup, 1, &seen, &err), PONS_OK);
+    assert_int_equal(pons_object_memory_save(m, true, &err), PONS_OK);
+    pons_object_memory_close(m);
+    pons_store_close(&o.items.store);
+    assert_int_equal(bench_run(b, "seen cup"), 0);
+}
+
+#define SEES(id, what, more)                                                                       \
+    "{\"action_id\":\"" id "\",\"action_type\":\"strategy\",\"params\":{\"tree\":"                 \
+    "\"<root BTCPP_format='4' main_tree_to_execute='T'><BehaviorTree ID='T'><Sequence><sees "      \
+    "what='" what "' " more "/><wait s='0.1'/></Sequence></BehaviorTree></root>\"}}"
+
+// What was seen is a condition of a tree.
+static void a_tree_that_looks(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard"), 0);
+    remember_cup(&b);
+    put_actions(
+        &b,
+        SEES("cup", "cup", "within_s='600'") ",\n" SEES("old", "cup", "within_s='0'") ",\n" SEES(
+            "else", "cup", "zone='kitchen' within_s='600'") ",\n" SEES("book", "book", ""));
+    bench_start(&b, &p, NULL, "watchdog hal --once --json " FAST_BODY);
+    bench_must_exit(&p, 1);
+    bench_free(&p);
+    expect(&b, "cup", "completed", "");
+    expect(&b, "old", "failed", "SKILL_FAILED");
+    expect(&b, "else", "failed", "SKILL_FAILED");
+    expect(&b, "book", "failed", "SKILL_FAILED");
+    assert_int_equal(bench_ledger_count(&b, NULL, "started"), 1); // the wait of the first
     bench_close(&b);
 }
 
@@ -343,6 +401,7 @@ int main(void)
         cmocka_unit_test_teardown(a_pipe_holds_nobody, bench_teardown),
         cmocka_unit_test_teardown(actions_in_their_order, bench_teardown),
         cmocka_unit_test_teardown(a_tree, bench_teardown),
+        cmocka_unit_test_teardown(a_tree_that_looks, bench_teardown),
         cmocka_unit_test_teardown(an_action_without_a_name, bench_teardown),
         cmocka_unit_test_teardown(how_it_stands_there, bench_teardown),
         cmocka_unit_test_teardown(an_arm, bench_teardown),

@@ -706,6 +706,32 @@ await test('a map of 20,000 boxes and 300 rooms is drawn, and stays one path', a
   await q.close();
 });
 
+// A cup 1.5 m ahead of a robot whose simulated detector sees things.
+function seeing() {
+  const q = new Server({ args: ['--speed', '2', '--world', 'seen'] });
+  const house = fs.readFileSync(path.join(import.meta.dirname, '../../worlds/house.yaml'), 'utf8');
+  fs.mkdirSync(path.join(q.workspace, 'worlds'), { recursive: true });
+  fs.writeFileSync(path.join(q.workspace, 'worlds/seen.yaml'), house.replace(/^mjcf:.*\n/m, '').replace(/^lidar:/m, 'sight: {hz: 5, range_m: 4.5, noise_m: 0.02}\n\nlidar:')
+    .replace(/position: \[8.5, 5.95, 0.80\], on: table_01/, 'position: [3.5, 1.6, 0.80]'));
+  return q;
+}
+
+await test('what the robot has seen is on the map and in its list, and a look says what it sees', async () => {
+  const q = seeing();
+  await q.start();
+  const p = await page(q);
+  await live(p);
+  await p.getByText('What is on the map, as a list').click();
+  await p.waitForFunction(() => /seen: cup · in: living room · .*\d+ %/.test(document.querySelector('#map-list').innerText));
+  await p.locator('#map text', { hasText: 'cup' }).first().waitFor();
+  await q.ask('POST', '/v1/say', { text: 'what do you see' });
+  await p.getByText('The robot says: “I see: cup; nothing else in 3 s.”').first().waitFor();
+  await p.getByText('It has looked around. cup; nothing else in 3 s').first().waitFor();
+  must(p.errors.length === 0, p.errors.join('\n'));
+  await p.context().close();
+  await q.close();
+});
+
 await test('keep-out areas, slow zones and the robot\'s own outline are on the map, by their names in the page\'s language', async () => {
   const q = new Server({ args: ['--speed', '1'] });
   await q.start();

@@ -242,6 +242,23 @@ static void test_two_of_a_kind(void **state)
     assert_int_equal(b->seen.moved, 0);
 }
 
+// A name of the one with a tag is no name of the other.
+static void test_names_by_tag(void **state)
+{
+    bed *b = *state;
+    pons_detection tags[2] = {thing("cup", 2, -1), thing("cup", 2, 1)};
+    tags[0].identity = "7";
+    tags[1].identity = "8";
+    pons_value_unref(b->objects);
+    b->objects = json("[{'id':'r','class':'cup','tag':'7','names':{'en':['red cup']}},"
+                      "{'id':'b','class':'cup','tag':'8','names':{'en':['blue cup']}}]");
+    reopen(b);
+    look(b, 0, tags, 2, 2);
+    assert_found(b, (pons_object_query){.what = "the red cup", .limit = 1},
+                 "obj-1 cup kitchen known");
+    assert_found(b, (pons_object_query){.what = "blue cup", .limit = 1}, "obj-2 cup kitchen known");
+}
+
 static void test_identity(void **state)
 {
     bed *b = *state;
@@ -694,12 +711,25 @@ int main(void)
     int failed = 0;
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_second_sighting), TEST(test_place),     TEST(test_two_of_a_kind),
-        TEST(test_identity),        TEST(test_moved),     TEST(test_moved_new_first),
-        TEST(test_not_looked_at),   TEST(test_forgotten), TEST(test_fading),
-        TEST(test_words),           TEST(test_new_words), TEST(test_meaning),
-        TEST(test_refused),         TEST(test_ghosts),    TEST(test_again),
-        TEST(test_foreign_items),   TEST(test_killed),    TEST(test_day),
+        TEST(test_second_sighting),
+        TEST(test_place),
+        TEST(test_two_of_a_kind),
+        TEST(test_names_by_tag),
+        TEST(test_identity),
+        TEST(test_moved),
+        TEST(test_moved_new_first),
+        TEST(test_not_looked_at),
+        TEST(test_forgotten),
+        TEST(test_fading),
+        TEST(test_words),
+        TEST(test_new_words),
+        TEST(test_meaning),
+        TEST(test_refused),
+        TEST(test_ghosts),
+        TEST(test_again),
+        TEST(test_foreign_items),
+        TEST(test_killed),
+        TEST(test_day),
     };
 #undef TEST
     have_server = cluster_share();

@@ -33,7 +33,7 @@ const SIGNS = { 'run.started': ['●', 'quiet'], 'task.queued': ['＋', ''], 'ta
 /** @returns {[string, string, string] | null} */
 function effect(p, t, say) {
   if (p.state === 'dispatched' && p.skill !== 'stop_base') return ['→', '', put(say.does, { what: deed(p.skill, p.args, t, 1) })];
-  if (p.state === 'done') { const was = deed(p.skill, p.args, t, 2); return was ? ['✓', 'good', was] : null; }
+  if (p.state === 'done') { const was = deed(p.skill, p.args, t, 2), saw = p.reason ? ` ${sayServer(p.reason)}` : ''; return was ? ['✓', 'good', was + saw] : null; }
   if (p.state === 'outcome_unknown') return ['?', 'warn', put(say.unknown, { what: deed(p.skill, p.args, t) })];
   if (!/failed|refused/.test(p.state) || /^STOPPED/.test(p.reason ?? '')) return null; // on its way, or the stop's row says it
   return ['✕', 'bad', put(say.cannot, { what: deed(p.skill, p.args, t), why: sayServer(p.reason ?? p.error_msg ?? '') })];

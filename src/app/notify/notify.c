@@ -1,4 +1,4 @@
-// notify.c - a person is told when the robot needs one: by HTTP, or by a command of this machine.
+// notify.c - a person is told when the robot needs one, or has seen what it watches for: by HTTP, or by a command of this machine.
 //
 //     events of the thread, as the store has them --after--> relevant? --> tell --2xx, exit 0--> after moves on
 //                                                                           | else again, TRIES times in all
@@ -108,8 +108,9 @@ static const char *kind_of(const char *type, const pons_value *p)
            : strcmp(type, "task.done") == 0 &&
                    (strcmp(status, "failed") == 0 || strcmp(status, "aborted") == 0)
                ? "failure"
-           : strcmp(type, "schedule.missed") == 0 ? "failure"
-                                                  : NULL;
+           : strcmp(type, "schedule.missed") == 0                      ? "failure"
+           : strcmp(type, "schedule.due") == 0 && pons_get(p, "watch") ? "seen"
+                                                                       : NULL;
 }
 
 static void words_of(const app_notify *n, const char *type, const char *kind, const pons_value *p,
@@ -122,6 +123,9 @@ static void words_of(const app_notify *n, const char *type, const char *kind, co
                  bare ? "a question" : pons_get_str(p, "question", "a question"), n->thread);
     } else if (strcmp(kind, "stop") == 0) {
         snprintf(ret, cap, "pons stopped%s%s", bare ? "" : ": ", bare ? "" : reason);
+    } else if (strcmp(kind, "seen") == 0) {
+        snprintf(ret, cap, "pons saw %s",
+                 bare ? "something" : pons_get_str(p, "watch", "something"));
     } else if (bare) {
         snprintf(ret, cap, "pons failed: a task of %s", n->thread);
     } else {

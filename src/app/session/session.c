@@ -295,6 +295,7 @@ static int open_brain(session *s, pons_error *err)
                                      .places = s->places,
                                      .objects = objects,
                                      .object_words = pons_get(s->sight.config, "synonyms"),
+                                     .map = s->sight.world,
                                      .schedules_keep = keep_schedules};
     return pons_brain_open(&opts, &s->brain, err);
 }

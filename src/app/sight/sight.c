@@ -1,6 +1,7 @@
 // sight.c - `pons sight`: hears the body, tells the memory, writes it.
 //
 //     body --sees--> view, detections --sight_tell--> memory --every second, what is due--> the store
+//          --a look is under way, in the telemetry---------> five times a second, all of it
 //
 // It only observes: the body needs it for nothing, and neither does the brain, which reads the store. It may be killed at
 // any time; the next one goes on with what was written (pons/object_memory.h).
@@ -20,7 +21,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-enum { SAVE_MS = 1000, CONNECT_MS = 500, TELL_MS = 60000 };
+enum { SAVE_MS = 1000, LOOK_SAVE_MS = 200, CONNECT_MS = 500, TELL_MS = 60000 };
 
 void app_objects_space(const app_context *c, char ret[64])
 {
@@ -75,8 +76,8 @@ static void save(sight *s, bool all)
     if (!s->memory || (!all && now < s->save_due_ms)) {
         return;
     }
-    s->save_due_ms = now + SAVE_MS;
-    if (pons_object_memory_save(s->memory, all, &err) < 0) {
+    s->save_due_ms = now + (s->looks ? LOOK_SAVE_MS : SAVE_MS);
+    if (pons_object_memory_save(s->memory, all || s->looks, &err) < 0) {
         tell(s, err.message); // it is kept, and written with the next
     }
 }
@@ -140,6 +141,16 @@ static void on_sees(sight *s, const pons_report_sees *r)
     }
 }
 
+// Who has the robot look wants to know what it sees now.
+static void on_telemetry(sight *s, const pons_report_telemetry *t)
+{
+    const bool looks = t->goal.active && t->goal.skill && strcmp(t->goal.skill, "look") == 0;
+    if (looks != s->looks) {
+        save(s, true);
+    }
+    s->looks = looks;
+}
+
 static int hear(sight *s, pons_error *err)
 {
     pons_value *msg = NULL;
@@ -153,6 +164,8 @@ static int hear(sight *s, pons_error *err)
             opened = open_memory(s, r.as.hello.world_id, err);
         } else if (whole && r.type == PONS_REPORT_SEES) {
             on_sees(s, &r.as.sees);
+        } else if (whole && r.type == PONS_REPORT_TELEMETRY) {
+            on_telemetry(s, &r.as.telemetry);
         }
         pons_report_clear(&r);
         pons_value_unref(msg);

@@ -17,12 +17,12 @@ int app_sight_run(const app_context *c, const volatile sig_atomic_t *quit, pons_
 
 // The process as a run's child; what it says goes to run/sight.log.
 typedef struct app_sight_child {
-    pid_t pid;      // 0: none runs
-    bool wanted;    // there is something to look with
-    char space[64]; // where what is seen is kept
-    pons_value *config;
-    int64_t again_ms; // when it may be started (again)
-    int64_t wait_ms;  // for which it was waited the last time
+    pid_t pid;                  // 0: none runs
+    bool wanted;                // there is something to look with
+    char space[64];             // where what is seen is kept
+    pons_value *config, *world; // read
+    int64_t again_ms;           // when it may be started (again)
+    int64_t wait_ms;            // for which it was waited the last time
 } app_sight_child;
 
 // Whether this workspace's robot looks at anything in this world, and remembers it; what is wrong with the files is no.

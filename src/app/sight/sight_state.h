@@ -20,6 +20,7 @@ typedef struct sight {
     char world_id[32]; // as its hello says
     char boot_id[64];
     pons_link *link;                     // NULL: no body is there
+    bool looks;                          // the robot does, to see what is there
     int64_t save_due_ms, connect_due_ms; // host
     int64_t warned_ms;                   // when something was said to be wrong; host
 } sight;

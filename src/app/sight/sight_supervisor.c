@@ -12,15 +12,14 @@ enum { WAIT_FIRST_MS = 1000, WAIT_MOST_MS = 60000, END_MS = 5000, LOOK_MS = 10 }
 int app_sight_child_open(app_sight_child *s, const app_context *c, const char *world,
                          pons_error *err)
 {
-    pons_autovalue loaded = NULL;
     const char *store = getenv("PONS_STORE");
     *s = (app_sight_child){.wait_ms = WAIT_FIRST_MS};
     app_objects_space(c, s->space);
     int rc = app_sight_config(c, &s->config, err);
-    rc = rc < 0 ? rc : app_world(world, &loaded, err);
+    rc = rc < 0 ? rc : app_world(world, &s->world, err);
     // What is in this process's memory is not there for another one.
     s->wanted = rc >= 0 && !(store && strncmp(store, "memory", 6) == 0) &&
-                app_sight_detectors(s->config, loaded) > 0;
+                app_sight_detectors(s->config, s->world) > 0;
     return rc;
 }
 
@@ -63,5 +62,6 @@ void app_sight_child_end(app_sight_child *s)
         s->pid = 0;
     }
     pons_value_unref(s->config);
-    s->config = NULL;
+    pons_value_unref(s->world);
+    s->config = s->world = NULL;
 }

@@ -2,6 +2,7 @@
 //
 // It joins the body that runs in the workspace, else it starts the one that config.json names and ends it
 // with itself. `once` ends when nothing is pending: 0 all done, 1 something failed, 2 ACTION.md cannot be read.
+#include "app/sight/sight.h"
 #include "app/watchdog/watchdog.h"
 #include "app/workspace/onboarded_workspace.h"
 #include "app/workspace/workspace_profile.h"
@@ -78,6 +79,29 @@ static int judge(void *user, const char *skill, const pons_value *args, char *wh
     return app_watchdog_judge(&((const runner *)user)->tools, skill, args, why, cap);
 }
 
+// What the memory knows of it, read anew each time.
+static bool sees(void *user, const char *what, const char *zone, double within_s)
+{
+    const runner *d = user;
+    pons_items it = {.clock = d->clock};
+    pons_autovalue found = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    char space[64];
+    bool known = false;
+    app_objects_space(d->c, space);
+    const pons_object_query q = {.what = what,
+                                 .zone = zone,
+                                 .since_ms = pons_wall_ms(&d->clock) - (int64_t)(within_s * 1e3)};
+    if (app_store_read(d->c, &it.store, &none) >= 0) {
+        pons_objects_find(&it, space, &q, &found, &none);
+    }
+    pons_each(one, found) {
+        known = known || pons_get_bool(one, "known", false);
+    }
+    pons_store_close(&it.store);
+    return known;
+}
+
 // ---- what is said -------------------------------------------------------------------------------
 
 static void report(void *user, const char *id, const char *status, const pons_value *action)
@@ -140,6 +164,7 @@ static int open_parts(runner *d, pons_error *err)
                                               .robot = robot,
                                               .clock = d->clock,
                                               .robot_id = d->id,
+                                              .sees = sees,
                                               .judge = judge,
                                               .user = d};
         rc = rc < 0 ? rc : pons_hal_trees_open(&trees, &d->trees, err);

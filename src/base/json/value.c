@@ -29,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 
 #define IMMORTAL ((size_t)-1) // jansson's count of null, true and false
@@ -308,14 +309,25 @@ bool pons_get_bool(const pons_value *obj, const char *key, bool fallback)
     return json_is_boolean(v) ? json_is_true(v) : fallback;
 }
 
-bool pons_list_has(const pons_value *list, const char *text)
+static bool list_has(const pons_value *list, const char *text,
+                     int (*compare)(const char *, const char *))
 {
     pons_each(item, list) {
-        if (json_is_string(item) && strcmp(json_string_value(item), text) == 0) {
+        if (json_is_string(item) && compare(json_string_value(item), text) == 0) {
             return true;
         }
     }
     return false;
+}
+
+bool pons_list_has(const pons_value *list, const char *text)
+{
+    return list_has(list, text, strcmp);
+}
+
+bool pons_list_has_word(const pons_value *list, const char *word)
+{
+    return list_has(list, word, strcasecmp);
 }
 
 pons_value *pons_string(const char *text)

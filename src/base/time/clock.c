@@ -1,6 +1,7 @@
 // clock.c - the real clock, and one that a test moves by hand.
 #include "pons/clock.h"
 
+#include <stdio.h>
 #include <time.h>
 
 static int64_t clock_ns(clockid_t id)
@@ -53,4 +54,25 @@ void pons_utc_text(int64_t wall_ms, char ret[PONS_UTC_TEXT])
     if (!gmtime_r(&s, &tm) || strftime(ret, PONS_UTC_TEXT, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0) {
         ret[0] = '\0';
     }
+}
+
+const char *pons_age_text(double age_s, bool chinese, char ret[PONS_AGE_TEXT])
+{
+    static const struct {
+        double seconds;
+        const char *en, *zh;
+    } units[] = {
+        {86400.0, "days", "天"}, {3600.0, "h", "小时"}, {60.0, "min", "分钟"}, {1.0, "s", "秒"}};
+    size_t u = 0;
+    while (u < 3 && age_s < 2.0 * units[u].seconds) {
+        u++;
+    }
+    if (age_s < 5.0) {
+        snprintf(ret, PONS_AGE_TEXT, "%s", chinese ? "就在刚才" : "just now");
+    } else {
+        const char *unit = chinese ? units[u].zh : units[u].en;
+        snprintf(ret, PONS_AGE_TEXT, chinese ? "%.0f %s前" : "%.0f %s ago",
+                 age_s / units[u].seconds, unit);
+    }
+    return ret;
 }

@@ -29,12 +29,15 @@ static void wait_step(pons__skill_run *r, const pons__skill_env *env, pons__skil
 static void look_start(pons__skill_run *r, const pons__skill_env *env)
 {
     pons__nav_forget(env->nav);
+    r->timeout_s += pons_get_num(r->args, "seconds", 0.0);
 }
 
 static void look_step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
 {
     if (env->scans >= r->first_scan + LOOK_SCANS) {
-        ret->status = PONS__SKILL_DONE;
+        ret->status = pons__skill_in_phase_s(r, env) >= pons_get_num(r->args, "seconds", 0.0)
+                          ? PONS__SKILL_DONE
+                          : PONS__SKILL_RUNNING;
     } else if (pons__skill_in_phase_s(r, env) > LOOK_MAX_S) {
         pons__skill_fail(ret, PONS__NO_SCAN, "%llu of %d scans came",
                          (unsigned long long)(env->scans - r->first_scan), LOOK_SCANS);
@@ -82,14 +85,17 @@ const pons__skill pons__skill_wait = {
 
 const pons__skill pons__skill_look = {
     .name = "look",
-    .description = "Scan the surroundings anew and update the known obstacles.",
-    .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{}}",
+    .description = "Scan the surroundings anew and update the known obstacles; with seconds (3 is "
+                   "enough), see what things are in view.",
+    .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
+                   "\"seconds\":{\"type\":\"number\",\"minimum\":0,\"maximum\":60}}}",
     .preemptible = true,
     .cancel_supported = true,
     .timeout_s = 10.0,
     .success = "the obstacles around have been scanned anew",
     .error_map = "{\"9904\":\"ask_human\",\"default\":\"retry\"}",
-    .reported = "{\"meets\":[{\"intent\":\"look\"}]}",
+    .reported = "{\"meets\":[{\"intent\":\"look\",\"args\":{\"seconds\":\"$seconds\"}},"
+                "{\"intent\":\"look\"}]}",
     .phrases =
         "[{\"say\":[\"look (around|about)\",\"(scan|look at) [the] surroundings\",\"(take|have) a "
         "look around\","

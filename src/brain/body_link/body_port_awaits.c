@@ -4,6 +4,7 @@
 // request and from the goals that the port follows, so a wait that a death cut short is taken up by starting it
 // again. The brain's loop thread.
 #include "brain/body_link/body_port.h"
+#include "brain/goals/object_search.h"
 #include "brain/records/await_fields.h"
 #include "brain/state/self.h"
 #include "pons/out_of_memory.h"
@@ -61,7 +62,8 @@ static pons_value *skill_answer(pons__port *p, const port_wait *w)
     const double waited_ms = (double)(pons__port_robot_ms(p) - w->since_robot_ms);
     const double wanted_s = w->request->look_s;
     const double look_s = isnan(wanted_s) ? p->brain->rules.check_in_s : wanted_s;
-    if (p->ready && look_s > 0.0 && waited_ms >= look_s * 1e3) { // 0: woken by news alone
+    if (p->ready && look_s > 0.0 && // 0: woken by news alone
+        (waited_ms >= look_s * 1e3 || pons__object_search_found(p->brain))) {
         return tell((pons__await_answer){.event = "check_in", .feedback = feedback});
     }
     return NULL;

@@ -1,6 +1,7 @@
 // scheduled_goals.c - goals of a time: kept, looked at once a second, and said to the kernel when they are due.
 //
 //     "every day at 9 …" --K5--> item, with the tick      pons schedule add --> item
+//     "when somebody is at the door …": the same, due by what was seen (pons/brain_schedule.h)
 //                                  |
 //                   look: next_ms <= now?  --no--> nothing
 //                                  | in time                        | too late
@@ -11,14 +12,18 @@
 #include "brain/goals/scheduled_goals.h"
 
 #include "brain/goals/named_places.h"
+#include "brain/goals/seen_objects.h"
 #include "brain/records/event_fields.h"
 #include "brain/records/inbox_fields.h"
 #include "brain/records/intent_fields.h"
 #include "brain/records/item_fields.h"
 #include "pons/brain_schedule.h"
+#include "pons/buf.h"
 #include "pons/log.h"
+#include "pons/object_memory.h"
 #include "pons/schedule.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +32,78 @@
 #define LOOK_NS      PONS_NS_PER_S
 #define CLOCK_WAS_MS (24 * INT64_C(3600000)) // that the wall clock goes back, and it had been wrong
 
+#define WATCH        "when "
+#define WATCH_NEAR_M 2.0 // of an object that stands for a place
+
+// ---- watches ------------------------------------------------------------------------------------
+
+// "when THING at PLACE". False: it is a schedule of time.
+static bool watch_of(const char *schedule, char thing[PONS_OBJECT_TEXT],
+                     char place[PONS_OBJECT_TEXT])
+{
+    if (strncmp(schedule, WATCH, strlen(WATCH)) != 0) {
+        return false;
+    }
+    char *at = NULL;
+    pons_utf8_copy(thing, PONS_OBJECT_TEXT, schedule + strlen(WATCH));
+    at = strstr(thing, " at ");
+    pons_utf8_copy(place, PONS_OBJECT_TEXT, at ? at + strlen(" at ") : "");
+    thing[at ? (size_t)(at - thing) : strlen(thing)] = '\0';
+    return *thing;
+}
+
+static bool is_watch(const pons__scheduled *s)
+{
+    char thing[PONS_OBJECT_TEXT], place[PONS_OBJECT_TEXT];
+    return watch_of(s->schedule, thing, place);
+}
+
+// Where the place is that is no zone: 门口 is at the 门. Not known: nothing is called so.
+static pons__pose object_at(const pons_brain *b, const char *name)
+{
+    static const char beside[] = "口";
+    char called[PONS_OBJECT_TEXT];
+    const size_t n = strlen(name), k = strlen(beside);
+    pons_utf8_copy(called, sizeof called, name);
+    if (n > k && n < sizeof called && strcmp(name + n - k, beside) == 0) {
+        called[n - k] = '\0';
+    }
+    const char *id = called;
+    pons_each(one, pons_get(b->port.greeting.as.hello.world, "objects")) {
+        pons_each_member(language, words, pons_get(one, "names")) {
+            id = pons_list_has_word(words, called) ? pons_get_str(one, "id", id) : id;
+        }
+    }
+    pons_autovalue found = pons__seen_find(b, id, 0);
+    const pons_value *mapped =
+        pons__find(pons_get(b->port.greeting.as.hello.world, "objects"), "id", id);
+    const pons_value *at =
+        pons_get(json_array_size(found) ? json_array_get(found, 0) : mapped, "position");
+    return (pons__pose){.known = json_array_size(at) >= 2,
+                        .x = json_number_value(json_array_get(at, 0)),
+                        .y = json_number_value(json_array_get(at, 1))};
+}
+
+// When such a thing was seen there last, after a time; 0: it was not.
+static int64_t seen_since(const pons_brain *b, const char *thing, const char *place,
+                          int64_t after_ms)
+{
+    const pons__zone *zone = *place ? pons__zone_find(b, place) : NULL;
+    const pons__pose near = *place && !zone ? object_at(b, place) : (pons__pose){0};
+    pons_autovalue found = pons__seen_find(b, thing, after_ms + 1);
+    int64_t newest = 0;
+    pons_each(one, found) {
+        const pons_value *at = pons_get(one, "position");
+        const double away_m = hypot(json_number_value(json_array_get(at, 0)) - near.x,
+                                    json_number_value(json_array_get(at, 1)) - near.y);
+        const bool there = !*place || (zone ? strcmp(zone->id, pons_get_str(one, "zone", "")) == 0
+                                            : near.known && away_m <= WATCH_NEAR_M);
+        const int64_t last_ms = pons_get_int(one, "last_ms", 0);
+        newest = there && pons_get_bool(one, "known", false) && last_ms > newest ? last_ms : newest;
+    }
+    return newest;
+}
+
 // ---- items --------------------------------------------------------------------------------------
 
 static int next_of(const pons__scheduled *s, int64_t after_ms, int64_t *ret, pons_error *err)
@@ -34,6 +111,11 @@ static int next_of(const pons__scheduled *s, int64_t after_ms, int64_t *ret, pon
     pons_zone *zone = NULL;
     pons_schedule when;
     int rc = pons_zone_open(s->zone, &zone, err);
+    if (rc >= 0 && is_watch(s)) {
+        *ret = after_ms; // looked at all the time
+        pons_zone_close(zone);
+        return rc;
+    }
     rc = rc < 0 ? rc : pons_schedule_read(s->schedule, s->made_ms, zone, &when, err);
     if (rc >= 0) {
         *ret = pons_schedule_next(&when, zone, after_ms);
@@ -82,6 +164,9 @@ int pons_schedule_goal_make(const pons_schedule_goal *g, int64_t now_ms, pons_va
                             .priority = priority,
                             .deadline_ms = g->deadline_ms > 0 ? g->deadline_ms : 0,
                             .by = g->by ? g->by : "a person"};
+    if (is_watch(&made)) {
+        made.again_ms = g->again_ms > 0 ? g->again_ms : PONS_WATCH_AGAIN_USUAL_MS;
+    }
     if (!is_utf8(made.id) || !is_utf8(text) || !is_utf8(made.schedule) || !is_utf8(made.zone) ||
         !is_utf8(made.by) || (g->priority && !priority)) {
         return pons_error_set(err, PONS_EINVAL, WHERE, "the goal is not valid UTF-8");
@@ -187,11 +272,14 @@ static pons_value *reported(pons_brain *b, const pons__record *type, const pons_
                             int64_t now_ms, const char *reason)
 {
     return pons__event(
-        b, pons__record_write(type, &(pons__schedule_reported){.schedule_id = s->id,
-                                                               .text = s->text,
-                                                               .due_ms = s->next_ms,
-                                                               .late_ms = now_ms - s->next_ms,
-                                                               .reason = reason}));
+        b,
+        pons__record_write(type, &(pons__schedule_reported){
+                                     .schedule_id = s->id,
+                                     .text = s->text,
+                                     .due_ms = s->next_ms,
+                                     .late_ms = now_ms - s->next_ms,
+                                     .reason = reason,
+                                     .watch = is_watch(s) ? s->schedule + strlen(WATCH) : NULL}));
 }
 
 static int write_of(const pons_brain *b, const char *id, const pons_value *next, int64_t now_ms,
@@ -242,10 +330,36 @@ static int miss(pons_brain *b, const pons__scheduled *was, int64_t now_ms, const
     return rc < 0 ? rc : put(&it, b->opts.schedules, was->id, next, err);
 }
 
+// Each sighting moves the watch on; the first after a while is what it was made for.
+static int look_for(pons_brain *b, const pons__scheduled *s, int64_t now_ms, pons_error *err)
+{
+    char thing[PONS_OBJECT_TEXT], place[PONS_OBJECT_TEXT];
+    watch_of(s->schedule, thing, place);
+    const int64_t known_ms = s->seen_ms > s->set_ms ? s->seen_ms : s->set_ms;
+    const int64_t newest = b->opts.objects ? seen_since(b, thing, place, known_ms) : 0;
+    pons__scheduled seen = *s; // its texts are s's
+    seen.seen_ms = newest;
+    if (newest <= 0) {
+        return PONS_OK;
+    }
+    if (s->seen_ms > 0 && newest - s->seen_ms < s->again_ms) { // it is still there
+        const pons_items it = items_of(b);
+        pons_autovalue value = pons__record_write(&pons__scheduled_record, &seen);
+        return put(&it, b->opts.schedules, s->id, value, err);
+    }
+    seen.next_ms = newest;
+    return s->late_ms >= 0 && now_ms - newest > s->late_ms
+               ? miss(b, &seen, now_ms, "nobody was there at its time", err)
+               : fire(b, &seen, now_ms, err);
+}
+
 static int look_at(pons_brain *b, const pons__scheduled *s, int64_t now_ms, pons_error *err)
 {
     if (!s->enabled) {
         return PONS_OK;
+    }
+    if (is_watch(s)) {
+        return look_for(b, s, now_ms, err);
     }
     if (now_ms < s->set_ms - CLOCK_WAS_MS) { // the clock was wrong when it was set
         pons_autovalue next = NULL;
@@ -346,10 +460,14 @@ static int keep_said(pons_brain *b, pons_cx *cx, const pons__timed *when, const 
     const pons_items it = items_of(b);
     char id[16];
     new_id(id);
+    // Who is told of what was seen is told now, whatever the robot does.
+    const bool tells = strncmp(when->schedule, WATCH, strlen(WATCH)) == 0 &&
+                       (strncmp(when->text, "say ", 4) == 0 || strncmp(when->text, "说", 3) == 0);
     const pons_schedule_goal goal = {.id = id,
                                      .text = when->text,
                                      .schedule = when->schedule,
                                      .late_ms = PONS_SCHEDULE_LATE_USUAL_MS,
+                                     .priority = tells ? "urgent" : NULL,
                                      .by = by};
     int rc = pons_schedule_goal_make(&goal, pons_cx_wall_ms(cx), ret, err);
     rc = rc < 0 ? rc : room(&it, b->opts.schedules, err);
@@ -369,7 +487,15 @@ bool pons__schedules_hear(pons_brain *b, pons_cx *cx, const char *text, const ch
         return false;
     }
     PONS__AUTO(timed) when = pons__record_read(&pons__timed_record, said);
+    char thing[PONS_OBJECT_TEXT], place[PONS_OBJECT_TEXT];
+    const bool watch = watch_of(when->schedule, thing, place);
+    if (watch && !pons__seen_kind(b, thing)) {
+        return false; // it may mean something else
+    }
     fault_of(b, when->text, fault, sizeof fault);
+    if (watch && *place && !pons__zone_find(b, place) && !object_at(b, place).known) {
+        snprintf(fault, sizeof fault, "nobody knows where %s is", place);
+    }
     if (!*fault && keep_said(b, cx, when, by, &item, &err) < 0) {
         snprintf(fault, sizeof fault, "%s", err.message);
     }

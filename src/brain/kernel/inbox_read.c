@@ -103,9 +103,9 @@ static int understand(pons__saying *s, const char *text, pons__understood **ret,
     pons_brain *b = s->b;
     pons_autovalue parsed = NULL;
     pons_autovalue places = pons__places_world(b);
-    const pons__seen_words of = pons__seen_words_of(b);
+    const pons_seen_words of = pons__seen_words_of(b);
     pons_autovalue world = pons__with(places, "remembers", json_boolean(b->opts.objects != NULL));
-    int rc = pons__seen_parse(&of, &b->opts.policy, text, world, &parsed, err);
+    int rc = pons_seen_parse(&of, &b->opts.policy, text, world, &parsed, err);
     pons__understood *u = pons__record_read(&pons__understood_record, parsed);
     if (u->guessed && b->opts.llm) {
         pons__list_clear(&pons__goal_record, &u->goals);
@@ -116,7 +116,7 @@ static int understand(pons__saying *s, const char *text, pons__understood **ret,
     rc = rc < 0 ? rc : pons__places_resolve(world, &u->goals, err);
     for (size_t i = 0; rc >= 0 && i < u->goals.n; i++) {
         if (pons__is_object_search(u->goals.at[i])) {
-            pons__object_search_begin(b, u->goals.at[i]);
+            rc = pons__object_search_begin(b, u->goals.at[i], err);
         }
     }
     *ret = u;

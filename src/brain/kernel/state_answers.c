@@ -1,7 +1,7 @@
 // state_answers.c - what a person asks of the brain is answered at once, from its state and in the language of the
 // question: it waits behind no task, and a stop does not keep it back.
 //
-//     help, did, next, doing, why     always
+//     help, did, next, doing, why     always; so is state ("is the stove off"), which nobody can see
 //     where, look_for of a thing      always, where the robot remembers what it has seen
 //     where, battery, look_for        where nothing else was wished for, and a task could not say it now: another one is
 //                                     active, the robot is stopped or paused, or no skill speaks
@@ -11,6 +11,7 @@
 
 #include "brain/goals/goal_skills.h"
 #include "brain/goals/named_places.h"
+#include "brain/goals/seen_objects.h"
 #include "brain/records/event_fields.h"
 #include "brain/tasks/questions.h"
 #include "pons/language.h"
@@ -75,6 +76,7 @@ static void say_deeds(pons__saying *s, bool zh, pons_buf *out)
                                            {"put", "put a thing somewhere"},
                                            {"look_for", "say whether a thing is there"},
                                            {"look_round", "find a thing"},
+                                           {"look", "look and say what I see"},
                                            {"wait", "wait"},
                                            {"say", "say something"},
                                            {"charge", "charge"}};
@@ -254,6 +256,8 @@ static bool say_one(pons__saying *s, const pons__goal *goal, bool alone, bool zh
         say_doing(s, zh, out);
     } else if (strcmp(asks, "why") == 0) {
         say_why(s, zh, out);
+    } else if (strcmp(asks, "state") == 0) {
+        pons__seen_state(s->b, goal->object, zh, out);
     } else if ((alone && held_back(s, goal)) || of_memory(s, goal)) {
         return pons__goal_says(s->b, goal, out);
     } else {
@@ -269,7 +273,7 @@ bool pons__state_answered(pons__saying *s, const char *text, pons__list *goals)
     bool alone = true, any = false;
     for (size_t i = 0; i < goals->n; i++) {
         static const char *const asking[] = {"help",  "did",     "next",     "doing", "why",
-                                             "where", "battery", "look_for", NULL};
+                                             "where", "battery", "look_for", "state", NULL};
         alone = alone && pons__word_find(asking, ((pons__goal *)goals->at[i])->intent, -1) >= 0;
     }
     for (size_t i = 0; i < goals->n;) {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FINISHED_KEPT 50
+enum { FINISHED_KEPT = 50, ANSWERS_KEPT = 10 }; // tasks; questions that were answered at once
 
 static const char *const event_words[] = {"is chosen",  "is let go of", "succeeds", "fails",
                                           "is aborted", "is cancelled", NULL};
@@ -135,6 +135,18 @@ void pons__task_push(pons__saying *s, const char *text, pons__list *goals, const
     }
 }
 
+// Answers push out no task: each sort is kept for itself.
+static void forget_old(pons__list *finished, bool answers)
+{
+    size_t n = 0;
+    for (size_t i = finished->n; i-- > 0;) {
+        const bool answer = strcmp(((pons__finished *)finished->at[i])->source, "system") == 0;
+        if (answer == answers && ++n > (size_t)(answers ? ANSWERS_KEPT : FINISHED_KEPT)) {
+            pons__record_free(&pons__finished_record, pons__list_take(finished, i));
+        }
+    }
+}
+
 void pons__task_end(pons__saying *s, const char *id, const char *status, const char *reason,
                     const pons_value *verified)
 {
@@ -156,10 +168,9 @@ void pons__task_end(pons__saying *s, const char *id, const char *status, const c
     pons__set_text(&f->reason, reason);
     pons__set_text(&f->source, task->source);
     pons__json(&f->verified, pons_value_ref(verified));
-    while (t->finished.n >= FINISHED_KEPT) {
-        pons__record_free(&pons__finished_record, pons__list_take(&t->finished, 0));
-    }
     pons__list_add(&t->finished, f);
+    forget_old(&t->finished, false);
+    forget_old(&t->finished, true);
     if (strcmp(t->active_task_id, task->id) == 0) {
         pons__set_text(&t->active_task_id, "");
     }

@@ -9,6 +9,7 @@
 // refuses, or asks a person first. So neither a refusal nor a person's no leaves goals behind.
 #include "brain/react/goals_patch.h"
 
+#include "brain/goals/object_search.h"
 #include "pons/goal_match.h"
 #include "pons/out_of_memory.h"
 
@@ -34,11 +35,12 @@ static bool same_args(const pons_value *a, const pons_value *b)
 static bool same_goal(const pons__goal *a, const pons__goal *b)
 {
     const bool say = strcmp(a->intent, "say") == 0; // of the intents, not of the skills
+    const bool search = pons__is_object_search(a);  // what it has made of itself is no wish
     return strcmp(a->intent, b->intent) == 0 && strcmp(a->zone, b->zone) == 0 &&
            strcmp(a->object, b->object) == 0 && strcmp(a->place, b->place) == 0 &&
-           strcmp(a->skill, b->skill) == 0 && !(a->seconds < b->seconds) &&
-           !(a->seconds > b->seconds) &&
-           (a->zones ? b->zones && json_equal(a->zones, b->zones) : !b->zones) &&
+           strcmp(a->skill, b->skill) == 0 &&
+           (search || (!(a->seconds < b->seconds) && !(a->seconds > b->seconds))) &&
+           (search || (a->zones ? b->zones && json_equal(a->zones, b->zones) : !b->zones)) &&
            same_args(a->args, b->args) &&
            (a->pose ? b->pose && json_equal(a->pose, b->pose) : !b->pose) &&
            (!say || strcmp(a->text, b->text) == 0);
@@ -77,7 +79,7 @@ static const pons__goal *next_own(const pons__list *goals, size_t *at)
 // The goals met so far, then the patch's, then what it left out of a person's. The places that it gives to a
 // person's goals are taken by these in the order in which they were said. Sub-goals of an earlier patch
 // that are not in this one are gone, so that patches without end leave no more than one does.
-static pons__list patched(const pons__list *goals, const pons_value *patch)
+static pons__list patched(const pons_brain *b, const pons__list *goals, const pons_value *patch)
 {
     pons__list list = {0};
     bool *taken = pons_need_zeroed(goals->n + 1, sizeof *taken); // said twice is wished twice
@@ -99,6 +101,8 @@ static pons__list patched(const pons__list *goals, const pons_value *patch)
         if (same) {
             pons__record_free(&pons__goal_record, fresh);
             fresh = copy_of(same->added ? same : next_own(goals, &at));
+        } else if (pons__is_object_search(fresh)) { // what it cannot look at, it ends without
+            pons__object_search_begin(b, fresh, &(pons_error)PONS_ERROR_INIT);
         }
         pons__list_add(&list, fresh);
     }
@@ -138,7 +142,7 @@ pons__patched pons__goals_patch(pons__turn *t)
     if (was.any) {
         was.goals = task->goals;
         was.places = pons_need_zeroed(t->skills->running.n + 1, sizeof *was.places);
-        task->goals = patched(&was.goals, patch->goals);
+        task->goals = patched(t->b, &was.goals, patch->goals);
         for (size_t i = 0; i <= t->skills->running.n; i++) {
             int64_t *place = place_of(t->skills, i);
             was.places[i] = place ? *place : -1;

@@ -226,7 +226,7 @@ static pons__task_reported *reported_task(const pons__react *react)
     t->deadline_ms = task->deadline_ms;
     t->goal_index = pons__goal_open(task);
     t->plan = pons__plan_brief_of(react->plan);
-    pons__list_copy(&pons__goal_record, &t->goals, &task->goals);
+    pons__list_copy(&pons__goal_reported_record, &t->goals, &task->goals);
     return t;
 }
 

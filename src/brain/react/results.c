@@ -11,6 +11,7 @@
 #include "brain/goals/argument_slots.h"
 #include "brain/goals/goal_skills.h"
 #include "brain/goals/object_search.h"
+#include "brain/goals/seen_objects.h"
 #include "brain/plan/task_plan.h"
 #include "brain/react/outcome_unknown.h"
 #include "brain/records/await_fields.h"
@@ -186,11 +187,16 @@ static double driven_m(const pons__turn *t, const pons__result *last)
 }
 
 // What a way to a zone says of the zone, for the world's summary (K3).
-static void note_reach(pons_brain *b, const pons__result *last)
+static void note_reach(pons_brain *b, pons__react *r, const pons__result *last)
 {
     const char *zone = pons__about_zone(b, last->skill, last->args);
     const bool no_path =
         last->status == PONS_END_FAILED && pons__no_way(b, last->skill, last->error_code);
+    const int64_t index = last->goal_index;
+    if (no_path && !zone && r->task && index >= 0 && (size_t)index < r->task->goals.n &&
+        pons__is_object_search(r->task->goals.at[index])) {
+        pons__object_search_no_way(b, r->task->goals.at[index]);
+    }
     if (zone && no_path) {
         pons__set(&b->unreachable, zone,
                   json_sprintf("%s (%lld)", last->error_msg, (long long)last->error_code));
@@ -230,6 +236,36 @@ static void count_failure(pons__react *r, const char *skill, bool done, bool cou
         r->failures = 0;
         pons__set_text(&r->failed_skill, "");
     }
+}
+
+// What was seen while the robot looked joins the result: `seen` in words, `objects` as the memory has them; and the goal that
+// it is for knows since when that counts. NULL: it was no look, or nobody remembers what is seen. The words, for the log.
+static const char *note_look(pons__turn *t, const pons__running *running, pons__result *last)
+{
+    pons_brain *b = t->b;
+    PONS__AUTO(means) look = b->opts.objects ? pons__means_for(b, "look", NULL, NULL) : NULL;
+    const int64_t took_ms = pons__port_robot_ms(&b->port) - running->started_robot_ms;
+    const double rate = b->port.newest.as.telemetry.realtime;
+    if (!look || strcmp(look->skill, running->skill) != 0 || took_ms < 0) {
+        return NULL;
+    }
+    const int64_t since_ms =
+        pons__wall_ms(b) - (int64_t)((double)took_ms / (rate > 0.1 ? rate : 1.0));
+    const pons__react *r = t->react;
+    const int64_t index = running->goal_index;
+    pons__goal *goal =
+        r->task && index >= 0 && (size_t)index < r->task->goals.n ? r->task->goals.at[index] : NULL;
+    if (goal && pons__is_object_search(goal) && strcmp(goal->intent, "find") != 0) {
+        goal->since_ms = since_ms;
+        goal->seconds = (double)took_ms / 1e3;
+    }
+    pons_autovalue things = pons__seen_find(b, NULL, since_ms);
+    pons_autobuf words = PONS_BUF_INIT;
+    pons__seen_list(b, things, (double)took_ms / 1e3, false, &words);
+    pons_value *metrics = pons__with(last->metrics, "seen", pons_string(words.data));
+    json_object_set_new(metrics, "objects", pons__or_null(things));
+    pons__json(&last->metrics, metrics);
+    return pons_get_str(metrics, "seen", NULL);
 }
 
 // Goals that the world cannot show are met by their own skill's success.
@@ -327,18 +363,20 @@ static int settle_word(pons__turn *t, const pons_value *reported, const pons__en
     pons__react *r = t->react;
     PONS__AUTO(running) running = pons__list_take(all, place);
     pons__result *last = result_of(running, word, status);
+    const bool done = status == PONS_END_DONE;
+    const char *saw = done ? note_look(t, running, last) : NULL;
     pons__effect_event(t->b, t->cx, id, running->skill, running->args,
-                       pons__end_words[unknown ? PONS_END_UNKNOWN : status], last->error_msg);
+                       pons__end_words[unknown ? PONS_END_UNKNOWN : status],
+                       saw ? saw : last->error_msg);
     // A person has typed resume after that stop: the answer to "shall I try again?" is given.
     const bool go_on = last->error_code == PONS__STOPPED && !note_stop(t, running, last->error_msg);
-    const bool done = status == PONS_END_DONE;
     if (done) {
         mark_goal(t->b, r, running);
     }
     const bool rest = done || keep_rest(t, running, last);
     count_failure(r, running->skill, done, !done && status != PONS_END_CANCELED);
     pons__recovery_ended(t->b, r, running, last);
-    note_reach(t->b, last);
+    note_reach(t->b, r, last);
     r->distance_m += driven_m(t, last);
     last->recovery = go_on ? PONS_RECOVER_RETRY : recovery_for(t->b, last);
     // To do all of a motion again could be too much.

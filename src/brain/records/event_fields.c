@@ -232,6 +232,7 @@ static const pons__field schedule_due_fields[] = {
     {"text",        TEXT, NEVER, offsetof(pons__schedule_reported, text), .means = "the goal in words"},
     {"due_ms",      INT,  NEVER, offsetof(pons__schedule_reported, due_ms), .means = "when it was due, Unix time"},
     {"late_ms",     INT,  NEVER, offsetof(pons__schedule_reported, late_ms), .means = "how much later it is now"},
+    {"watch",       NAME, KEY,   offsetof(pons__schedule_reported, watch), .means = "of a watch: what was seen, as `person at door`"},
 };
 EVENT_OF(schedule_due, schedule_reported, "schedule.due", "the time of a goal has come");
 

@@ -195,7 +195,7 @@ typedef struct pons__schedule_refused {
 PONS__RECORD_OF(schedule_refused);
 
 typedef struct pons__schedule_reported {
-    const char *schedule_id, *text, *reason;
+    const char *schedule_id, *text, *reason, *watch;
     int64_t due_ms, late_ms;
 } pons__schedule_reported;
 extern const pons__record pons__schedule_due_record, pons__schedule_missed_record;

@@ -26,6 +26,8 @@ static const pons__field scheduled_fields[] = {
     {"done",        INT,  NEVER, offsetof(pons__scheduled, done), .means = "how often"},
     {"last_ms",     INT,  KEY,   offsetof(pons__scheduled, last_ms), .means = "the last time"},
     {"missed",      INT,  NEVER, offsetof(pons__scheduled, missed), .means = "how often"},
+    {"seen_ms",     INT,  KEY,   offsetof(pons__scheduled, seen_ms), .means = "of a watch: the newest sighting that it knows of"},
+    {"again_ms",    INT,  KEY,   offsetof(pons__scheduled, again_ms), .means = "of a watch: so long nothing must be seen before it tells again"},
     {"missed_ms",   INT,  KEY,   offsetof(pons__scheduled, missed_ms), .means = "the last time"},
 };
 TABLE(scheduled, "a goal of a time, as an item of the store");

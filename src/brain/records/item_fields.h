@@ -18,6 +18,7 @@ typedef struct pons__scheduled { // an item
     const pons_value *priority;
     int64_t deadline_ms;
     int64_t done, last_ms, missed, missed_ms;
+    int64_t seen_ms, again_ms; // of a watch
 } pons__scheduled;
 PONS__RECORD_OF(scheduled);
 

@@ -31,7 +31,9 @@ static const pons__field goal_fields[] = {
     {"place",   TEXT,   KEY,   offsetof(pons__goal, place), .means = "a zone or an object"},
     {"pose",    JSON,   KEY,   offsetof(pons__goal, pose), .means = "{x, y, yaw?} in the map, where the very place was named"},
     {"seconds", NUM,    KEY,   offsetof(pons__goal, seconds), .means = "of a wait"},
-    {"zones",   JSON,   KEY,   offsetof(pons__goal, zones), .means = "of a patrol; of find in the order in which they are searched"},
+    {"zones",   JSON,   KEY,   offsetof(pons__goal, zones), .means = "of a patrol; of find, see and look_at the places to look from, in order"},
+    {"views",   JSON,   KEY,   offsetof(pons__goal, views), .means = "of those, {name: {x, y, yaw?, zone}} of each that is not its zone's target"},
+    {"finding",    TEXT,   KEY,   offsetof(pons__goal, finding), .means = "of find, see and look_at: what was seen, in words, and is to be said"},
     {"since_ms", INT,   KEY,   offsetof(pons__goal, since_ms), .means = "of find: since when it counts as found that the thing is seen, Unix time"},
     {"visited", JSON,   KEY,   offsetof(pons__goal, visited), .means = "of those"},
     {"skill",   TEXT,   KEY,   offsetof(pons__goal, skill), .means = "the skill that meets it, where it was named"},
@@ -40,6 +42,7 @@ static const pons__field goal_fields[] = {
     {"done",    BOOL,   KEY,   offsetof(pons__goal, done), .means = "it is met"},
     {"reached", BOOL,   KEY,   offsetof(pons__goal, reached), .means = "of a pose: a motion to it has ended well; of find: it has turned round in the zone"},
     {"added",   BOOL,   KEY,   offsetof(pons__goal, added), .means = "a model's own, by a plan_patch: its end is no progress"},
+    {"asks",    BOOL,   KEY,   offsetof(pons__goal, asks), .means = "of find: no is an answer too"},
 };
 TABLE(goal, "one part of a wish");
 

@@ -87,15 +87,16 @@ extern const char *const pons__inner_words[];
 // One part of what a person wished. What an intent needs is in the intents' table (policy), or, for a
 // skill by its name, in the skill's schema.
 typedef struct pons__goal {
-    const char *intent, *zone, *object, *place, *text, *skill;
+    const char *intent, *zone, *object, *place, *text, *skill, *finding;
     double seconds;
     double left; // of what its call is to do, in the unit of its `remains`; 0: all of it
-    const pons_value *pose, *zones, *visited, *args;
+    const pons_value *pose, *zones, *views, *visited, *args;
     int64_t since_ms; // of find: what was seen before does not count
     bool done;
     bool
         reached; // of a pose: a motion to it has ended well; of find: it has turned round in the zone
     bool added; // a model's own, by a plan_patch
+    bool asks;  // of find: no is an answer too
 } pons__goal;
 PONS__RECORD_OF(goal);
 

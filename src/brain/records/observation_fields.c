@@ -53,6 +53,7 @@ static const pons__field goal_reported_fields[] = {
     {"seconds", NUM,  KEY,   offsetof(pons__goal, seconds), .means = "the same"},
     {"zones",   JSON, KEY,   offsetof(pons__goal, zones), .means = "the same"},
     {"visited", JSON, KEY,   offsetof(pons__goal, visited), .means = "the same"},
+    {"finding",    TEXT, KEY,   offsetof(pons__goal, finding), .means = "the same"},
     {"skill",   TEXT, KEY,   offsetof(pons__goal, skill), .means = "the same"},
     {"args",    JSON, KEY,   offsetof(pons__goal, args), .means = "the same"},
     {"left",    NUM,  KEY,   offsetof(pons__goal, left), .means = "the same"},

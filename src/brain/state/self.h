@@ -45,6 +45,7 @@ struct pons_brain {
     pons_value
         *known_objects;       // the map's and the memory's, as seen_objects.c has put them together
     int64_t known_objects_ms; // when, host
+    int64_t searched_ms;      // when the memory was asked for what is searched, host
     bool kernel_unfinished;   // a tick was cut short by a crash: it is resumed, not begun anew
     char confirm_id[64];      // the await of a forked effect that a person was asked about
     char approval_id[64];     // of the question that the inner loop waits with; empty: none

@@ -2,10 +2,10 @@
 #include "app/pictures/pictures.h"
 #include "app/sight/sight.h"
 #include "app/workspace/which_robot.h"
-#include "brain/goals/seen_objects.h"
 #include "cli/agent/agent_cli.h"
 #include "cli/run/places.h"
 #include "cli/served.h"
+#include "pons/brain_objects.h"
 #include "pons/rule_policy.h"
 #include "pons/yes_no.h"
 
@@ -125,14 +125,14 @@ static int read_plan(cli *c, const run_words *w, run_parts *p, pons_error *err)
 
 // What is no goal without the skills is tried with them: those of the body that this starts, for one
 // that runs already may have others. They are read when they are first wanted.
-static int understand(const pons_policy *policy, const pons__seen_words *seen, const char *goal,
+static int understand(const pons_policy *policy, const pons_seen_words *seen, const char *goal,
                       pons_value *world, const app_skills *modules, pons_value **ret,
                       pons_error *err)
 {
     pons_error plain = PONS_ERROR_INIT;
     pons_value *skills = NULL;
     const bool reported = pons_get(world, "skills") != NULL;
-    int rc = pons__seen_parse(seen, policy, goal, world, ret, reported ? err : &plain);
+    int rc = pons_seen_parse(seen, policy, goal, world, ret, reported ? err : &plain);
     if (rc >= 0 || reported) {
         return rc;
     }
@@ -140,13 +140,13 @@ static int understand(const pons_policy *policy, const pons__seen_words *seen, c
     if (rc < 0 || json_object_set_new(world, "skills", skills) < 0) {
         return rc < 0 ? rc : pons_error_set(err, PONS_ENOMEM, "run", "no memory for the skills");
     }
-    return policy->ops->parse(policy->self, goal, world, ret, err);
+    return pons_seen_parse(seen, policy, goal, world, ret, err);
 }
 
 typedef struct goal_check { // what a goal is held against before anything is made
     const pons_policy *policy;
     const app_skills *modules;
-    pons__seen_words seen;
+    pons_seen_words seen;
     pons_value *world; // the caller's; what the skills' modules say is put into it
     bool model, alone;
 } goal_check;

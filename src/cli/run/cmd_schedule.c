@@ -99,9 +99,10 @@ static void show(const cli *c, const pons_value *v)
     show_time(v, "next_ms", next);
     show_time(v, "missed_ms", missed);
     cli_out("%s  %s%s%s  %s\n", pons_get_str(v, "id", ""),
-            on                              ? next
-            : pons_get_int(v, "next_ms", 0) ? "paused"
-                                            : "over",
+            on && strncmp(pons_get_str(v, "schedule", ""), "when ", 5) == 0 ? "watches"
+            : on                                                            ? next
+            : pons_get_int(v, "next_ms", 0)                                 ? "paused"
+                                                                            : "over",
             *zone ? " " : "", zone, pons_get_str(v, "text", ""));
     cli_out("          %s; done %lld times", pons_get_str(v, "schedule", ""),
             (long long)pons_get_int(v, "done", 0));
@@ -166,7 +167,7 @@ int cmd_schedule_list(cli *c, pons_error *err)
 // ---- adding -------------------------------------------------------------------------------------
 
 typedef struct words { // as they were typed; NULL: not given
-    const char *cron, *at, *in, *every, *zone, *late, *priority, *deadline;
+    const char *cron, *at, *in, *every, *when, *again, *zone, *late, *priority, *deadline;
 } words;
 
 static bool brain_there(const cli *c)
@@ -248,15 +249,16 @@ static int check_goal(cli *c, const pons_policy *p, const char *text, pons_error
 
 static int one_time(const words *w, char *ret, size_t cap, pons_error *err)
 {
-    const char *const given[] = {w->cron, w->at, w->in, w->every};
-    static const char *const before[] = {"", "at ", "in ", "every "};
+    const char *const given[] = {w->cron, w->at, w->in, w->every, w->when};
+    static const char *const before[] = {"", "at ", "in ", "every ", "when "};
     int n = 0;
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
         if (given[i] && ++n && snprintf(ret, cap, "%s%s", before[i], given[i]) >= (int)cap) {
             return app_bad(err, "schedule: '%.40s…' is too long", given[i]);
         }
     }
-    return n > 1 ? app_bad(err, "schedule add takes one of --cron, --at, --in and --every") : n;
+    return n > 1 ? app_bad(err, "schedule add takes one of --cron, --at, --in, --every and --when")
+                 : n;
 }
 
 static int join(const cli *c, char *ret, size_t cap, pons_error *err)
@@ -333,6 +335,10 @@ int cmd_schedule_add(cli *c, pons_error *err)
         {"--at", "TIME", "once: 9:00, \"tomorrow 9:00\", \"2027-01-31 9:00\"", &w.at},
         {"--in", "T", "once, so long from now: 90s, 10m, 2h, 1d", &w.in},
         {"--every", "T", "from now on, a minute or more: 90s, 10m, 2h, 1d", &w.every},
+        {"--when", "THING",
+         "when the robot sees it, as \"person\", \"cat at kitchen\", \"somebody at door\"",
+         &w.when},
+        {"--again", "T", "with --when: only after so long without it; default 5min", &w.again},
         {"--zone", "NAME", "a time zone, as Europe/Berlin; default: this machine's", &w.zone},
         {"--late", "T",
          "when nobody was there at its time, do it up to so much later: 10m, any, 0; default 1h",
@@ -355,6 +361,9 @@ int cmd_schedule_add(cli *c, pons_error *err)
     rc = rc < 0 ? rc : app_policy(&c->app, &policy, err);
     rc = rc < 0 ? rc : understand(&policy, &w, text, sizeof text, when, sizeof when, err);
     rc = rc < 0 ? rc : check_goal(c, &policy, text, err);
+    double again_s = 0.0;
+    rc = rc >= 0 && w.again ? cli_duration(w.again, "--again", &again_s, err) : rc;
+    g.again_ms = (int64_t)(again_s * 1e3);
     g.zone = w.zone;
     g.priority = w.priority;
     g.deadline_ms = deadline_ms ? deadline_ms - now_ms : 0;

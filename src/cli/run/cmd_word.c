@@ -455,15 +455,9 @@ int cli_wish(const char *priority, const char *deadline, int64_t *ret_ms, pons_e
         return PONS_OK;
     }
     double s = 0.0;
-    const size_t n = strlen(deadline);
-    const char unit = n > 1 ? deadline[n - 1] : '\0';
-    const double each = unit == 'm' ? 60.0 : unit == 'h' ? 3600.0 : 1.0;
-    char digits[32];
-    snprintf(digits, sizeof digits, "%.*s",
-             (int)(n - (unit == 'm' || unit == 'h' || unit == 's' ? 1 : 0)), deadline);
-    const int rc = cli_number(digits, "--deadline", 0.001, 1e7, &s, err);
+    const int rc = cli_duration(deadline, "--deadline", &s, err);
     const pons_clock clock = pons_clock_real();
-    *ret_ms = clock.wall_ms(clock.ctx) + (int64_t)(s * each * 1e3);
+    *ret_ms = clock.wall_ms(clock.ctx) + (int64_t)(s * 1e3);
     return rc;
 }
 

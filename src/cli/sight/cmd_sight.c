@@ -28,27 +28,6 @@ int cmd_sight(cli *c, pons_error *err)
     return app_sight_run(&c->app, &cli_ended, err);
 }
 
-// "90s", "40min", "2h", "3d": so long ago.
-static int since_of(const char *text, int64_t now_ms, int64_t *ret, pons_error *err)
-{
-    static const struct {
-        const char *unit;
-        double seconds;
-    } units[] = {{"s", 1.0}, {"min", 60.0}, {"h", 3600.0}, {"d", 86400.0}};
-    char number[32];
-    const size_t n = strspn(text, "0123456789.");
-    double many = 0.0;
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (n > 0 && n < sizeof number && strcmp(text + n, units[i].unit) == 0) {
-            snprintf(number, sizeof number, "%.*s", (int)n, text);
-            const int rc = cli_number(number, "--since", 0.0, 1e6, &many, err);
-            *ret = now_ms - (int64_t)(many * units[i].seconds * 1000.0);
-            return rc;
-        }
-    }
-    return app_bad(err, "--since needs a time like 90s, 40min, 2h or 3d, not '%s'", text);
-}
-
 // A zone's id, by it or by one of its names in the world.
 static int zone_of(cli *c, const char *name, char ret[PONS_OBJECT_TEXT], pons_error *err)
 {
@@ -127,7 +106,9 @@ int cmd_seen(cli *c, pons_error *err)
     rc = rc < 0 ? rc : cli_words(c, 0, 255, &what, err);
     rc = rc >= 0 && near ? zone_of(c, near, zone, err) : rc;
     const pons_clock clock = pons_clock_real();
-    rc = rc >= 0 && since ? since_of(since, pons_wall_ms(&clock), &q.since_ms, err) : rc;
+    double since_s = 0.0;
+    rc = rc >= 0 && since ? cli_duration(since, "--since", &since_s, err) : rc;
+    q.since_ms = since ? pons_wall_ms(&clock) - (int64_t)(since_s * 1e3) : 0;
     rc = rc >= 0 && limit ? cli_number(limit, "--limit", 1, 10000, &most, err) : rc;
     q.what = what.data;
     q.limit = (size_t)most;

@@ -70,15 +70,6 @@ static int check_fixed(const ros2_shape *goal, const ros2_own *o, const char *ma
     return rc;
 }
 
-static bool has_word(const pons_value *list, const char *word)
-{
-    bool has = false;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        has = has || strcmp(json_string_value(json_array_get(list, i)), word) == 0;
-    }
-    return has;
-}
-
 static int open_one(ros2_own *o, const ros2_config *c, const pons_value *v, ros2_types *t,
                     pons_error *err)
 {
@@ -116,7 +107,7 @@ static int open_one(ros2_own *o, const ros2_config *c, const pons_value *v, ros2
     if (!o->texts[0] || !o->texts[1]) {
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a skill");
     }
-    const bool base = has_word(pons_get(v, "resources_required"), "base");
+    const bool base = pons_list_has(pons_get(v, "resources_required"), "base");
     const pons_value *cancel = pons_get(v, "cancel_supported"), *moves = pons_get(v, "moves");
     o->record = (pons_skill){.abi = PONS_SKILL_ABI,
                              .name = pons_get_str(v, "name", ""),

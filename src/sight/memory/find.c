@@ -239,17 +239,10 @@ int pons_objects_find(const pons_items *items, const char *ns, const pons_object
 
 char *pons_object_line(const pons_value *object, char *buf, size_t cap)
 {
-    static const struct {
-        double seconds;
-        const char *word;
-    } units[] = {{86400.0, "d"}, {3600.0, "h"}, {60.0, "min"}, {1.0, "s"}};
-    const double age_s = fmax(pons_get_num(object, "age_s", 0.0), 0.0);
-    size_t u = 0;
-    while (u < 3 && age_s < 2.0 * units[u].seconds) {
-        u++;
-    }
-    snprintf(buf, cap, "%s in %s, seen %.0f %s ago, %.0f %%", pons_get_str(object, "label", "?"),
-             pons_get_str(object, "zone", "no zone"), age_s / units[u].seconds, units[u].word,
+    char age[PONS_AGE_TEXT];
+    snprintf(buf, cap, "%s in %s, seen %s, %.0f %%", pons_get_str(object, "label", "?"),
+             pons_get_str(object, "zone", "no zone"),
+             pons_age_text(pons_get_num(object, "age_s", 0.0), false, age),
              100.0 * pons_get_num(object, "belief", 0.0));
     return buf;
 }

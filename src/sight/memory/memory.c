@@ -216,7 +216,7 @@ static int prepare(pons_object_memory *m, const pons_object_view *v, const pons_
                  grow((void **)&m->forgotten, &m->cap_forgotten, m->n_forgotten + m->n + n,
                       sizeof *m->forgotten);
     for (size_t i = 0; whole && i < n; i++) {
-        whole = pons__sight_names(&m->settings, found[i].d->label) != NULL;
+        whole = pons__sight_names(&m->settings, found[i].d->label, found[i].d->identity) != NULL;
     }
     if (whole && !pons_get(m->sources, v->source) && json_object_size(m->sources) >= SOURCES_MAX) {
         json_object_del(m->sources,
@@ -316,7 +316,7 @@ static int add_object(pons_object_memory *m, writes *w, const pons__object *o, p
     static const char *const searched[] = {"label", "names[*]", "identity", "zone", NULL};
     static const pons_item_put how = {.fields = searched};
     char key[32];
-    const pons_value *names = pons__sight_names(&m->settings, o->label);
+    const pons_value *names = pons__sight_names(&m->settings, o->label, o->identity);
     pons_autovalue value =
         names ? pons__object_value(o, names, pons__sight_half_life_s(&m->settings, o->label))
               : NULL;
@@ -435,7 +435,7 @@ static int load_row(void *user, const pons_item_row *row)
     if (m->n >= PONS_OBJECTS_MAX || !pons__object_read(row->key, value, o)) {
         return 0;
     }
-    const pons_value *names = pons__sight_names(&m->settings, o->label);
+    const pons_value *names = pons__sight_names(&m->settings, o->label, o->identity);
     if (!names) {
         l->st = no_memory(l->err);
         return 1;

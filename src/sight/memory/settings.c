@@ -6,7 +6,10 @@
 // would not survive.
 #include "sight/memory/settings.h"
 
+#include "pons/object_memory.h"
+
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -70,20 +73,10 @@ void pons__sight_settings_fini(pons__sight_settings *s)
     *s = (pons__sight_settings){0};
 }
 
-static bool has_word(const pons_value *list, const char *word)
-{
-    pons_each(w, list) {
-        if (json_is_string(w) && strcasecmp(json_string_value(w), word) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool add_words(pons_value *into, const pons_value *words)
 {
     pons_each(w, words) {
-        if (json_is_string(w) && !has_word(into, json_string_value(w)) &&
+        if (json_is_string(w) && !pons_list_has_word(into, json_string_value(w)) &&
             json_array_append_new(into, pons_value_ref(w))) {
             return false;
         }
@@ -94,24 +87,35 @@ static bool add_words(pons_value *into, const pons_value *words)
 static bool same_words(const pons_value *a, const pons_value *b)
 {
     pons_each(w, a) {
-        if (json_is_string(w) && has_word(b, json_string_value(w))) {
+        if (json_is_string(w) && pons_list_has_word(b, json_string_value(w))) {
             return true;
         }
     }
     return false;
 }
 
-const pons_value *pons__sight_names(pons__sight_settings *s, const char *label)
+// Whether a thing of the map may be called so: of a kind of which it has a tag, the one with that tag alone.
+static bool is_named(const pons_value *thing, const char *label, const char *identity)
 {
-    const pons_value *have = pons_get(s->names, label);
+    const char *tag = pons_get_str(thing, "tag", "");
+    return (strcasecmp(pons_get_str(thing, "class", ""), label) == 0 ||
+            strcasecmp(pons_get_str(thing, "id", ""), label) == 0) &&
+           (!*tag || !*identity || strcmp(tag, identity) == 0);
+}
+
+const pons_value *pons__sight_names(pons__sight_settings *s, const char *label,
+                                    const char *identity)
+{
+    char key[2 * PONS_OBJECT_TEXT + 1];
+    snprintf(key, sizeof key, "%s\n%s", label, identity ? identity : "");
+    const pons_value *have = pons_get(s->names, key);
     if (have) {
         return have;
     }
     pons_autovalue list = json_array();
     bool whole = list && !json_array_append_new(list, json_string(label));
     pons_each(o, s->objects) {
-        if (whole && (strcasecmp(pons_get_str(o, "class", ""), label) == 0 ||
-                      strcasecmp(pons_get_str(o, "id", ""), label) == 0)) {
+        if (whole && is_named(o, label, identity ? identity : "")) {
             pons_each_member(language, words, pons_get(o, "names")) {
                 whole = whole && add_words(list, words);
             }
@@ -120,7 +124,7 @@ const pons_value *pons__sight_names(pons__sight_settings *s, const char *label)
     pons_each(group, pons_get(s->config, "synonyms")) {
         whole = whole && (!same_words(group, list) || add_words(list, group));
     }
-    if (!whole || json_object_set(s->names, label, list)) {
+    if (!whole || json_object_set(s->names, key, list)) {
         return NULL;
     }
     return list; // the table has it

@@ -16,6 +16,7 @@ int pons__sight_settings_init(pons__sight_settings *s, const pons_value *config,
 void pons__sight_settings_fini(pons__sight_settings *s); // NULL-safe parts
 double pons__sight_half_life_s(const pons__sight_settings *s, const char *label);
 double pons__sight_merge_m(const pons__sight_settings *s, const char *label);
-// The words for a label, in both languages, itself first: from the world's objects and the table of synonyms. Borrowed;
-// NULL: no memory.
-const pons_value *pons__sight_names(pons__sight_settings *s, const char *label);
+// The words for a label, in both languages, itself first: from the table of synonyms and the world's objects, of those with
+// a tag the one whose tag is the identity (NULL, "": any). Borrowed; NULL: no memory.
+const pons_value *pons__sight_names(pons__sight_settings *s, const char *label,
+                                    const char *identity);

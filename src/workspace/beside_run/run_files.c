@@ -14,14 +14,16 @@
 #include "workspace/hal/action_skills.h"
 #include "workspace/hal/environment_page.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define OBSERVE_MS  1000
-#define ROWS_MAX    200 // of a run's own that have ended, in ACTION.md
-#define CONTEXT_MAX 8   // lessons that a planner is reminded of
+#define OBSERVE_MS   1000
+#define REMEMBERED_M 0.5 // so near to where the world's file has it a thing is where it was
+#define ROWS_MAX     200 // of a run's own that have ended, in ACTION.md
+#define CONTEXT_MAX  8   // lessons that a planner is reminded of
 
 // ---- rows ---------------------------------------------------------------------------------------
 
@@ -422,11 +424,41 @@ pons_value *pons_ws_live_context(pons_ws_live *l)
     return all;
 }
 
-// The world as its file has it, its objects where the body sees them; NULL: nobody knows it.
+// What the brain remembers of where things are (`last_seen_ms`): one that is where the world's file has it stays so; one that
+// is elsewhere, or is in no file, is in the zone where it was seen.
+static pons_value *remembered(const pons_value *objects, const pons_value *known)
+{
+    pons_value *all = json_array();
+    pons_each(thing, known) {
+        const pons_value *mapped = pons_find(objects, "id", pons_get_str(thing, "id", ""));
+        const pons_value *at = pons_get(thing, "position"), *was = pons_get(mapped, "position");
+        const pons_value *last = pons_get(thing, "last_seen_ms");
+        const double away_m = hypot(
+            json_number_value(json_array_get(at, 0)) - json_number_value(json_array_get(was, 0)),
+            json_number_value(json_array_get(at, 1)) - json_number_value(json_array_get(was, 1)));
+        const bool moved = last && (!mapped || away_m > REMEMBERED_M);
+        pons_value *one = json_copy((json_t *)(uintptr_t)(mapped && !moved ? mapped : thing));
+        if (last) {
+            json_object_set(one, "last_seen_ms", (json_t *)(uintptr_t)last);
+        }
+        if (moved) {
+            json_object_set_new(one, "seen", json_true());
+            json_object_set_new(one, "on", json_string(pons_get_str(thing, "zone", "")));
+            json_object_set_new(one, "relation", json_string("in"));
+        }
+        json_array_append_new(all, one);
+    }
+    return all;
+}
+
+// The world as its file has it, its objects where the body sees them, or were seen last; NULL: nobody knows it.
 static pons_value *seen_world(const pons_ws_live *l)
 {
     const pons_value *scene = pons_get(l->robot, "scene");
     pons_value *world = l->world ? json_copy(l->world) : NULL;
+    if (world && json_array_size(l->known) > 0) {
+        json_object_set_new(world, "objects", remembered(pons_get(world, "objects"), l->known));
+    }
     if (world && scene) {
         json_object_set_new(world, "objects", pons_critic_seen(pons_get(world, "objects"), scene));
     }
@@ -485,6 +517,7 @@ void pons_ws_live_close(pons_ws_live *l)
     pons_ws_place_close(l->place);
     pons_value_unref(l->world);
     pons_value_unref(l->robot);
+    pons_value_unref(l->known);
     pons_value_unref(l->seen[0]);
     pons_value_unref(l->seen[1]);
     json_decref(l->cancels);
@@ -507,7 +540,10 @@ void pons_ws_live_event(pons_ws_live *l, const char *type, const pons_value *pay
         set_task(l, pons_get_str(task, "id", ""), pons_get(task, "goals"), "running");
     } else if (strcmp(type, "observation") == 0) {
         const pons_value *robot = pons_get(pons_get(payload, "observation"), "robot");
+        const pons_value *world = pons_get(pons_get(payload, "observation"), "world");
         task = pons_get(pons_get(payload, "observation"), "task");
+        pons_value_unref(l->known);
+        l->known = pons_value_ref((pons_value *)(uintptr_t)pons_get(world, "objects"));
         if (pons_get(robot, "pose")) { // telemetry is told once a second; this is newer
             pons_value *now = l->robot ? json_copy(l->robot) : json_object();
             json_object_update(now, (json_t *)(uintptr_t)robot);

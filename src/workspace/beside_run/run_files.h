@@ -25,6 +25,7 @@ struct pons_ws_live {
     pons_ws_live_options o;
     char robot_id[64], who[64];
     pons_value *world, *robot; // robot: the newest telemetry
+    pons_value *known;         // objects, as the brain's world model has them; NULL: not yet
     pons_ws_place *place;
     row *rows;
     size_t n_rows;

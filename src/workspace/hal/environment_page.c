@@ -6,7 +6,7 @@
 //     map     -> {name, bounds}
 //
 // Zones, objects and the map are written where they are absent: what is there somebody may know better. An
-// object's place that the body measures (`seen`) is the body's.
+// object's place that the body measures (`seen`) is the body's, and when it was seen last (`last_seen`) is the memory's.
 #include "workspace/hal/environment_page.h"
 
 #include "pons/clock.h"
@@ -21,6 +21,7 @@
 #define MOVED_M    0.005 // less than this is noise
 #define TURNED_RAD 0.005
 #define SHUT_M     0.005 // between the fingers
+#define MINUTE_MS  60000
 
 typedef struct changes {
     pons_ws_change *all;
@@ -73,8 +74,15 @@ static void put_thing(changes *c, const pons_ws_doc *d, const char *kind, const 
     const char *id = pons_get_str(thing, "id", NULL);
     const pons_ws_record *r = id && d ? pons_ws_find(d, kind, id) : NULL;
     const bool seen = pons_get_bool(thing, "seen", false);
-    pons_value *at = id && (!r || seen) ? position_of(thing) : NULL;
-    if (!at || (r && !moved(at, pons_get(r->value, "position")))) {
+    char when[PONS_UTC_TEXT] = "";
+    const int64_t last_ms = pons_get_int(thing, "last_seen_ms", 0);
+    const char *had = pons_get_str(r ? r->value : NULL, "last_seen", "");
+    if (last_ms > 0 && strcmp(kind, "object") == 0) { // whole minutes are enough for people
+        pons_utc_text(last_ms - last_ms % MINUTE_MS, when);
+    }
+    const bool later = *when && strcmp(when, had) != 0;
+    pons_value *at = id && (!r || seen || later) ? position_of(thing) : NULL;
+    if (!at || (r && !later && !moved(at, pons_get(r->value, "position")))) {
         json_decref(at);
         return;
     }
@@ -84,8 +92,8 @@ static void put_thing(changes *c, const pons_ws_doc *d, const char *kind, const 
     } else if (!r) {
         const char *class = pons_get_str(thing, "class", pons_get_str(thing, "category", NULL));
         const pons_value *names = pons_get(thing, "names");
-        const pons_value *any =
-            pons_get(names, "zh") ? pons_get(names, "zh") : pons_get(names, "en");
+        const pons_value *zh = pons_get(names, "zh"), *own = zh ? zh : pons_get(names, "en");
+        const pons_value *any = json_is_array(names) ? names : own;
         const char *name = pons_get_str(thing, "name", json_string_value(json_array_get(any, 0)));
         json_object_set_new(v, "name", name ? json_string(name) : json_string(id));
         if (class) {
@@ -95,7 +103,13 @@ static void put_thing(changes *c, const pons_ws_doc *d, const char *kind, const 
             json_object_set(v, "mass_kg", (json_t *)pons_get(thing, "mass_kg"));
         }
     }
-    json_object_set_new(v, "position", at);
+    if (!r || seen) { // else somebody may know better
+        json_object_set(v, "position", at);
+    }
+    json_decref(at);
+    if (*when) {
+        json_object_set_new(v, "last_seen", json_string(when));
+    }
     add(c, kind, id, v);
 }
 

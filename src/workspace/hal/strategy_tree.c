@@ -28,6 +28,7 @@
 #define LOOK_MS       10
 #define TIMEOUT_S     600.0
 #define TIMEOUT_MAX_S 1e9
+#define SEES_WITHIN_S 30.0
 
 typedef enum step { NONE, SEE, ADOPT, CALL } step;
 
@@ -64,10 +65,11 @@ static int64_t now(const trees *t)
 
 // ---- leaves -------------------------------------------------------------------------------------
 
-static const char *const texts[] = {"object_id", "object",       "target",
-                                    "target_id", "target_label", "zone"};
-static const char *const others[] = {"target_pose",        "target_position",     "pose",
-                                     "success_distance_m", "success_heading_deg", "timeout_s"};
+static const char *const texts[] = {"object_id",    "object", "target", "target_id",
+                                    "target_label", "zone",   "what"};
+static const char *const others[] = {
+    "target_pose",         "target_position", "pose",    "success_distance_m",
+    "success_heading_deg", "timeout_s",       "within_s"};
 static const char *const types[] = {
     "move_to",  "pick_up",           "place",           "put_down", "stop",
     "localize", "target_navigation", "check_connection"};
@@ -124,7 +126,7 @@ static pons_value *params_of(const trees *t, pons_bt_call *c)
     return params;
 }
 
-static void name_leaf(trees *t, const pons_value *action)
+static void name_leaf(trees *t, const pons_value *action, char ret[64])
 {
     char hash[33];
     pons_value_hash(action, hash);
@@ -133,7 +135,7 @@ static void name_leaf(trees *t, const pons_value *action)
     pons_autovalue what = pons_object("tree", json_string(t->key), "leaf", pons_value_ref(action),
                                       "nth", json_integer(nth), NULL);
     pons_value_hash(what, hash);
-    snprintf(t->leaf.key, sizeof t->leaf.key, "tree-%s", hash);
+    snprintf(ret, 64, "tree-%s", hash);
 }
 
 static int on_leaf(pons_bt_call *c, void *user, pons_error *err)
@@ -164,7 +166,7 @@ static int on_leaf(pons_bt_call *c, void *user, pons_error *err)
     t->leaf.step = SEE;
     t->leaf.unheard = false;
     t->look_ms = 0;
-    name_leaf(t, t->leaf.action);
+    name_leaf(t, t->leaf.action, t->leaf.key);
     const pons_value *was = pons_get(t->known, t->leaf.key);
     if (was) {
         t->leaf.step = NONE;
@@ -198,18 +200,48 @@ static void open_notes(trees *t)
     }
 }
 
-static void note(const trees *t, bool good)
+static void note(const trees *t, const char *key, bool good)
 {
     char line[128];
-    const int n = snprintf(line, sizeof line, "\n%s %d\n", t->leaf.key, good);
+    const int n = snprintf(line, sizeof line, "\n%s %d\n", key, good);
     if (t->notes >= 0 && write(t->notes, line, (size_t)n) == n) {
         fdatasync(t->notes);
     }
 }
 
+// `sees`: what it finds is noted as a leaf's end is, so that a tree that is ticked anew goes the same way.
+static int on_sees(pons_bt_call *c, void *user, pons_error *err)
+{
+    trees *t = user;
+    char key[64];
+    if (c->reason == PONS_BT_HALT) {
+        return PONS_BT_READY;
+    }
+    if (++t->n > LEAVES_MAX) {
+        return pons_error_set(err, PONS_EINVAL, WHERE, "more than %d leaves", LEAVES_MAX);
+    }
+    pons_autovalue params = params_of(t, c);
+    pons_autovalue action =
+        pons_object("action_type", json_string(c->name), "params", pons_value_ref(params), NULL);
+    name_leaf(t, action, key);
+    const pons_value *was = pons_get(t->known, key);
+    const bool good = was ? json_is_true(was)
+                          : t->o.sees(t->o.user, pons_get_str(params, "what", ""),
+                                      pons_get_str(params, "zone", ""),
+                                      pons_get_num(params, "within_s", SEES_WITHIN_S));
+    if (!was) {
+        note(t, key, good);
+    }
+    if (!good) {
+        snprintf(t->why, sizeof t->why, "%s: %.60s was not seen", c->name,
+                 pons_get_str(params, "what", "?"));
+    }
+    return good ? PONS_BT_SUCCESS : PONS_BT_FAILURE;
+}
+
 static void end_leaf(trees *t, bool good, const char *why)
 {
-    note(t, good);
+    note(t, t->leaf.key, good);
     t->resumed = false;
     if (!good) {
         snprintf(t->why, sizeof t->why, "%.60s: %.300s",
@@ -362,6 +394,10 @@ static int know(trees *t, pons_error *err)
     for (i = 0; i < sizeof types / sizeof types[0]; i++) {
         const pons_bt_leaf leaf = {.name = types[i], .fn = on_leaf, .user = t};
         pons_bt_register(t->leaves, &leaf, &none);
+    }
+    if (t->o.sees) {
+        pons_bt_register(t->leaves, &(pons_bt_leaf){.name = "sees", .fn = on_sees, .user = t},
+                         &none);
     }
     t->o.robot.ops->list(t->o.robot.self, &tools, &none);
     json_array_foreach((json_t *)tools, i, v) {

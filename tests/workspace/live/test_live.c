@@ -145,6 +145,84 @@ static void what_is_taken_back_is_cancelled(void **state)
 
 // What another program says of the map and of frames, a run leaves as it is while it writes where the robot is; and the
 // map's bounds are where it may go.
+static pons_value *value_of(const char *text)
+{
+    pons_value *v = json_loads(text, 0, NULL);
+    assert_non_null(v);
+    return v;
+}
+
+static void turns(lab *l)
+{
+    for (int i = 0; i < 30; i++) {
+        l->time.now_ns += 100 * PONS_NS_PER_MS;
+        pons_ws_live_poll(l->live);
+        pons_ws_place_poll(l->other, l->time.now_ns / PONS_NS_PER_MS);
+    }
+}
+
+static double x_of(const lab *l, const char *id)
+{
+    const pons_ws_record *r =
+        pons_ws_find(pons_ws_place_doc(l->other, PONS_WS_ENVIRONMENT), "object", id);
+    assert_non_null(r);
+    return json_number_value(json_array_get(pons_get(r->value, "position"), 0));
+}
+
+// What was seen is among the objects with when that was, and where it was seen if that is not where the map has it.
+static void what_is_remembered_is_there(void **state)
+{
+    (void)state;
+    lab l;
+    pons_error err = PONS_ERROR_INIT;
+    start(&l);
+    pons_autovalue world = value_of("{\"name\": \"w\", \"zones\": [], \"objects\": [{\"id\": "
+                                    "\"cup\", \"class\": \"cup\", \"position\": "
+                                    "[1, 1, 0.8], \"on\": \"table\"}, {\"id\": \"pan\", \"class\": "
+                                    "\"pan\", \"position\": [2, 2, 0.8]}]}");
+    const pons_ws_live_options o = {.dir = l.dir,
+                                    .robot_id = "r1",
+                                    .who = "t1",
+                                    .clock = l.clock,
+                                    .hal = true,
+                                    .world = world,
+                                    .say = say,
+                                    .cancel = cancel,
+                                    .user = &l};
+    assert_int_equal(pons_ws_live_open(&o, &l.live, &err), PONS_OK);
+    pons_autovalue first =
+        value_of("{\"observation\": {\"robot\": {\"pose\": {\"x\": 1, \"y\": 2, \"yaw\": 0}}, "
+                 "\"world\": {\"objects\": ["
+                 "{\"id\": \"cup\", \"class\": \"cup\", \"position\": [1.1, 1, 0.8], \"zone\": "
+                 "\"kitchen\", \"last_seen_ms\": 1700000030000},"
+                 "{\"id\": \"pan\", \"class\": \"pan\", \"position\": [2, 2, 0.8]},"
+                 "{\"id\": \"obj-3\", \"class\": \"key\", \"names\": [\"key\"], \"position\": [5, "
+                 "1, 0.1], \"zone\": \"hall\", \"last_seen_ms\": 1700000000000}]}}}");
+    pons_ws_live_event(l.live, "observation", first);
+    turns(&l);
+    const pons_ws_doc *d = pons_ws_place_doc(l.other, PONS_WS_ENVIRONMENT);
+    assert_true(x_of(&l, "cup") == 1.0); // it is where the map has it
+    assert_string_equal(pons_get_str(pons_ws_find(d, "object", "cup")->value, "last_seen", ""),
+                        "2023-11-14T22:13:00Z");
+    assert_null(pons_get(pons_ws_find(d, "object", "pan")->value, "last_seen"));
+    assert_true(x_of(&l, "obj-3") == 5.0);
+    assert_string_equal(pons_get_str(pons_ws_find(d, "object", "obj-3")->value, "name", ""), "key");
+    assert_non_null(pons_ws_find(d, "edge", "obj-3 in hall"));
+    assert_non_null(pons_ws_find(d, "edge", "cup on table"));
+    pons_autovalue second =
+        value_of("{\"observation\": {\"robot\": {\"pose\": {\"x\": 1, \"y\": 2, \"yaw\": 0}}, "
+                 "\"world\": {\"objects\": ["
+                 "{\"id\": \"cup\", \"class\": \"cup\", \"position\": [7, 1, 0.8], \"zone\": "
+                 "\"hall\", \"last_seen_ms\": 1700000300000}]}}}");
+    pons_ws_live_event(l.live, "observation", second);
+    turns(&l);
+    d = pons_ws_place_doc(l.other, PONS_WS_ENVIRONMENT);
+    assert_true(x_of(&l, "cup") == 7.0);
+    assert_non_null(pons_ws_find(d, "edge", "cup in hall"));
+    assert_null(pons_ws_find(d, "edge", "cup on table"));
+    end(&l);
+}
+
 static void a_map_and_its_frames_stay(void **state)
 {
     (void)state;
@@ -192,6 +270,7 @@ int main(void)
         cmocka_unit_test(what_others_took_in_is_said),
         cmocka_unit_test(what_was_there_waits),
         cmocka_unit_test(what_is_taken_back_is_cancelled),
+        cmocka_unit_test(what_is_remembered_is_there),
         cmocka_unit_test(a_map_and_its_frames_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
