@@ -87,6 +87,12 @@ static pons_value *id_of(const pons__name *n)
     return n ? json_string(n->id) : NULL;
 }
 
+static bool repeats_last(const pons__session *s, pons__intent intent)
+{
+    const pons_value *had = json_array_get(s->goals, json_array_size(s->goals) - 1);
+    return strcmp(pons_get_str(had, "intent", ""), pons__intent_word(intent)) == 0;
+}
+
 static int go_add(pons__session *s, const pons__capture *c, pons__span wish)
 {
     if (c->coords_n >= 2) {
@@ -101,6 +107,11 @@ static int go_add(pons__session *s, const pons__capture *c, pons__span wish)
     // a list is a goal each; the last zone only, for "from A to B"
     int rc = PONS_OK;
     for (size_t i = 0; i < c->zones_n && rc == PONS_OK; i++) {
+        const pons_value *had = json_array_get(s->goals, json_array_size(s->goals) - 1);
+        if (repeats_last(s, INTENT_GO_TO) &&
+            strcmp(pons_get_str(had, "zone", ""), c->zone[i]->id) == 0) {
+            continue; // 去客厅去客厅
+        }
         rc = pons__goal_add(s, INTENT_GO_TO, pons_object("zone", id_of(c->zone[i]), NULL), wish);
     }
     return rc;
@@ -142,19 +153,22 @@ static pons_value *args_of(const pons_value *args, const pons__capture *c)
 static int look_add(pons__session *s, const pons__capture *c, bool asked, pons__span wish)
 {
     const pons__name *zone = c->zones_n > 0 ? c->zone[0] : NULL;
-    if (!asked && pons_get_bool(s->world, "remembers", false)) {
-        return pons__goal_add(s, INTENT_FIND,
-                              pons_object("object", id_of(c->object), "zone", id_of(zone), NULL),
-                              wish);
+    const pons_value *had = json_array_get(s->goals, json_array_size(s->goals) - 1);
+    pons_value *where = zone ? id_of(zone) : NULL;
+    if (asked || !pons_get_bool(s->world, "remembers", false)) {
+        const int rc = zone && !asked ? go_add(s, c, wish) : PONS_OK;
+        if (rc != PONS_OK) {
+            json_decref(where);
+            return rc;
+        }
+        if (!zone && !asked && strcmp(pons_get_str(had, "intent", ""), "go_to") == 0) {
+            where = pons_value_ref(pons_get(had, "zone")); // "go to the study and find the cup"
+        }
+        return pons__goal_add(s, INTENT_LOOK_FOR,
+                              pons_object("object", id_of(c->object), "zone", where, NULL), wish);
     }
-    const int rc = zone && !asked ? pons__goal_add(s, INTENT_GO_TO,
-                                                   pons_object("zone", id_of(zone), NULL), wish)
-                                  : PONS_OK;
-    if (rc != PONS_OK) {
-        return rc;
-    }
-    return pons__goal_add(s, INTENT_LOOK_FOR,
-                          pons_object("object", id_of(c->object), "zone", id_of(zone), NULL), wish);
+    return pons__goal_add(s, INTENT_FIND,
+                          pons_object("object", id_of(c->object), "zone", where, NULL), wish);
 }
 
 // "Get the apple and bring it to the study" is one way: what was only to be fetched is brought there.
@@ -164,7 +178,7 @@ static void drop_fetched(pons__session *s, const pons__capture *c)
     const pons_value *had = json_array_get(s->goals, n - 1);
     const char *intent = pons_get_str(had, "intent", "");
     const bool fetched = strcmp(intent, "bring") == 0 || strcmp(intent, "pick") == 0;
-    if (n > 0 && c->place && c->object == s->last && fetched && !pons_get(had, "place") &&
+    if (n > 0 && c->object == s->last && fetched && !pons_get(had, "place") &&
         strcmp(pons_get_str(had, "object", ""), c->object->id) == 0) {
         json_array_remove(s->goals, n - 1);
     }
@@ -178,12 +192,6 @@ static const pons__name *of_two(const pons__capture *c)
         of = c->zone[i]->other_id ? c->zone[i] : NULL;
     }
     return of;
-}
-
-static bool repeats_last(const pons__session *s, pons__intent intent)
-{
-    const pons_value *had = json_array_get(s->goals, json_array_size(s->goals) - 1);
-    return strcmp(pons_get_str(had, "intent", ""), pons__intent_word(intent)) == 0;
 }
 
 int pons__goals_add(pons__session *s, const pons__pattern *p, const pons__capture *c,
@@ -218,11 +226,12 @@ int pons__goals_add(pons__session *s, const pons__pattern *p, const pons__captur
         return look_add(s, c, p->means.args != NULL, wish);
     case INTENT_WAIT:
         return wait_add(s, c, wish);
-    case INTENT_WHERE:
+    case INTENT_WHERE: {
+        const pons__name *what = c->place ? c->place : c->object;
         return pons__goal_add(
             s, INTENT_WHERE,
-            pons_object(c->place && c->place->object ? "object" : "zone", id_of(c->place), NULL),
-            wish);
+            pons_object(what && what->object ? "object" : "zone", id_of(what), NULL), wish);
+    }
     case INTENT_DO:
         return pons__goal_add(s, INTENT_DO,
                               pons_object("skill", pons_value_ref(p->means.skill), "args",
@@ -237,12 +246,9 @@ int pons__goals_add(pons__session *s, const pons__pattern *p, const pons__captur
         s->numbered = c->numbered;
         pons__keep_control(s, CONTROL_CANCEL);
         return PONS_OK;
-    case INTENT_COME_BACK:
-    case INTENT_CHARGE:
-        return repeats_last(s, p->means.intent) // 回来回来
+    default: // 回来回来
+        return repeats_last(s, p->means.intent)
                    ? PONS_OK
                    : pons__goal_add(s, p->means.intent, json_object(), wish);
-    default:
-        return pons__goal_add(s, p->means.intent, json_object(), wish);
     }
 }

@@ -10,9 +10,13 @@
 //   4. loosely: a slot holds any words. That never makes a goal; it makes the message that says
 //      which zone or object is unknown, and which are known.
 //
+// A sentence that is not understood so is read once more, by the meaning of its words (clause_reader.c), and then answered
+// where it is a question (`topics`). The message of step 4 is what a person is told when nothing helps.
+//
 // A wish behind a word that negates ("not the kitchen", 不要去厨房) is none: it is what is cancelled. One behind a word
 // that corrects ("no wait", 不对) takes the place of those before it. What is asked moves nothing, unless it is asked
 // politely. What cannot be understood but holds a word that stops ("anywhere" in the intents) is a stop.
+#include "intents/sentence/clause_reader.h"
 #include "intents/sentence/clause_split.h"
 #include "intents/sentence/goal_add.h"
 #include "intents/sentence/negation.h"
@@ -73,43 +77,24 @@ pons__control pons__policy_control(const pons__intents *r, const char *text)
     return s.control;
 }
 
-// What a question is about that no pattern has. A word that stops is heard before it.
-static pons__intent topic_of(const pons__session *s, pons__span w)
-{
-    if ((!s->asks && !pons__has_word(s, &s->r->asking, w)) || pons__stop_anywhere(s)) {
-        return INTENT_NONE;
-    }
-    for (size_t i = 0; i < s->r->topics_n; i++) {
-        const struct pons__topic *topic = &s->r->topics[i];
-        if (pons__has_word(s, &topic->words, w) &&
-            (topic->with.n == 0 || pons__has_word(s, &topic->with, w))) {
-            return topic->intent;
-        }
-    }
-    return INTENT_NONE;
-}
-
 // "Hello" and "do it again" are words before a wish, or a yes, but where they are all that is said. 1: they are.
 static int parse_alone(pons__session *s, pons__span w, pons__control control)
 {
     pons__capture c;
-    const bool bare = control == CONTROL_YES || (control == CONTROL_NONE && pons__wish_is_blank(s, w));
+    const bool bare =
+        control == CONTROL_YES || (control == CONTROL_NONE && pons__wish_is_blank(s, w));
     const pons__pattern *p = bare ? pons__match_strictly(s, w, &c) : NULL;
     const int rc = p ? pons__goals_add(s, p, &c, w) : 0;
     return p && rc == PONS_OK ? 1 : rc;
 }
 
 // What is no wish: a question that can be answered, or what is wrong with it. all: it is the whole sentence.
-static int ask_back(pons__session *s, pons__span wish, bool all)
+static int ask_back(pons__session *s, pons__span wish)
 {
     pons__capture c = {0};
     const pons__pattern *p = pons__match_loosely(s, wish, &c);
     const bool unknown = p && c.unknown_n, moves = unknown && p->means.intent < INTENT_WHERE;
-    const pons__intent topic = all && (!unknown || moves) ? topic_of(s, wish) : INTENT_NONE;
-    if (topic != INTENT_NONE) {
-        s->guessed = true;
-        return pons__goal_add(s, topic, json_object(), wish);
-    }
+    s->answerable = !unknown || moves || p->means.intent == INTENT_LOOK_FOR;
     if (moves && s->asks && !s->polite) {
         return pons__only_asked(s);
     }
@@ -117,27 +102,6 @@ static int ask_back(pons__session *s, pons__span wish, bool all)
         return pons__not_understood(s, wish);
     }
     return unknown ? pons__unknown_name(s, &c) : pons__not_understood(s, wish);
-}
-
-// The wish without words that change nothing. 1: it is understood so, and w->hi has moved; else nothing has changed.
-static int parse_without_noise(pons__session *s, pons__span wish, pons__span *w)
-{
-    pons__fold whole;
-    const size_t end = wish.hi;
-    if (!pons__has_word(s, &s->r->noise, wish) || pons__fold_copy(&s->f, &whole) != PONS_OK) {
-        return 0;
-    }
-    pons__cut_words(s, &wish, &s->r->noise);
-    int rc = pons__parse_negated(s, wish);
-    rc = rc != 0 ? rc : pons__parse_strictly(s, wish, JUXTAPOSED_MAX);
-    if (rc == 1) {
-        w->hi -= end - wish.hi;
-        pons__fold_fini(&whole);
-    } else {
-        pons__fold_fini(&s->f);
-        s->f = whole;
-    }
-    return rc;
 }
 
 // 最后那个不做了 is about one task, though 不做了 is about all. "Don't stop" beside another wish is nothing of its own.
@@ -208,11 +172,10 @@ static int parse_wish(pons__session *s, pons__span *w)
     }
     int rc = say ? 0 : pons__parse_negated(s, wish);
     rc = rc != 0 ? rc : pons__parse_strictly(s, wish, JUXTAPOSED_MAX);
-    rc = rc != 0 || say ? rc : parse_without_noise(s, wish, w);
     if (rc != 0) {
         return rc < 0 ? rc : PONS_OK;
     }
-    return ask_back(s, wish, all);
+    return ask_back(s, wish);
 }
 
 // Whether a goal is more than an answer.
@@ -286,6 +249,70 @@ static int parse_sentence(pons__session *s)
                : pons__not_understood(s, (pons__span){0, s->f.n});
 }
 
+// What a question is about that no pattern has; an answer moves nothing. A word that stops is heard before it, but asked about
+// ("what made you stop?"). 1: it is answered; 0: it is no such question.
+static int answer_topic(pons__session *s)
+{
+    const pons__span all = {0, s->f.n};
+    const bool stop = pons__stop_anywhere(s), whole = strcspn(s->f.s, ",;") + 1 >= s->f.n;
+    const pons__name *n = NULL;
+    for (size_t i = 0; i < s->f.n; i += pons__char_len(s->f.s, i)) {
+        pons__name_here(s, i, s->f.n, &n);
+    }
+    if (!s->asks && !pons__has_word(s, &s->r->asking, all)) {
+        return 0;
+    }
+    for (size_t i = 0; i < s->r->topics_n; i++) {
+        const struct pons__topic *topic = &s->r->topics[i];
+        if ((stop && (topic->intent != INTENT_WHY || !whole)) || (topic->named && !n) ||
+            !pons__has_word(s, &topic->words, all) ||
+            (topic->with.n > 0 && !pons__has_word(s, &topic->with, all))) {
+            continue;
+        }
+        const pons__pattern about = {.means = {.intent = topic->intent}};
+        const pons__capture c = {.place = topic->named ? n : NULL};
+        const int rc = pons__goals_add(s, &about, &c, all);
+        s->guessed = rc == PONS_OK;
+        return rc == PONS_OK ? 1 : rc;
+    }
+    return 0;
+}
+
+// Reads a sentence by the meaning of its words that no pattern has whole, or answers what it is about. *s is the new reading
+// where it is understood; otherwise the fault stays what it was.
+static int read_otherwise(pons__session *s)
+{
+    pons__session again;
+    pons_error err = PONS_ERROR_INIT;
+    const bool answerable = s->answerable;
+    int rc = pons__session_init(&again, s->r, s->text, s->world, &err);
+    if (rc != PONS_OK) {
+        return rc;
+    }
+    again.phrases = s->phrases;
+    rc = pons__read_clauses(&again);
+    if (rc == 0 && answerable) {
+        pons__session_fini(&again);
+        rc = pons__session_init(&again, s->r, s->text, s->world, &err);
+        rc = rc == PONS_OK ? answer_topic(&again) : rc;
+    }
+    if (rc == 1) {
+        const pons_error none = PONS_ERROR_INIT;
+        again.err = s->err;
+        pons__session_fini(s);
+        *s = again;
+        if (s->err) {
+            *s->err = none;
+        }
+        return PONS_OK;
+    }
+    pons__session_fini(&again);
+    if (rc < 0 && s->err) {
+        *s->err = err;
+    }
+    return rc < 0 ? rc : PONS_EINVAL;
+}
+
 // Which tasks a `cancel` is about; NULL: all.
 static pons_value *cancel_of(const pons__session *s)
 {
@@ -335,7 +362,9 @@ int pons__parse(pons__rules *rules, const char *text, const pons_value *world, p
     if (rc == PONS_OK) {
         rc = json_array_append_new(s.goals, called) == 0 ? PONS_OK : pons__parse_no_memory(err);
     }
-    rc = rc == PONS_ENOTFOUND ? parse_sentence(&s) : rc;
+    const bool sentence = rc == PONS_ENOTFOUND;
+    rc = sentence ? parse_sentence(&s) : rc;
+    rc = sentence && rc == PONS_EINVAL ? read_otherwise(&s) : rc;
     const bool somewhere = rc == PONS_EINVAL && pons__stop_anywhere(&s);
     if (somewhere) {
         // To stop is never wrong; what else was wished for is left.

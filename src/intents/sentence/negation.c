@@ -86,6 +86,24 @@ static bool parse_kept(pons__session *s, const char *word, pons__span w)
     return other;
 }
 
+void pons__not_wanted(pons__session *s, const pons_value *not_wanted, bool cancels)
+{
+    pons_each(goal, not_wanted) {
+        for (size_t i = json_array_size(s->goals); i-- > 0;) {
+            pons_autovalue had = json_copy(json_array_get(s->goals, i));
+            json_object_set((json_t *)had, "text", (json_t *)pons_get(goal, "text"));
+            if (json_equal(had, (json_t *)goal)) {
+                json_array_remove(s->goals, i);
+            }
+        }
+    }
+    if (json_array_size(not_wanted) > 0) {
+        json_array_extend(s->undone, (json_t *)not_wanted);
+        s->cancels = s->cancels || cancels;
+        pons__keep_control(s, CONTROL_CANCEL);
+    }
+}
+
 int pons__parse_negated(pons__session *s, pons__span w)
 {
     const char *word;
@@ -104,20 +122,7 @@ int pons__parse_negated(pons__session *s, pons__span w)
     const int rc = pons__parse_strictly(s, w, 0);
     pons_value *not_wanted = s->goals;
     s->goals = wanted;
-    pons_each(goal, not_wanted) {
-        for (size_t i = json_array_size(wanted); i-- > 0;) {
-            pons_autovalue had = json_copy(json_array_get(wanted, i));
-            json_object_set((json_t *)had, "text", (json_t *)pons_get(goal, "text"));
-            if (json_equal(had, (json_t *)goal)) {
-                json_array_remove(wanted, i);
-            }
-        }
-    }
-    if (json_array_size(not_wanted) > 0) {
-        json_array_extend(s->undone, not_wanted);
-        s->cancels = s->cancels || is_cancel(word);
-        pons__keep_control(s, CONTROL_CANCEL);
-    }
+    pons__not_wanted(s, not_wanted, is_cancel(word));
     json_decref(not_wanted);
     return rc;
 }

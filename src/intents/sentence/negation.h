@@ -3,6 +3,8 @@
 
 #include "intents/sentence/session.h"
 
+// Goals that a sentence does not want: they are none of its own, and are cancelled. cancels: that was said so.
+void pons__not_wanted(pons__session *s, const pons_value *not_wanted, bool cancels);
 // What the words behind a negation (不要去厨房), or before one (把去厨房取消), would be: it is cancelled, and no wish
 // any more. 1: it is that; 0: it is none.
 int pons__parse_negated(pons__session *s, pons__span w);

@@ -84,7 +84,12 @@ static bool confirms(const pons__fold *f)
 int pons__session_init(pons__session *s, const pons__intents *r, const char *text,
                        const pons_value *world, pons_error *err)
 {
-    *s = (pons__session){.r = r, .text = text, .world = world, .control = CONTROL_NONE, .err = err};
+    *s = (pons__session){.r = r,
+                         .text = text,
+                         .world = world,
+                         .control = CONTROL_NONE,
+
+                         .err = err};
     size_t len = text ? strlen(text) : 0;
     s->zh = pons_language_chinese(text);
     if (len > TEXT_MAX) {
@@ -110,7 +115,8 @@ int pons__session_init(pons__session *s, const pons__intents *r, const char *tex
         s->polite =
             s->polite || (!s->f.quoted[i] && pons__word_at(&r->polite, s->f.s, i, s->f.n, NULL));
     }
-    s->asks = s->asks || confirms(&s->f);
+    s->confirms = confirms(&s->f);
+    s->asks = s->asks || s->confirms;
     plain_verbs(&s->f);
     int rc = pons__names_load(s, "zones", false);
     if (rc == PONS_OK) {

@@ -62,11 +62,13 @@ typedef struct pons__session {
     bool numbered;
     pons__control control;
     bool urgent;
-    bool asks;   // a question: a bare name in it is no wish
-    bool polite; // but a request
+    bool asks;     // a question: a bare name in it is no wish
+    bool confirms; // it is asked whether it is so
+    bool polite;   // but a request
     bool took_back, guessed;
-    bool cancels; // what is cancelled was said so ("cancel the kitchen"), and not only denied
-    bool stays;   // it was said of something that it is not cancelled
+    bool cancels;    // what is cancelled was said so ("cancel the kitchen"), and not only denied
+    bool answerable; // what was not understood may be a question
+    bool stays;      // it was said of something that it is not cancelled
     const pons__name *last; // the thing that was said last
     bool zh;                // in which language it is answered
     size_t *unknown;

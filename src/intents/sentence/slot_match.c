@@ -205,7 +205,7 @@ static bool match_list(const pons__session *s, const pons__pattern *p, size_t i,
 }
 
 // "5 seconds", "1 minute 30 seconds", "一个半小时", "半分钟", "a minute and a half", "a moment".
-static size_t duration_at(const pons__session *s, size_t pos, size_t end, double *ret)
+size_t pons__duration_at(const pons__session *s, size_t pos, size_t end, double *ret)
 {
     const char *t = s->f.s;
     size_t index, after = pons__word_at(&s->r->moments, t, pos, end, &index);
@@ -244,6 +244,20 @@ static size_t duration_at(const pons__session *s, size_t pos, size_t end, double
         *ret = total;
     }
     return good;
+}
+
+size_t pons__times_at(const pons__session *s, size_t pos, size_t end, double *ret)
+{
+    static const char *const words[] = {"once", "twice", "thrice"}, *const units[] = {
+                                                                        "times", "time", "次", "遍",
+                                                                        "回",    "圈",   "趟"};
+    size_t which, after = pons__literal_of_list(s->f.s, pos, end, words, 3, &which);
+    if (after) {
+        *ret = (double)which + 1;
+        return after;
+    }
+    after = pons__number_at(s->f.s, pos, end, ret);
+    return after ? pons__literal_of_list(s->f.s, after, end, units, 7, &which) : 0;
 }
 
 // A number with a sign: 0, or the position after it.
@@ -338,14 +352,18 @@ static size_t counted_at(const pons__session *s, size_t pos, size_t end, bool *r
 size_t pons__nth_at(const pons__session *s, size_t pos, size_t end, int64_t *ret,
                     bool *ret_numbered)
 {
-    static const char *const lasts[] = {"last",     "latest", "newest",   "最后一个",
-                                        "最后那个", "刚才的", "刚才那个", "刚刚的",
-                                        "上一个",   "最新的", "最后那件", "最后一件"};
+    static const char *const lasts[] = {
+        "last",     "latest",     "newest",   "最后",     "最末",     "末尾",         "刚才的",
+        "刚才那个", "刚刚的",     "上一个",   "最新的",   "刚才那件", "刚才说的那个", "刚才说的",
+        "刚说的",   "刚说的那个", "刚才那项", "刚刚那个", "刚刚说的", "刚刚说的那个"};
+    static const char *const one[] = {"一", "那"};
+    static const char *const firsts[] = {"头一个", "头一件", "头一项", "头一条", "首个"};
     static const char *const ordinals[] = {"first", "second",  "third",  "fourth", "fifth",
                                            "sixth", "seventh", "eighth", "ninth",  "tenth"};
     static const char *const nouns[] = {"task",  "one",  "goal",   "job",  "wish", "request",
                                         "thing", "任务", "的任务", "目标", "的",   "事"},
-                             *const signs[] = {"number", "task number", "task", "任务", "#", "第"};
+                             *const signs[] = {"number", "task number", "task", "job", "item",
+                                               "goal",   "任务",        "#",    "第"};
     const char *t = s->f.s;
     size_t at = pons__word_at(&s->r->articles, t, pos, end, NULL), after = 0;
     at = pons__skip_spaces(t, at ? at : pos, end);
@@ -355,12 +373,18 @@ size_t pons__nth_at(const pons__session *s, size_t pos, size_t end, int64_t *ret
     double number = 0;
     *ret_numbered = false;
     if ((after = ONE_OF(lasts, at))) {
+        bool ordinal;
+        const size_t that = ONE_OF(one, after),
+                     unit = counted_at(s, that ? that : after, end, &ordinal);
+        after = unit ? unit : after;
         *ret = -1;
+    } else if ((after = ONE_OF(firsts, at))) {
+        *ret = 1;
     } else if ((after = ONE_OF(ordinals, at))) {
         *ret = (int64_t)which + 1;
     } else {
         const size_t sign = ONE_OF(signs, at);
-        *ret_numbered = sign && which < 5; // and not 第
+        *ret_numbered = sign && which < 8; // and not 第
         after = pons__number_at(t, sign ? sign : at, end, &number);
         bool ordinal = false;
         const size_t unit = after ? counted_at(s, after, end, &ordinal) : 0;
@@ -414,7 +438,7 @@ bool pons__slots_match(const pons__session *s, const pons__pattern *p, size_t i,
         return match_name(s, p, i, pos, end, m, c) ||
                (m & LOOSE && match_unknown(s, p, i, pos, end, m, c));
     case SLOT_DURATION:
-        after = duration_at(s, pos, end, &c->seconds);
+        after = pons__duration_at(s, pos, end, &c->seconds);
         if (after && p->known_only && after == pons__number_at(s->f.s, pos, end, &c->number)) {
             return false; // 三点五 alone is no time to wait
         }

@@ -20,3 +20,7 @@ size_t pons__nth_at(const pons__session *s, size_t pos, size_t end, int64_t *ret
                     bool *ret_numbered);
 // The places where a wish may begin: at lo, and after each filler.
 size_t pons__wish_starts(const pons__session *s, size_t lo, size_t hi, size_t ret[STARTS_MAX]);
+// "5 seconds", "1 minute 30 seconds", "一个半小时": 0, or the position after it. A bare number is in seconds.
+size_t pons__duration_at(const pons__session *s, size_t pos, size_t end, double *ret);
+// "Twice", "three times", 两遍: 0, or the position after it.
+size_t pons__times_at(const pons__session *s, size_t pos, size_t end, double *ret);

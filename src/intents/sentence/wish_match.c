@@ -47,18 +47,9 @@ const pons__pattern *pons__match_loosely(const pons__session *s, pons__span w, p
 // "… twice", "… three times", …两遍: how often, and the wish before it; 0: that is not said.
 static size_t times_of(const pons__session *s, pons__span *w)
 {
-    static const char *const words[] = {"once", "twice", "thrice"}, *const units[] = {
-                                                                        "times", "time", "次",
-                                                                        "遍",    "回",   "圈"};
     for (size_t i = w->lo + 1; i < w->hi; i += pons__char_len(s->f.s, i)) {
-        size_t which;
         double n = 0;
-        size_t after =
-            s->f.quoted[i] ? 0 : pons__literal_of_list(s->f.s, i, w->hi, words, 3, &which);
-        n = after ? (double)which + 1 : 0;
-        if (!after && !s->f.quoted[i] && (after = pons__number_at(s->f.s, i, w->hi, &n))) {
-            after = pons__literal_of_list(s->f.s, after, w->hi, units, 6, &which);
-        }
+        const size_t after = s->f.quoted[i] ? 0 : pons__times_at(s, i, w->hi, &n);
         if (after && pons__only_fillers(s, after, w->hi) && n >= 1 &&
             n <= (double)s->r->goals_max && n == (double)(size_t)n) {
             w->hi = i;
@@ -126,9 +117,10 @@ int pons__parse_strictly(pons__session *s, pons__span w, size_t depth)
     size_t kept = json_array_size(s->goals);
     for (size_t cut = w.hi; --cut > w.lo;) {
         pons__span head = {w.lo, cut}, tail = {cut, w.hi};
-        if (((unsigned char)s->f.s[cut] & 0xC0u) == 0x80u || s->f.quoted[cut] ||
+        if (((unsigned char)s->f.s[cut] & 0xC0u) != 0xC0u ||
+            s->f.quoted[cut] || // as Chinese allows
             !goes_on(pons__wish_begins(s, cut, w.hi, true, NULL)) ||
-            !(p = pons__match_strictly(s, head, &c))) {
+            !(p = pons__match_strictly(s, head, &c)) || !goes_on(p->means.intent)) {
             continue;
         }
         int rc = pons__goals_add(s, p, &c, head);
