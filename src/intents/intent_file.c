@@ -284,12 +284,19 @@ static int lexicon_load(pons__intents *r, const pons_value *doc, pons_error *err
     const struct {
         const pons__words *words;
         pons__word_class is;
-    } shared[] = {{&r->negation, WORD_DENIES}, {&r->corrections, WORD_CORRECTS},
-                  {&r->hard, WORD_THEN},       {&r->soft, WORD_AND},
-                  {&r->joins, WORD_AND},       {&r->everywhere, WORD_EVERYWHERE},
-                  {&r->except, WORD_EXCEPT},   {&r->excepted, WORD_IGNORED},
-                  {&r->polite, WORD_POLITE},   {&r->urgent, WORD_URGENT},
-                  {&r->leading, WORD_IGNORED}, {&r->trailing, WORD_IGNORED},
+    } shared[] = {{&r->undone, WORD_CANCEL},
+                  {&r->negation, WORD_DENIES},
+                  {&r->corrections, WORD_CORRECTS},
+                  {&r->hard, WORD_THEN},
+                  {&r->soft, WORD_AND},
+                  {&r->joins, WORD_AND},
+                  {&r->everywhere, WORD_EVERYWHERE},
+                  {&r->except, WORD_EXCEPT},
+                  {&r->excepted, WORD_IGNORED},
+                  {&r->polite, WORD_POLITE},
+                  {&r->urgent, WORD_URGENT},
+                  {&r->leading, WORD_IGNORED},
+                  {&r->trailing, WORD_IGNORED},
                   {&r->articles, WORD_IGNORED}};
     const char *keys[WORD_CLASSES + 1] = {NULL};
     const pons_value *lexicon = pons_get(doc, "lexicon");

@@ -495,8 +495,11 @@ static int take_slot_word(reader *r, const pons__token *t)
     case WORD_EVERYWHERE:
         q->c.everywhere = true;
         break;
-    case WORD_EXCEPT:
-        q->c.everywhere = q->c.everywhere || q->c.zones_n == 0;
+    case WORD_EXCEPT: // of some zones nothing is left out
+        if (q->c.zones_n > 0 && !q->c.everywhere) {
+            return 0;
+        }
+        q->c.everywhere = true;
         break;
     case WORD_URGENT:
         r->s->urgent = true;
