@@ -126,11 +126,11 @@ void pons__intents_destroy(pons__intents *r)
     if (!r) {
         return;
     }
-    pons__words *all[] = {&r->leading,  &r->trailing,   &r->articles, &r->hard,
-                          &r->soft,     &r->joins,      &r->urgent,   &r->urgent_alone,
-                          &r->anywhere, &r->units,      &r->moments,  &r->beside_yes,
-                          &r->polite,   &r->negation,   &r->undone,   &r->corrections,
-                          &r->noise,    &r->everywhere, &r->except,   &r->excepted};
+    pons__words *all[] = {&r->leading,    &r->trailing, &r->articles, &r->hard,
+                          &r->soft,       &r->joins,    &r->urgent,   &r->urgent_alone,
+                          &r->anywhere,   &r->units,    &r->moments,  &r->beside_yes,
+                          &r->polite,     &r->negation, &r->undone,   &r->corrections,
+                          &r->everywhere, &r->except,   &r->excepted};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         words_fini(all[i]);
     }
@@ -142,6 +142,10 @@ void pons__intents_destroy(pons__intents *r)
         words_fini(&r->topics[i].with);
     }
     free(r->topics);
+    for (size_t i = 0; i < WORD_CLASSES; i++) {
+        words_fini(&r->lexicon.owned[i]);
+    }
+    free(r->lexicon.v);
     words_fini(&r->asking);
     pons__patterns_fini(&r->patterns);
     free(r->unit_s);
@@ -245,7 +249,8 @@ static int intent_load(pons__intents *r, const pons_value *entry, size_t index, 
 static int topics_load(pons__intents *r, const pons_value *doc, pons_error *err)
 {
     static const char *const keys[] = {"asking", "about", NULL}, *const own[] = {"intent", "words",
-                                                                                 "with", NULL};
+                                                                                 "with", "named",
+                                                                                 NULL};
     const pons_value *topics = pons_get(doc, "topics"), *about = pons_get(topics, "about");
     int rc = known_keys(topics, "/topics", keys, err);
     rc = rc < 0 ? rc : words_load(&r->asking, topics, "asking", "/topics/asking", err);
@@ -267,7 +272,61 @@ static int topics_load(pons__intents *r, const pons_value *doc, pons_error *err)
         }
         rc = rc < 0 ? rc : words_load(&topic->words, one, "words", path, err);
         rc = rc < 0 ? rc : words_load(&topic->with, one, "with", path, err);
+        topic->named = pons_get_bool(one, "named", false);
     }
+    return rc;
+}
+
+// ---- the lexicon --------------------------------------------------------------------------------
+
+static int lexicon_load(pons__intents *r, const pons_value *doc, pons_error *err)
+{
+    const struct {
+        const pons__words *words;
+        pons__word_class is;
+    } shared[] = {{&r->undone, WORD_CANCEL},
+                  {&r->negation, WORD_DENIES},
+                  {&r->corrections, WORD_CORRECTS},
+                  {&r->hard, WORD_THEN},
+                  {&r->soft, WORD_AND},
+                  {&r->joins, WORD_AND},
+                  {&r->everywhere, WORD_EVERYWHERE},
+                  {&r->except, WORD_EXCEPT},
+                  {&r->excepted, WORD_IGNORED},
+                  {&r->polite, WORD_POLITE},
+                  {&r->urgent, WORD_URGENT},
+                  {&r->leading, WORD_IGNORED},
+                  {&r->trailing, WORD_IGNORED},
+                  {&r->articles, WORD_IGNORED}};
+    const char *keys[WORD_CLASSES + 1] = {NULL};
+    const pons_value *lexicon = pons_get(doc, "lexicon");
+    int rc = PONS_OK;
+    for (size_t is = 0, n = 0; is < WORD_CLASSES; is++) {
+        const char *key = pons__word_class_key(is);
+        keys[n] = key;
+        n += key != NULL;
+    }
+    rc = lexicon ? known_keys(lexicon, "/lexicon", keys, err) : PONS_OK;
+    for (size_t i = 0; rc == PONS_OK && keys[i]; i++) {
+        pons__word_class is = 0;
+        char path[64];
+        while (pons__word_class_key(is) != keys[i]) {
+            is++;
+        }
+        snprintf(path, sizeof path, "/lexicon/%s", keys[i]);
+        if (pons_get(lexicon, keys[i])) {
+            rc = words_load(&r->lexicon.owned[is], lexicon, keys[i], path, err);
+        }
+        if (rc == PONS_OK && is != WORD_COURTESY && is != WORD_KIN && // only beside others
+            pons__lexicon_add(&r->lexicon, &r->lexicon.owned[is], is) < 0) {
+            rc = no_memory(err);
+        }
+    }
+    for (size_t i = 0; rc == PONS_OK && i < sizeof shared / sizeof *shared; i++) {
+        rc = pons__lexicon_add(&r->lexicon, shared[i].words, shared[i].is) < 0 ? no_memory(err)
+                                                                               : PONS_OK;
+    }
+    pons__lexicon_sort(&r->lexicon);
     return rc;
 }
 
@@ -381,16 +440,23 @@ static int section_check(const pons_value *doc, const listed *rows, size_t n, si
 
 static int lists_load(pons__intents *r, const pons_value *doc, pons_error *err)
 {
-    const listed list[] = {
-        {"fillers", "leading", &r->leading, false},   {"fillers", "trailing", &r->trailing, false},
-        {"fillers", "polite", &r->leading, true},     {"fillers", "polite", &r->trailing, true},
-        {"fillers", "polite", &r->polite, true},      {"negation", "before", &r->negation, true},
-        {"negation", "behind", &r->undone, true},     {"everywhere", "words", &r->everywhere, true},
-        {"everywhere", "except", &r->except, true},   {"everywhere", "closing", &r->excepted, true},
-        {"corrections", NULL, &r->corrections, true}, {"noise", NULL, &r->noise, true},
-        {"separators", "hard", &r->hard, false},      {"separators", "soft", &r->soft, false},
-        {"urgent", "words", &r->urgent, false},       {"urgent", "alone", &r->urgent_alone, false},
-        {"articles", NULL, &r->articles, false},      {"joins", NULL, &r->joins, false}};
+    const listed list[] = {{"fillers", "leading", &r->leading, false},
+                           {"fillers", "trailing", &r->trailing, false},
+                           {"fillers", "polite", &r->leading, true},
+                           {"fillers", "polite", &r->trailing, true},
+                           {"fillers", "polite", &r->polite, true},
+                           {"negation", "before", &r->negation, true},
+                           {"negation", "behind", &r->undone, true},
+                           {"everywhere", "words", &r->everywhere, true},
+                           {"everywhere", "except", &r->except, true},
+                           {"everywhere", "closing", &r->excepted, true},
+                           {"corrections", NULL, &r->corrections, true},
+                           {"separators", "hard", &r->hard, false},
+                           {"separators", "soft", &r->soft, false},
+                           {"urgent", "words", &r->urgent, false},
+                           {"urgent", "alone", &r->urgent_alone, false},
+                           {"articles", NULL, &r->articles, false},
+                           {"joins", NULL, &r->joins, false}};
     const size_t n = sizeof list / sizeof *list;
     int rc = PONS_OK;
     for (size_t i = 0; rc == PONS_OK && i < n; i++) {
@@ -415,7 +481,7 @@ static int load_document(pons__intents *r, const pons_value *doc, pons_error *er
     static const char *const keys[] = {
         "version",    "limits",      "fillers", "articles", "separators", "joins",
         "urgent",     "control",     "units",   "moments",  "intents",    "negation",
-        "everywhere", "corrections", "topics",  "noise",    NULL};
+        "everywhere", "corrections", "topics",  "lexicon",  NULL};
     int rc;
     if ((rc = known_keys(doc, "", keys, err)) != PONS_OK) {
         return rc;
@@ -428,7 +494,8 @@ static int load_document(pons__intents *r, const pons_value *doc, pons_error *er
         (rc = controls_load(r, doc, err)) != PONS_OK ||
         (rc = times_load(&r->units, &r->unit_s, doc, "units", err)) != PONS_OK ||
         (rc = times_load(&r->moments, &r->moment_s, doc, "moments", err)) != PONS_OK ||
-        (rc = pons_get(doc, "topics") ? topics_load(r, doc, err) : PONS_OK) != PONS_OK) {
+        (rc = pons_get(doc, "topics") ? topics_load(r, doc, err) : PONS_OK) != PONS_OK ||
+        (rc = lexicon_load(r, doc, err)) != PONS_OK) {
         return rc;
     }
     const pons_value *intents = pons_get(doc, "intents");

@@ -1,6 +1,7 @@
 // intent_file.h - what the files of the rule policy share.
 #pragma once
 
+#include "intents/lexicon.h"
 #include "intents/normalize.h"
 #include "intents/phrase_patterns.h"
 #include "pons/ext/policy.h"
@@ -24,7 +25,7 @@ const char *pons__control_word(pons__control control);
 typedef struct pons__intents {
     pons_value *doc; // referenced
     pons__words leading, trailing, articles, hard, soft, joins, urgent, urgent_alone, anywhere;
-    pons__words noise;                        // left out where a wish is not understood with it
+    pons__lexicon lexicon;                    // of what no pattern has whole
     pons__words polite;                       // in `leading` and `trailing`, too
     pons__words negation, undone;             // before what is not wanted, and behind it
     pons__words corrections;                  // take back what was said before them
@@ -41,6 +42,7 @@ typedef struct pons__intents {
     struct pons__topic {
         pons__intent intent;
         pons__words words, with; // with: empty, or one of them too
+        bool named;              // and a name, which it is about
     } *topics;
     size_t topics_n;
 } pons__intents;

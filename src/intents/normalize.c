@@ -269,12 +269,18 @@ static size_t english_at(const char *s, size_t pos, size_t end, double *ret)
                                     {"eighteen", 18}, {"nineteen", 19}};
     static const numeral tens[] = {{"twenty", 20}, {"thirty", 30},  {"forty", 40},  {"fifty", 50},
                                    {"sixty", 60},  {"seventy", 70}, {"eighty", 80}, {"ninety", 90}};
+    static const numeral quarters[] = {
+        {"a quarter of an", 0.25}, {"quarter of an", 0.25}, {"three quarters of an", 0.75}};
     static const numeral vague[] = {{"half a", 0.5},    {"half an", 0.5}, {"half", 0.5},
                                     {"a couple of", 2}, {"a couple", 2},  {"a few", 3},
                                     {"an", 1},          {"a", 1}};
 #define WORD(table, at, ret_v) english_word(table, sizeof table / sizeof *table, s, at, end, ret_v)
     double total = 0, v = 0;
     size_t p, after;
+    if ((p = WORD(quarters, pos, &total))) {
+        *ret = total;
+        return p;
+    }
     if ((p = WORD(tens, pos, &total))) {
         if ((after = WORD(ones, p, &v))) {
             total += v;

@@ -76,6 +76,9 @@ static bool eat(const char **at, const char *word)
     return true;
 }
 
+static const char *const nearly[] = {
+    "about", "around", "roughly", "approximately", "exactly", "大概", "差不多", "大约", "约", NULL};
+
 static int eat_one(const char **at, const char *const *words)
 {
     for (int i = 0; words[i]; i++) {
@@ -96,24 +99,30 @@ static bool digit_zh(const char **at, int *ret)
     return d >= 0;
 }
 
-// "Seven", "twenty-five", "half an".
+// "Seven", "fifteen", "twenty-five", "half an", "a quarter of an".
 static bool number_en(const char **at, double *ret)
 {
-    static const char *const small[] = {"one",   "two",   "three",   "four", "five",   "six",
-                                        "seven", "eight", "nine",    "ten",  "eleven", "twelve",
-                                        "a",     "an",    "half an", NULL};
+    static const char *const small[] = {"one",     "two",       "three",    "four",     "five",
+                                        "six",     "seven",     "eight",    "nine",     "ten",
+                                        "eleven",  "twelve",    "thirteen", "fourteen", "fifteen",
+                                        "sixteen", "seventeen", "eighteen", "nineteen", NULL};
     static const char *const many[] = {"twenty", "thirty", "forty", "fifty", NULL};
-    const int tens = eat_one(at, many);
+    static const char *const parts[] = {
+        "half an", "half a", "a quarter of an", "three quarters of an", "an", "a", NULL};
+    static const double worth[] = {0.5, 0.5, 0.25, 0.75, 1, 1};
+    const int which = eat_one(at, parts), tens = which < 0 ? eat_one(at, many) : NOBODY;
+    if (which >= 0) {
+        *ret = worth[which];
+        return true;
+    }
     const char *from = *at + (tens >= 0 && **at == '-');
     const int word = eat_one(&from, small);
-    if (word >= 0 && (tens < 0 || word < 9)) {
-        *ret = word == 14 ? 0.5 : word >= 12 ? 1 : word + 1;
+    const bool ones = word >= 0 && (tens < 0 || word < 9);
+    if (ones) {
         *at = from;
     }
-    if (tens >= 0) {
-        *ret = (tens + 2) * 10 + (word >= 0 && word < 9 ? word + 1 : 0);
-    }
-    return tens >= 0 || word >= 0;
+    *ret = (tens >= 0 ? (tens + 2) * 10 : 0) + (ones ? word + 1 : 0);
+    return tens >= 0 || ones;
 }
 
 static bool eat_number(const char **at, double *ret)
@@ -155,6 +164,28 @@ static bool eat_number(const char **at, double *ret)
     *ret = tens;
     *at = from;
     return true;
+}
+
+static bool unit(const char **at, double n, double *ret)
+{
+    static const char *const units[] = {"seconds", "second", "secs",  "sec",  "minutes", "minute",
+                                        "mins",    "min",    "hours", "hour", "days",    "day",
+                                        "秒钟",    "秒",     "分钟",  "分",   "小时",    "钟头",
+                                        "天",      "weeks",  "week",  "星期", "周",      NULL};
+    static const double each[] = {1,    1,    1,     1,      60,     60,     60,    60,
+                                  3600, 3600, 86400, 86400,  1,      1,      60,    60,
+                                  3600, 3600, 86400, WEEK_S, WEEK_S, WEEK_S, WEEK_S};
+    eat(at, "个");
+    double more = 0.0;
+    if (eat(at, "半")) { // 一个半小时
+        more = 0.5;
+    }
+    const int which = eat_one(at, units);
+    if (which < 0) {
+        return false;
+    }
+    *ret = (n + more) * each[which];
+    return *ret > 0;
 }
 
 // ---- clocks -------------------------------------------------------------------------------------
@@ -243,7 +274,20 @@ static bool past_en(const char **from, double *h, int *m)
     return true;
 }
 
-// "9", "9:30", "quarter past 9".
+// " fifteen" behind "six": two digits' worth of minutes, and no amount of anything.
+static bool minutes_en(const char **from, int *m)
+{
+    const char *at = *from;
+    double n = 0.0, amount = 0.0;
+    if (!number_en(&at, &n) || n < 10 || unit(&at, n, &amount)) {
+        return false;
+    }
+    *m = (int)n;
+    *from = at;
+    return true;
+}
+
+// "9", "9:30", "six fifteen", "quarter past 9".
 static bool hour_en(const char **from, double *h, int *m, bool *exact)
 {
     static const char *const quarters[] = {"half past",  "quarter past", "a quarter past",
@@ -258,7 +302,7 @@ static bool hour_en(const char **from, double *h, int *m, bool *exact)
         return true;
     }
     if (quarter < 0) {
-        *exact = colon(from, m);
+        *exact = colon(from, m) || minutes_en(from, m);
         return true;
     }
     *exact = true;
@@ -290,6 +334,9 @@ static bool clock_en(const char **at, said_time *t)
     double h = 0.0;
     int m = 0;
     const bool has_at = eat(&from, "at");
+    if (has_at) {
+        eat_one(&from, nearly);
+    }
     if (eat(&from, "noon") || eat(&from, "midday")) {
         *at = from;
         return on_clock(t, NOON_H, 0, NOBODY);
@@ -369,6 +416,8 @@ static bool clock_zh(const char **at, said_time *t)
     double h = 0.0;
     int m = 0;
     eat(&from, "的");
+    eat(&from, "在");
+    eat_one(&from, nearly);
     const int of_day = eat_one(&from, parts);
     if (of_day == 4 && strncmp(from, "十", 3) != 0 && (*from < '0' || *from > '9') &&
         strncmp(from, "一点", 6) != 0) { // 中午 alone
@@ -397,6 +446,9 @@ static bool clock_here(const char **at, said_time *t)
     const char *from = skip(*at);
     const char *en = from;
     if (clock_zh(&from, t)) {
+        static const char *const about[] = {"左右", "前后", "的时候", "那会儿", "钟左右", NULL};
+        while (eat_one(&from, about) >= 0) {
+        }
         *at = from;
         return true;
     }
@@ -408,28 +460,6 @@ static bool clock_here(const char **at, said_time *t)
 }
 
 // ---- days and spans -----------------------------------------------------------------------------
-
-static bool unit(const char **at, double n, double *ret)
-{
-    static const char *const units[] = {"seconds", "second", "secs",  "sec",  "minutes", "minute",
-                                        "mins",    "min",    "hours", "hour", "days",    "day",
-                                        "秒钟",    "秒",     "分钟",  "分",   "小时",    "钟头",
-                                        "天",      "weeks",  "week",  "星期", "周",      NULL};
-    static const double each[] = {1,    1,    1,     1,      60,     60,     60,    60,
-                                  3600, 3600, 86400, 86400,  1,      1,      60,    60,
-                                  3600, 3600, 86400, WEEK_S, WEEK_S, WEEK_S, WEEK_S};
-    eat(at, "个");
-    double more = 0.0;
-    if (eat(at, "半")) { // 一个半小时
-        more = 0.5;
-    }
-    const int which = eat_one(at, units);
-    if (which < 0) {
-        return false;
-    }
-    *ret = (n + more) * each[which];
-    return *ret > 0;
-}
 
 static bool span(const char **at, double *ret)
 {
@@ -703,7 +733,7 @@ static bool later(const char **at, said_time *t)
 {
     static const char *const after[] = {"以后", "之后", "过后", "后", NULL};
     const char *from = *at;
-    if (eat(&from, "in") && span(&from, &t->span_s)) {
+    if (eat(&from, "in") && (eat_one(&from, nearly), span(&from, &t->span_s))) {
         *at = from;
         return true;
     }
@@ -870,14 +900,31 @@ static pons_value *wish(const char *from, size_t n)
     return n ? json_stringn(begin, n) : NULL;
 }
 
+// Where a time may stand, too: "please at nine …", 麻烦八点…
+static const char *behind_fillers(const pons__rules *rules, const char *text)
+{
+    for (bool more = true; more;) {
+        const pons__words *words = &rules->base->leading;
+        const char *from = skip(text);
+        more = false;
+        for (size_t i = 0; i < words->n && !more; i++) {
+            more = eat(&from, words->v[i]);
+        }
+        text = more ? from : text;
+    }
+    return text;
+}
+
 int pons__policy_when(void *self, const char *text, pons_value **ret, pons_error *err)
 {
     said_time t;
     char schedule[PONS_SCHEDULE_TEXT_MAX];
-    const char *after = text;
+    const char *begin = behind_fillers(self, text), *after = text;
     pons_value *rest = NULL;
     if (time_here(&after, &t)) {
         rest = wish(after, strlen(after));
+    } else if (begin != text && time_here((after = begin, &after), &t)) {
+        rest = json_sprintf("%.*s%s", (int)(begin - text), text, skip(after));
     } else {
         const char *at = speaks(text) ? "" : text;
         for (; !rest && (at = strchr(at, ' ')); at++) { // or behind it

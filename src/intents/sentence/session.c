@@ -1,0 +1,130 @@
+// session.c - what is known of a sentence before any of it is matched.
+#include "intents/sentence/session.h"
+
+#include "intents/sentence/world_names.h"
+#include "pons/language.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void pons__session_fini(pons__session *s)
+{
+    for (size_t i = 0; i < s->names_n; i++) {
+        free(s->names[i].s);
+    }
+    free(s->names);
+    pons__fold_fini(&s->f);
+    json_decref(s->goals);
+    json_decref(s->undone);
+}
+
+// The verb as it is ordered: "would you mind going to", "cancel going to", "instead of bringing": go to, bring.
+static void plain_verbs(pons__fold *f)
+{
+    static const char *const before[] = {"mind",  "cancel", "skip", "about", "forget",
+                                         "avoid", "bother", "of",   "than",  "not"};
+    static const char *const verbs[] = {
+        "going",    "driving",  "moving",     "coming",  "taking",  "putting",  "bringing",
+        "charging", "docking",  "patrolling", "looking", "waiting", "visiting", "checking",
+        "cleaning", "entering", "fetching",   "picking", "saying",  "returning"};
+    for (size_t i = 0; i < f->n; i++) {
+        size_t lo = 0;
+        for (size_t k = 0; !lo && k < sizeof before / sizeof before[0]; k++) {
+            lo = f->quoted[i] ? 0 : pons__literal_at(f->s, i, f->n, before[k]);
+        }
+        size_t hi = lo ? pons__skip_spaces(f->s, lo, f->n) : 0;
+        lo = hi;
+        while (lo && f->s[hi] >= 'a' && f->s[hi] <= 'z') {
+            hi++;
+        }
+        bool verb = false; // "living room" is none
+        for (size_t k = 0; k < sizeof verbs / sizeof verbs[0] && !verb; k++) {
+            verb = hi - lo == strlen(verbs[k]) && strncmp(f->s + lo, verbs[k], hi - lo) == 0;
+        }
+        if (!verb) {
+            continue;
+        }
+        const char *stem = f->s + hi - 3;
+        const bool e = stem[-1] == 'v' || (stem[-1] == 'k' && stem[-2] == 'a') ||
+                       (stem[-1] == 'g' && stem[-2] == 'r');        // moving, taking, charging
+        const bool twice = stem[-1] == stem[-2] && stem[-1] == 'l'; // patrolling
+        f->s[hi - 3] = 'e';
+        pons__fold_cut(f, hi - 3 + e - twice, hi);
+    }
+}
+
+// What makes a question of a sentence; whether something was done is no wish, whatever stands before it.
+static const char *const asking[] = {"?", "？", "吗", "呢", "了吧", "对吧", "是吧"};
+
+// 是去厨房吧, 你是要充电吧: it is to be confirmed. Where 是 is a part of another word (还是去厨房吧) it is a wish.
+static bool confirms(const pons__fold *f)
+{
+    static const char *const before[] = {"你", "您", "不", "该", "机器人"};
+    static const char is[] = "是", ends[] = "吧";
+    size_t end = f->n;
+    while (end > 0 && strchr(" ;,", f->s[end - 1])) {
+        end--;
+    }
+    if (end < strlen(ends) || strncmp(f->s + end - strlen(ends), ends, strlen(ends)) != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < end; i += pons__char_len(f->s, i)) {
+        bool starts = i == 0 || (unsigned char)f->s[i - 1] < 0x80;
+        for (size_t k = 0; k < sizeof before / sizeof before[0] && !starts; k++) {
+            const size_t n = strlen(before[k]);
+            starts = i >= n && strncmp(f->s + i - n, before[k], n) == 0;
+        }
+        if (starts && !f->quoted[i] && pons__literal_at(f->s, i, end, is)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int pons__session_init(pons__session *s, const pons__intents *r, const char *text,
+                       const pons_value *world, pons_error *err)
+{
+    *s = (pons__session){.r = r,
+                         .text = text,
+                         .world = world,
+                         .control = CONTROL_NONE,
+
+                         .err = err};
+    size_t len = text ? strlen(text) : 0;
+    s->zh = pons_language_chinese(text);
+    if (len > TEXT_MAX) {
+        return pons_error_set(err, PONS_EINVAL, "rules",
+                              "the goal is %zu bytes long; at most %d are understood", len,
+                              TEXT_MAX);
+    }
+    pons_value *valid = json_stringn(text ? text : "", len);
+    if (!valid) {
+        return pons_error_set(err, PONS_EINVAL, "rules", "the goal is not valid UTF-8");
+    }
+    json_decref(valid);
+    s->goals = json_array();
+    s->undone = json_array();
+    if (!s->goals || !s->undone || pons__fold_init(&s->f, text ? text : "", len) != PONS_OK) {
+        pons__session_fini(s);
+        return pons__parse_no_memory(err);
+    }
+    for (size_t i = 0; len && i < sizeof asking / sizeof *asking; i++) {
+        s->asks = s->asks || strstr(text, asking[i]);
+    }
+    for (size_t i = 0; i < s->f.n; i += pons__char_len(s->f.s, i)) {
+        s->polite =
+            s->polite || (!s->f.quoted[i] && pons__word_at(&r->polite, s->f.s, i, s->f.n, NULL));
+    }
+    s->confirms = confirms(&s->f);
+    s->asks = s->asks || s->confirms;
+    plain_verbs(&s->f);
+    int rc = pons__names_load(s, "zones", false);
+    if (rc == PONS_OK) {
+        rc = pons__names_load(s, "objects", true);
+    }
+    if (rc != PONS_OK) {
+        pons__session_fini(s);
+        return rc;
+    }
+    return PONS_OK;
+}
