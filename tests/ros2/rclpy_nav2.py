@@ -6,8 +6,8 @@ robot.py has them:
 
     abort CODE    reject    never    wild    nan feedback    forget    inactive    active    quit
     mute server|answer      loud server|answer      rival    gone
-It prints `goal UUID x y`, `cancel UUID` for what comes, known or not, `end UUID STATUS`, `wave TIMES SPEED HAND`, `clear local|global`,
-`manage COMMAND`, `spin YAW`, `backup X SPEED`.
+It prints `goal UUID x y` and `cancel UUID` for what comes, known or not, `taken UUID` once a goal is answered, `end UUID STATUS`,
+`wave TIMES SPEED HAND`, `clear local|global`, `manage COMMAND`, `spin YAW`, `backup X SPEED`.
 """
 import math, os, sys, threading, time
 import rclpy
@@ -93,6 +93,7 @@ def mine(handle, at):
 def navigate(handle):
     u, since, at = hexed(handle.goal_id), time.monotonic(), life[0]
     newest[0], p = u, handle.request.pose.pose
+    say("taken", u)
     while True:
         t = time.monotonic() - since
         if handle.is_cancel_requested and not how["never"]:
