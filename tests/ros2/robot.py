@@ -21,7 +21,8 @@ It stands in worlds/empty.yaml, follows /cmd_vel (and nothing else), and serves 
     loop                    transforms that go round in a circle, and two parents of a frame
     huge                    messages of a megabyte
 It prints one line for each thing that happened: `goal UUID x y`, `cancel UUID`, `end UUID STATUS`, `cmd V W`, `wave TIMES SPEED HAND`,
-`clear local|global`, `manage COMMAND`, `fast V W` for a velocity that the world's robot may not have.
+`clear local|global`, `manage COMMAND`, `fast V W` for a velocity that the world's robot may not have. With PONS_NAMESPACE its topics
+and services are in that namespace.
 """
 import math, os, select, sys, time, types
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ from cyclonedds.pub import DataWriter
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
 from cyclonedds.util import duration
+from room import LIDAR_X, MAP_FROM_ODOM, WILD, moved, scan, steer, too_fast
 
 humble = "humble" in sys.argv
 
@@ -118,14 +120,20 @@ def qos(reliable=True, kept=False, depth=10):
 
 
 dp = DomainParticipant(int(os.environ.get("ROS_DOMAIN_ID", 0)), qos=Qos(Policy.Userdata(b"enclave=/;")))
+ns = os.environ.get("PONS_NAMESPACE", "")
+
+
+def spaced(name):
+    """rt/odom in the namespace /a is rt/a/odom."""
+    return name[:2] + ns + name[2:]
 
 
 def writer(name, t, q):
-    return DataWriter(dp, Topic(dp, name, t), qos=q)
+    return DataWriter(dp, Topic(dp, spaced(name), t), qos=q)
 
 
 def reader(name, t, q):
-    return DataReader(dp, Topic(dp, name, t), qos=q)
+    return DataReader(dp, Topic(dp, spaced(name), t), qos=q)
 
 
 def taken(r):
@@ -138,27 +146,6 @@ def say(*words):
 
 # ---- the world, the robot's body and its senses --------------------------------------------------
 
-WALLS = [((3, .05), (6, .1), 0), ((3, 5.95), (6, .1), 0), ((.05, 3), (.1, 6), 0), ((5.95, 3), (.1, 6), 0), ((3.6, 3), (.6, .6), .6)]
-
-
-def ray(x, y, a):
-    best = math.inf
-    for (cx, cy), (sx, sy), yaw in WALLS:
-        c, s = math.cos(yaw), math.sin(yaw)
-        px, py = c * (x - cx) + s * (y - cy), c * (y - cy) - s * (x - cx)
-        dx, dy = math.cos(a - yaw), math.sin(a - yaw)
-        near, far = -math.inf, math.inf
-        for p, d, h in ((px, dx, sx / 2), (py, dy, sy / 2)):
-            d = d or 1e-12
-            t1, t2 = (-h - p) / d, (h - p) / d
-            near, far = max(near, min(t1, t2)), min(far, max(t1, t2))
-        if far >= near >= 0:
-            best = min(best, near)
-    return best
-
-
-MAP_FROM_ODOM = (1.5, 1.5)  # odometry began where the robot started
-LIDAR_X = .1
 odom = [0., 0., 0.]
 speed = [0., 0.]
 muted, nans, shift = set(), set(), 0.
@@ -188,11 +175,8 @@ def senses(n):
         # AMCL's are a second ahead
         w_tf.write(TF([transform("map", "odom", bad if "tf" in nans else MAP_FROM_ODOM[0], MAP_FROM_ODOM[1], 0., 1.)]))
     if n % 2 == 0 and "scan" not in muted:
-        x, y = (MAP_FROM_ODOM[i] + odom[i] for i in (0, 1))
-        x, y = x + LIDAR_X * math.cos(odom[2]), y + LIDAR_X * math.sin(odom[2])
-        beams = 360
-        inc = 2 * math.pi / beams
-        ranges = [bad if "scan" in nans else ray(x, y, odom[2] - math.pi + i * inc) for i in range(beams)]
+        inc, ranges = scan(odom)
+        ranges = [bad] * len(ranges) if "scan" in nans else ranges
         w_scan.write(Scan(Header(stamp(), "laser"), bad if "scan" in nans else -math.pi, math.pi, inc, 0., .1, .05, 8., ranges, []))
     if n % 20 == 0:
         w_battery.write(Battery(Header(stamp(), ""), 12., 20., 0., 0., 0., 0., .83, 2, 0, 0, True, [], [], "x" * 10**6 if how["huge"] else "", ""))
@@ -299,22 +283,19 @@ def nav2(now):
         if how["never"]:
             continue
         if how["wild"]:
-            wild = [(1e300, 0.), (math.inf, math.inf), (math.nan, 1.), (-1e39, -1e39), (50., 50.), (-50., -50.), (3., .1)][int(now * 20) % 7]
+            wild = WILD[int(now * 20) % len(WILD)]
             w_in.write(Twist(Vector3(wild[0], 7., 7.), Vector3(7., 7., wild[1])))
             continue
         if how["abort"] is not None and now - since > .5:
             end(u, 6, how["abort"])
             continue
-        dx, dy = x - MAP_FROM_ODOM[0] - odom[0], y - MAP_FROM_ODOM[1] - odom[1]
-        far = math.hypot(dx, dy)
-        turn = math.remainder((math.atan2(dy, dx) if far > .05 else yaw) - odom[2], 2 * math.pi)
-        if far <= .05 and abs(turn) < .05:
+        far, way = steer(x, y, yaw, odom)
+        if not way:
             end(u, 4)
             continue
-        v = min(.4, far) if far > .05 and abs(turn) < .5 else 0.
-        w_in.write(Twist(Vector3(v, 0., 0.), Vector3(0., 0., max(-1., min(1., 2 * turn)))))
+        w_in.write(Twist(Vector3(way[0], 0., 0.), Vector3(0., 0., way[1])))
         if rival:
-            rival.write(Twist(Vector3(v, 0., 0.), Vector3(0., 0., 0.)))
+            rival.write(Twist(Vector3(way[0], 0., 0.), Vector3(0., 0., 0.)))
         t = now - since
         if "feedback" in nans:
             w_feedback.write(FeedbackMessage(UUID(list(bytes.fromhex(u))), Feedback(
@@ -431,14 +412,12 @@ while True:
         new = (c.linear.x, c.angular.z)
         if (new == (0., 0.)) != (cmd == (0., 0.)):
             say("cmd", *[round(v, 3) for v in new])
-        if not (-.301 <= new[0] <= .601 and abs(new[1]) <= 1.501):
+        if too_fast(*new):
             say("fast", *new)
         cmd, cmd_at = new, now
     speed[:] = cmd if now - cmd_at < .5 else (0., 0.)
     dt, last = now - last, now
-    odom[2] = math.remainder(odom[2] + speed[1] * dt, 2 * math.pi)
-    odom[0] += speed[0] * dt * math.cos(odom[2])
-    odom[1] += speed[0] * dt * math.sin(odom[2])
+    moved(odom, *speed, dt)
     if not alone:
         senses(n)
         upkeep()

@@ -297,6 +297,9 @@ static uint64_t peers_of(const ros2_action *a)
             sum += all[k][i] * (k == 0 ? 1 : 3);
         }
     }
+    int counts[2]; // Fast DDS meets a server, and loses it, at another time than Cyclone
+    ros2_rpc_peers(result, counts);
+    sum += 5 * (uint64_t)counts[0] + 7 * (uint64_t)counts[1];
     return sum ? sum : 1;
 }
 

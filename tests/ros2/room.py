@@ -1,0 +1,53 @@
+"""The room of worlds/empty.yaml, a robot in it, and how its Nav2 drives: for the played robots, in whatever DDS they speak."""
+import math
+
+WALLS = [((3, .05), (6, .1), 0), ((3, 5.95), (6, .1), 0), ((.05, 3), (.1, 6), 0), ((5.95, 3), (.1, 6), 0), ((3.6, 3), (.6, .6), .6)]
+MAP_FROM_ODOM = (1.5, 1.5)  # odometry began where the robot started
+LIDAR_X, BEAMS = .1, 360
+# What no robot does: a velocity and a turn each time.
+WILD = [(1e300, 0.), (math.inf, math.inf), (math.nan, 1.), (-1e39, -1e39), (50., 50.), (-50., -50.), (3., .1)]
+
+
+def ray(x, y, a):
+    best = math.inf
+    for (cx, cy), (sx, sy), yaw in WALLS:
+        c, s = math.cos(yaw), math.sin(yaw)
+        px, py = c * (x - cx) + s * (y - cy), c * (y - cy) - s * (x - cx)
+        dx, dy = math.cos(a - yaw), math.sin(a - yaw)
+        near, far = -math.inf, math.inf
+        for p, d, h in ((px, dx, sx / 2), (py, dy, sy / 2)):
+            d = d or 1e-12
+            t1, t2 = (-h - p) / d, (h - p) / d
+            near, far = max(near, min(t1, t2)), min(far, max(t1, t2))
+        if far >= near >= 0:
+            best = min(best, near)
+    return best
+
+
+def scan(odom):
+    """The angle between beams, and the ranges from -pi on."""
+    x, y = (MAP_FROM_ODOM[i] + odom[i] for i in (0, 1))
+    x, y = x + LIDAR_X * math.cos(odom[2]), y + LIDAR_X * math.sin(odom[2])
+    inc = 2 * math.pi / BEAMS
+    return inc, [ray(x, y, odom[2] - math.pi + i * inc) for i in range(BEAMS)]
+
+
+def moved(odom, v, w, dt):
+    odom[2] = math.remainder(odom[2] + w * dt, 2 * math.pi)
+    odom[0] += v * dt * math.cos(odom[2])
+    odom[1] += v * dt * math.sin(odom[2])
+
+
+def too_fast(v, w):
+    """Whether the world's robot may not have that velocity; what is no number it may not have."""
+    return not (-.301 <= v <= .601 and abs(w) <= 1.501)
+
+
+def steer(x, y, yaw, odom):
+    """Metres to go, and the velocity and the turn towards this pose in the map; None: it is there."""
+    dx, dy = x - MAP_FROM_ODOM[0] - odom[0], y - MAP_FROM_ODOM[1] - odom[1]
+    far = math.hypot(dx, dy)
+    turn = math.remainder((math.atan2(dy, dx) if far > .05 else yaw) - odom[2], 2 * math.pi)
+    if far <= .05 and abs(turn) < .05:
+        return far, None
+    return far, (min(.4, far) if far > .05 and abs(turn) < .5 else 0., max(-1., min(1., 2 * turn)))
