@@ -10,6 +10,8 @@
 
 #define MODULE "ros2"
 
+static const ros2_qos SURE = {.reliable = true, .depth = 10};
+
 enum { XCDR1 = 1, ENCAPSULATION = 4, BIG = 0, LITTLE = 1, FLUSH_MS = 300 };
 #define ALIAS                                                                                      \
     0xFA57DD5000000000ull // | i: a server's name for the client clients[i] that is not Cyclone's
@@ -232,7 +234,7 @@ int ros2_rpc_open(ros2_rpc *s, ros2_node *n, bool serves, const char *name,
                   const dds_topic_descriptor_t *asks, const dds_topic_descriptor_t *answers,
                   const char *answers_type, pons_error *err)
 {
-    const ros2_qos sure = {.reliable = true, .depth = 10}, all = {.reliable = true, .depth = 100};
+    const ros2_qos all = {.reliable = true, .depth = 100};
     if (!asks || !answers) {
         return PONS_ENOMEM;
     }
@@ -251,11 +253,11 @@ int ros2_rpc_open(ros2_rpc *s, ros2_node *n, bool serves, const char *name,
     if (serves) {
         s->r = ros2_node_reader(n, "rqRequest", name, NULL, asks, all, err);
         s->w =
-            s->r > 0 ? ros2_node_writer(n, "rrReply", name, answers_type, answers, sure, err) : 0;
+            s->r > 0 ? ros2_node_writer(n, "rrReply", name, answers_type, answers, SURE, err) : 0;
     } else {
-        s->w = ros2_node_writer(n, "rqRequest", name, NULL, asks, sure, err);
+        s->w = ros2_node_writer(n, "rqRequest", name, NULL, asks, SURE, err);
         s->r =
-            s->w > 0 ? ros2_node_reader(n, "rrReply", name, answers_type, answers, sure, err) : 0;
+            s->w > 0 ? ros2_node_reader(n, "rrReply", name, answers_type, answers, SURE, err) : 0;
     }
     return s->w > 0 && s->r > 0 ? PONS_OK : PONS_EENV;
 }
@@ -282,8 +284,17 @@ void ros2_rpc_close(ros2_rpc *s)
 
 void ros2_rpc_meet(ros2_rpc *s)
 {
-    if (!s->serves && !atomic_load(&s->fast) && kinds_of_peers(s) == OTHER) {
+    const int kinds = s->serves ? 0 : kinds_of_peers(s);
+    if (kinds == OTHER && !atomic_load(&s->fast)) {
         adopt(s, fast_end(s));
+    }
+    if (kinds == OTHER && atomic_load(&s->fast) &&
+        s->r > 0) { // it would read answers as what they are not
+        give_back(s);
+        dds_delete(s->r);
+        s->r = 0;
+    } else if ((kinds & CYCLONE) && s->r <= 0) {
+        s->r = ros2_node_reader(s->n, "rrReply", s->name, s->answers_type, s->answers, SURE, NULL);
     }
 }
 

@@ -21,7 +21,8 @@ typedef struct ros2_rpc {
     char name[ROS2_NAME_MAX + 64]; // of the service
     const dds_topic_descriptor_t *asks, *answers;
     const char *answers_type; // its ROS name where it is not the descriptor's
-    dds_entity_t w, r;        // Cyclone's; 0: a server of Fast DDS
+    dds_entity_t w;           // Cyclone's; 0: a server of Fast DDS
+    _Atomic dds_entity_t r;   // the same; 0 too: a client, while Fast DDS hears its answers
     bool serves;
     _Atomic(ros2_fast_end *) fast; // NULL: none
     _Atomic uint64_t
