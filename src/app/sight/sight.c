@@ -1,10 +1,12 @@
 // sight.c - `pons sight`: hears the body, tells the memory, writes it.
 //
-//     body --sees--> view, detections --sight_tell--> memory --every second, what is due--> the store
+//     body --sees-----------------> view, detections --sight_tell--> memory --every second, what is due--> the store
+//     body --senses--> poses --.
+//     detectors of pictures ---+--> view, detections --sight_tell--^   (picture_detectors.c)
 //
 // It only observes: the body needs it for nothing, and neither does the brain, which reads the store. It may be killed at
 // any time; the next one goes on with what was written (pons/object_memory.h).
-#include "app/sight/sight_state.h"
+#include "app/sight/picture_detectors.h"
 #include "app/workspace/which_robot.h"
 #include "app/workspace/workspace_scope.h"
 #include "pons/link_message.h"
@@ -36,20 +38,28 @@ size_t app_sight_detectors(const pons_value *config, const pons_value *world)
 {
     size_t n = 0;
     pons_each(d, pons_get(config, "detectors")) {
-        n += strcmp(pons_get_str(d, "name", ""), "sim") != 0 || pons_get(world, "sight");
+        const bool sim = strcmp(pons_get_str(d, "kind", "sim"), "sim") == 0;
+        const pons_value *camera =
+            pons_find(pons_get(world, "cameras"), "id", pons_get_str(d, "camera", ""));
+        n += sim ? pons_get(world, "sight") != NULL : camera != NULL;
     }
     return n;
 }
 
 // ---- the memory ---------------------------------------------------------------------------------
 
-static void tell(sight *s, const char *what)
+void sight_say(sight *s, int64_t *last_ms, const char *what)
 {
     const int64_t now = pons_now_ms(&s->clock);
-    if (!s->warned_ms || now - s->warned_ms >= TELL_MS) {
-        s->warned_ms = now;
+    if (!*last_ms || now - *last_ms >= TELL_MS) {
+        *last_ms = now;
         app_tell(s->c, "pons: sight: %s", what);
     }
+}
+
+static void tell(sight *s, const char *what)
+{
+    sight_say(s, &s->warned_ms, what);
 }
 
 void sight_tell(sight *s, pons_object_view *view, const pons_detection *found, size_t n)
@@ -107,6 +117,9 @@ static int open_memory(sight *s, const char *world_id, pons_error *err)
                                           .objects = pons_get(s->world, "objects")};
     rc = rc < 0 ? rc : pons_object_memory_open(&o, &s->memory, err);
     snprintf(s->world_id, sizeof s->world_id, "%s", world_id);
+    if (rc >= 0) {
+        sight_detectors_world(s);
+    }
     return rc;
 }
 
@@ -116,10 +129,12 @@ static void connect_body(sight *s)
 {
     pons_error none = PONS_ERROR_INIT;
     const int64_t now = pons_now_ms(&s->clock);
-    const pons_message hello = {
-        .type = PONS_MESSAGE_HELLO,
-        .as.hello = {
-            .protocol = PONS_LINK_PROTOCOL, .role = "observer", .name = "sight", .sees = true}};
+    const pons_message hello = {.type = PONS_MESSAGE_HELLO,
+                                .as.hello = {.protocol = PONS_LINK_PROTOCOL,
+                                             .role = "observer",
+                                             .name = "sight",
+                                             .sees = true,
+                                             .senses = s->poses}};
     if (s->link || now < s->connect_due_ms) {
         return;
     }
@@ -153,6 +168,8 @@ static int hear(sight *s, pons_error *err)
             opened = open_memory(s, r.as.hello.world_id, err);
         } else if (whole && r.type == PONS_REPORT_SEES) {
             on_sees(s, &r.as.sees);
+        } else if (whole && r.type == PONS_REPORT_SENSES) {
+            sight_detectors_pose(s, &r.as.senses);
         }
         pons_report_clear(&r);
         pons_value_unref(msg);
@@ -168,16 +185,18 @@ static int hear(sight *s, pons_error *err)
     return PONS_OK;
 }
 
-static void wait_for_body(const sight *s)
+static void wait_for_news(const sight *s)
 {
-    struct pollfd p = {.fd = s->link ? pons_link_fd(s->link) : -1, .events = POLLIN};
-    poll(&p, 1, CONNECT_MS);
+    struct pollfd fds[1 + SIGHT_DETECTORS_MAX] = {
+        {.fd = s->link ? pons_link_fd(s->link) : -1, .events = POLLIN}};
+    poll(fds, sight_detectors_fds(s, fds, 1), CONNECT_MS);
 }
 
 static int round_of(sight *s, pons_error *err)
 {
     connect_body(s);
     const int rc = hear(s, err);
+    sight_detectors_look(s);
     save(s, false);
     return rc;
 }
@@ -208,6 +227,7 @@ int app_sight_run(const app_context *c, const volatile sig_atomic_t *quit, pons_
     rc = rc < 0 ? rc : app_sight_config(c, &s.config, err);
     rc = rc < 0 ? rc : be_the_only_one(c, &lock, err);
     rc = rc < 0 ? rc : app_store(c, &s.store, err);
+    rc = rc < 0 ? rc : sight_detectors_open(&s, err);
     if (rc >= 0 && json_array_size(pons_get(s.config, "detectors")) == 0) {
         app_tell(c, "pons: config/sight.yaml names no detector");
         rc = APP_LACKING;
@@ -219,8 +239,9 @@ int app_sight_run(const app_context *c, const volatile sig_atomic_t *quit, pons_
             pons_link_close(s.link); // tried again, with the body
             s.link = NULL;
         }
-        wait_for_body(&s);
+        wait_for_news(&s);
     }
+    sight_detectors_close(&s);
     save(&s, true);
     pons_link_close(s.link);
     pons_object_memory_close(s.memory);
