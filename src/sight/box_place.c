@@ -27,8 +27,8 @@ static double length(const double v[3])
 
 static void ray(const pons__camera *c, const pons_lens *lens, double u, double v, double ret[3])
 {
-    double optical[3];
-    pons__lens_ray(lens, u, v, optical);
+    double optical[3] = {0.0, 0.0, 1.0};
+    pons_lens_ray(lens, u, v, optical);
     turn(c, optical, ret); // as long as its z in the optical frame is 1
 }
 

@@ -23,8 +23,11 @@ static bool look_along(const double at[3], const double to[3], double axes[9])
         ahead[i] /= n;
     }
     const double level = hypot(ahead[0], ahead[1]);
-    const double right[3] = {level < 1e-6 ? 0.0 : ahead[1] / level,
-                             level < 1e-6 ? -1.0 : -ahead[0] / level, 0.0};
+    double right[3] = {0.0, -1.0, 0.0};
+    if (level >= 1e-6) {
+        right[0] = ahead[1] / level;
+        right[1] = -ahead[0] / level;
+    }
     const double down[3] = {ahead[1] * right[2] - ahead[2] * right[1],
                             ahead[2] * right[0] - ahead[0] * right[2],
                             ahead[0] * right[1] - ahead[1] * right[0]};
@@ -85,22 +88,6 @@ pons_lens pons__camera_lens(const pons_value *entry, int width, int height)
         l.distortion[i] = json_number_value(json_array_get(k, i));
     }
     return l;
-}
-
-// The model's inverse has no formula: its fixed point, which ten rounds find for any lens that is not a fish-eye.
-void pons__lens_ray(const pons_lens *lens, double u, double v, double ret[3])
-{
-    const double *k = lens->distortion, x0 = (u - lens->cx) / lens->fx,
-                 y0 = (v - lens->cy) / lens->fy;
-    double x = x0, y = y0;
-    for (int i = 0; i < 10; i++) {
-        const double r2 = x * x + y * y, radial = 1.0 + r2 * (k[0] + r2 * (k[1] + r2 * k[4]));
-        const double dx = 2.0 * k[2] * x * y + k[3] * (r2 + 2.0 * x * x);
-        const double dy = k[2] * (r2 + 2.0 * y * y) + 2.0 * k[3] * x * y;
-        x = (x0 - dx) / radial;
-        y = (y0 - dy) / radial;
-    }
-    ret[0] = x, ret[1] = y, ret[2] = 1.0;
 }
 
 bool pons__lens_pixel(const pons_lens *lens, const double p[3], double ret[2])

@@ -15,7 +15,5 @@ typedef struct pons__camera {
 int pons__camera_of(const pons_value *world, const char *name, pons__camera *ret, pons_error *err);
 // What draws its pictures: the entry's `lens`, scaled to a picture of this size, else that of `fovy_deg`.
 pons_lens pons__camera_lens(const pons_value *entry, int width, int height);
-// Through a pixel, in the camera's optical frame, z = 1; without the lens's distortion.
-void pons__lens_ray(const pons_lens *lens, double u, double v, double ret[3]);
 // The pixel of a point of the optical frame, distortion left out; false: it is behind.
 bool pons__lens_pixel(const pons_lens *lens, const double p[3], double ret[2]);

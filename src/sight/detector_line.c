@@ -26,9 +26,17 @@ static bool finite_all(const double *v, size_t n)
     return true;
 }
 
+static bool pose_wrong(const pons_detected *d)
+{
+    const double *q = d->quaternion, sd[2] = {d->sd_m, d->sd_rad};
+    const double n = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+    return !finite_all(d->position, 3) || !finite_all(q, 4) || !finite_all(sd, 2) ||
+           d->position[2] <= 0.0 || fabs(n - 1.0) > 1e-3 || d->sd_m < 0.0 || d->sd_rad < 0.0;
+}
+
 const char *pons__detected_wrong(const pons_detected *d, int width, int height)
 {
-    const double *b = d->box, *q = d->quaternion;
+    const double *b = d->box;
     if (!*d->label || !is_text(d->label) || !is_text(d->identity)) {
         return "its label or identity is no text";
     }
@@ -39,13 +47,7 @@ const char *pons__detected_wrong(const pons_detected *d, int width, int height)
         b[0] + b[2] <= 0.0 || b[1] + b[3] <= 0.0) {
         return "its box is not in the picture";
     }
-    if (d->posed && (!finite_all(d->position, 3) || !finite_all(q, 4) || d->position[2] <= 0.0 ||
-                     fabs(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1.0) > 1e-3 ||
-                     !finite_all(&d->sd_m, 1) || !finite_all(&d->sd_rad, 1) || d->sd_m < 0.0 ||
-                     d->sd_rad < 0.0)) {
-        return "its pose is none";
-    }
-    return NULL;
+    return d->posed && pose_wrong(d) ? "its pose is none" : NULL;
 }
 
 static int by_size(const void *a, const void *b)
@@ -77,110 +79,95 @@ void pons__boxed_depth(pons__boxed *b, const pons_picture_raw *p)
     }
 }
 
-static pons_value *reals(const double *v, size_t n)
+// What is not a number is left out.
+static void add_number(pons_value *v, const char *key, double number)
 {
-    pons_value *list = json_array();
-    for (size_t i = 0; i < n; i++) {
-        json_array_append_new(list, json_real(v[i]));
+    if (isfinite(number)) {
+        json_object_set_new(v, key, json_real(number));
     }
-    return list;
-}
-
-static pons_value *real_or_none(double v, bool known)
-{
-    return known && isfinite(v) ? json_real(v) : PONS_ABSENT;
 }
 
 static pons_value *found_value(const pons__boxed *b)
 {
     const pons_detected *d = &b->what;
-    return pons_object(
-        "label", json_string(d->label), "identity",
-        *d->identity ? json_string(d->identity) : PONS_ABSENT, "score", json_real(d->score), "box",
-        reals(d->box, 4), "depth_m", real_or_none(b->depth_m, true), "depth_sd_m",
-        real_or_none(b->depth_sd_m, true), "position",
-        d->posed ? reals(d->position, 3) : PONS_ABSENT, "quaternion",
-        d->posed ? reals(d->quaternion, 4) : PONS_ABSENT, "sd_m", real_or_none(d->sd_m, d->posed),
-        "sd_rad", real_or_none(d->sd_rad, d->posed), NULL);
+    const double *box = d->box, *p = d->position, *q = d->quaternion;
+    pons_value *v = json_pack("{ss ss sf s[ffff]}", "label", d->label, "identity", d->identity,
+                              "score", d->score, "box", box[0], box[1], box[2], box[3]);
+    add_number(v, "depth_m", b->depth_m);
+    add_number(v, "depth_sd_m", b->depth_sd_m);
+    if (v && d->posed) {
+        json_object_set_new(v, "pose",
+                            json_pack("[fff ffff ff]", p[0], p[1], p[2], q[0], q[1], q[2], q[3],
+                                      d->sd_m, d->sd_rad));
+    }
+    return v;
 }
 
 char *pons__detector_line_text(const pons__detector_line *l)
 {
     pons_autovalue v = NULL;
     if (!l->stamp_ns) {
-        v = *l->error ? pons_object("error", json_string(l->error), NULL)
-                      : pons_object("waits", json_true(), NULL);
-        return v ? json_dumps(v, JSON_COMPACT) : NULL;
+        v = *l->error ? json_pack("{ss}", "error", l->error) : json_pack("{sb}", "waits", 1);
+    } else {
+        pons_value *found = json_array();
+        for (size_t i = 0; i < l->n; i++) {
+            json_array_append_new(found, found_value(&l->found[i]));
+        }
+        v = json_pack("{sI sb si si sf so ss}", "stamp_ns", (json_int_t)l->stamp_ns, "wall",
+                      l->wall, "width", l->width, "height", l->height, "took_ms", l->took_ms,
+                      "found", found, "refused", l->error);
     }
-    pons_value *found = json_array();
-    for (size_t i = 0; i < l->n; i++) {
-        json_array_append_new(found, found_value(&l->found[i]));
-    }
-    v = pons_object("stamp_ns", json_integer(l->stamp_ns), "clock",
-                    json_string(l->wall ? "wall" : "robot"), "width", json_integer(l->width),
-                    "height", json_integer(l->height), "took_ms", json_real(l->took_ms), "found",
-                    found, "refused", *l->error ? json_string(l->error) : PONS_ABSENT, NULL);
     return v ? json_dumps(v, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
 }
 
-static bool read_reals(const pons_value *list, double *ret, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        const pons_value *v = json_array_get(list, i);
-        ret[i] = json_is_number(v) ? json_number_value(v) : NAN;
-    }
-    return json_array_size(list) == n;
-}
-
-static const char *read_found(const pons_value *v, int width, int height, pons__boxed *ret)
+static const char *read_found(pons_value *v, int width, int height, pons__boxed *ret)
 {
     pons_detected *d = &ret->what;
-    *ret = (pons__boxed){.depth_m = pons_get_num(v, "depth_m", NAN),
-                         .depth_sd_m = pons_get_num(v, "depth_sd_m", NAN)};
-    const char *label = pons_get_str(v, "label", ""), *identity = pons_get_str(v, "identity", "");
-    if (strlen(label) >= sizeof d->label || strlen(identity) >= sizeof d->identity) {
-        return "its label or identity is too long";
+    double *box = d->box, *p = d->position, *q = d->quaternion;
+    const char *label, *identity;
+    pons_value *pose = json_object_get(v, "pose");
+    *ret = (pons__boxed){.depth_m = NAN, .depth_sd_m = NAN};
+    d->posed = pose != NULL;
+    if (json_unpack(v, "{ss ss sF s[FFFF] s?F s?F}", "label", &label, "identity", &identity,
+                    "score", &d->score, "box", &box[0], &box[1], &box[2], &box[3], "depth_m",
+                    &ret->depth_m, "depth_sd_m", &ret->depth_sd_m) != 0 ||
+        (pose && json_unpack(pose, "[FFF FFFF FF]", &p[0], &p[1], &p[2], &q[0], &q[1], &q[2], &q[3],
+                             &d->sd_m, &d->sd_rad) != 0)) {
+        return "a detection lacks something";
     }
-    memcpy(d->label, label, strlen(label) + 1);
-    memcpy(d->identity, identity, strlen(identity) + 1);
-    d->score = pons_get_num(v, "score", NAN);
-    d->posed = pons_get(v, "position") != NULL;
-    if (!read_reals(pons_get(v, "box"), d->box, 4) ||
-        (d->posed && (!read_reals(pons_get(v, "position"), d->position, 3) ||
-                      !read_reals(pons_get(v, "quaternion"), d->quaternion, 4)))) {
-        return "its box or pose is none";
-    }
-    d->sd_m = pons_get_num(v, "sd_m", NAN);
-    d->sd_rad = pons_get_num(v, "sd_rad", NAN);
+    snprintf(d->label, sizeof d->label, "%s", label);
+    snprintf(d->identity, sizeof d->identity, "%s", identity);
     return pons__detected_wrong(d, width, height);
 }
 
 int pons__detector_line_read(const char *text, size_t n, pons__detector_line *ret, pons_error *err)
 {
     pons_autovalue v = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
-    const pons_value *found = pons_get(v, "found");
-    const char *why = NULL;
-    ret->stamp_ns = pons_get_int(v, "stamp_ns", 0);
-    ret->wall = strcmp(pons_get_str(v, "clock", ""), "wall") == 0;
-    ret->width = (int)pons_get_int(v, "width", 0);
-    ret->height = (int)pons_get_int(v, "height", 0);
-    ret->took_ms = pons_get_num(v, "took_ms", 0.0);
+    pons_value *found = NULL;
+    json_int_t stamp = 0;
+    const char *error = "", *why = NULL;
+    int wall = 0;
     ret->n = 0;
-    snprintf(ret->error, sizeof ret->error, "%s",
-             pons_get_str(v, "error", pons_get_str(v, "refused", "")));
-    if (!json_is_object(v)) {
-        why = "it is no JSON object";
-    } else if (pons_get(v, "error") || pons_get(v, "waits")) {
-        ret->stamp_ns = 0;
+    ret->stamp_ns = 0;
+    if (json_unpack(v, "{ss}", "error", &error) == 0 || pons_get(v, "waits")) {
+        snprintf(ret->error, sizeof ret->error, "%s", error);
         return PONS_OK;
-    } else if (ret->stamp_ns <= 0 || ret->width < 1 || ret->height < 1 || ret->width > SIDE_MAX ||
-               ret->height > SIDE_MAX || !json_is_array(found)) {
-        why = "it has no stamp, size or list of what was found";
-    } else if (json_array_size(found) > PONS_DETECTED_MAX) {
+    }
+    if (json_unpack(v, "{sI sb si si sF so s?s}", "stamp_ns", &stamp, "wall", &wall, "width",
+                    &ret->width, "height", &ret->height, "took_ms", &ret->took_ms, "found", &found,
+                    "refused", &error) != 0 ||
+        stamp <= 0 || ret->width < 1 || ret->height < 1 || ret->width > SIDE_MAX ||
+        ret->height > SIDE_MAX) {
+        why = "it lacks something";
+    } else if (!json_is_array(found) || json_array_size(found) > PONS_DETECTED_MAX) {
         why = "it has more than 256 detections";
     }
-    pons_each(item, why ? NULL : found) {
-        why = why ? why : read_found(item, ret->width, ret->height, &ret->found[ret->n++]);
+    for (size_t i = 0; !why && i < json_array_size(found); i++) {
+        why = read_found(json_array_get(found, i), ret->width, ret->height, &ret->found[ret->n++]);
     }
-    return why ? pons_error_set(err, PONS_EPROTOCOL, "sight", "a line is none: %s", why) : PONS_OK;
+    ret->wall = wall != 0;
+    ret->stamp_ns = stamp;
+    snprintf(ret->error, sizeof ret->error, "%s", error);
+    return why ? pons_error_set(err, PONS_EPROTOCOL, "sight", "what it printed is no line: %s", why)
+               : PONS_OK;
 }

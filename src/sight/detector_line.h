@@ -1,8 +1,8 @@
 // detector_line.h - what a detector's process prints, a line a picture.
 //
-//     {"stamp_ns", "clock": "robot" | "wall", "width", "height", "took_ms", "found": [{"label", "identity"?, "score",
-//      "box": [left, top, width, height], "depth_m"?, "depth_sd_m"?, "position"?, "quaternion"?, "sd_m"?, "sd_rad"?}],
-//      "refused"?: why some are left out}
+//     {"stamp_ns", "wall", "width", "height", "took_ms", "found": [{"label", "identity", "score", "box": [left, top,
+//      width, height], "depth_m"?, "depth_sd_m"?, "pose"?: [x, y, z, qx, qy, qz, qw, sd_m, sd_rad]}], "refused": why some
+//      are left out}
 //     {"error": why there is no picture, or nothing was found out about it}      {"waits": true}: no newer picture yet
 #pragma once
 

@@ -35,6 +35,24 @@ typedef struct pons_lens {
     double distortion[5];  // k1, k2, p1, p2, k3; zeroes: none
 } pons_lens;
 
+// Through a pixel, without the distortion: x and y at z = 1 of the optical frame. The model's inverse has no formula; ten
+// rounds find its fixed point for any lens that is not a fish-eye.
+static inline void pons_lens_ray(const pons_lens *lens, double u, double v, double ret[2])
+{
+    const double *k = lens->distortion, x = (u - lens->cx) / lens->fx,
+                 y = (v - lens->cy) / lens->fy;
+    double a = x, b = y;
+    for (int i = 0; i < 10; i++) {
+        const double r2 = a * a + b * b, radial = 1.0 + r2 * (k[0] + r2 * (k[1] + r2 * k[4]));
+        const double da = 2.0 * k[2] * a * b + k[3] * (r2 + 2.0 * a * a);
+        const double db = k[2] * (r2 + 2.0 * b * b) + 2.0 * k[3] * a * b;
+        a = (x - da) / radial;
+        b = (y - db) / radial;
+    }
+    ret[0] = a;
+    ret[1] = b;
+}
+
 typedef struct pons_detected {
     char label[PONS_DETECTED_TEXT];    // what it is, UTF-8: "cup"; not empty
     char identity[PONS_DETECTED_TEXT]; // which one of its kind: "tag36h11:7"; "": not known

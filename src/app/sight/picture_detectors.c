@@ -3,7 +3,7 @@
 //     child: a line a picture --pipe, never waited for--> line --pose of its stamp--> places --sight_tell--> memory
 //
 // A child has `limit_s` for a line beyond its period (and START_MS at first, to load what it needs); then it is killed. One
-// that has ended is started again after 1 s, 2, 4 … 60 s; a picture that it has found something out about makes that 1 s
+// that has ended is started again after 1 s, 2, 4 … 64 s; a picture that it has found something out about makes that 1 s
 // again. A line may be LINE_MAX_BYTES long. What a child has to complain of is said once a minute.
 #include "app/sight/picture_detectors.h"
 
@@ -21,7 +21,7 @@
 enum {
     START_MS = 30000,
     AGAIN_MS = 1000,
-    AGAIN_MOST_MS = 60000,
+    AGAIN_MOST_MS = 64000,
     SOON_MS = 1000, // for which a picture waits for the report after it
     LINE_MAX_BYTES = 256 * 1024,
     READS = 4 // of a child, in a round
@@ -41,7 +41,7 @@ typedef struct detector {
     size_t n;
     pons__detector_line *line; // that waits for the pose after it, while waits is set
     bool waits;
-    int64_t waits_until_ms, until_ms, again_ms, again_wait_ms, told_ms; // host
+    int64_t waits_until_ms, until_ms, again_ms, again_wait_ms, said_ms; // host
 } detector;
 
 struct sight_detectors {
@@ -60,7 +60,7 @@ static void tell_of(sight *s, detector *d, const char *what)
 {
     char line[256];
     snprintf(line, sizeof line, "detector %.40s: %.200s", d->name, what);
-    sight_say(s, &d->told_ms, line);
+    sight_say(s, &d->said_ms, line);
 }
 
 // ---- places -------------------------------------------------------------------------------------
@@ -127,10 +127,7 @@ static void remember(sight *s, detector *d, const pons__detector_line *l, const 
     to_map(f, d->camera.eye, v.eye);
     sight_tell(s, &v, found, n);
     if (unplaced || *l->error) {
-        char line[256];
-        snprintf(line, sizeof line, "%.160s%s%.80s", l->error, *l->error && unplaced ? "; " : "",
-                 unplaced ? unplaced : "");
-        tell_of(s, d, line);
+        tell_of(s, d, *l->error ? l->error : unplaced);
     }
 }
 
@@ -202,13 +199,12 @@ static void reap(sight *s, detector *d)
     }
     d->pid = 0;
     d->again_ms = now + d->again_wait_ms;
-    d->again_wait_ms = 2 * d->again_wait_ms < AGAIN_MOST_MS ? 2 * d->again_wait_ms : AGAIN_MOST_MS;
+    d->again_wait_ms *= d->again_wait_ms < AGAIN_MOST_MS ? 2 : 1;
     if (!d->killed) {
         char what[128];
         snprintf(what, sizeof what,
-                 "its process has ended (%s %d); run/detect-%.40s.log has what it said",
-                 WIFSIGNALED(status) ? "signal" : "status",
-                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), d->name);
+                 "its process has ended (wait status %d); run/detect-%.40s.log has what it said",
+                 status, d->name);
         tell_of(s, d, what);
     }
 }

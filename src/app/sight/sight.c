@@ -185,7 +185,7 @@ static int hear(sight *s, pons_error *err)
     return PONS_OK;
 }
 
-static void wait_for_news(const sight *s)
+static void wait_for_more(const sight *s)
 {
     struct pollfd fds[1 + SIGHT_DETECTORS_MAX] = {
         {.fd = s->link ? pons_link_fd(s->link) : -1, .events = POLLIN}};
@@ -239,7 +239,7 @@ int app_sight_run(const app_context *c, const volatile sig_atomic_t *quit, pons_
             pons_link_close(s.link); // tried again, with the body
             s.link = NULL;
         }
-        wait_for_news(&s);
+        wait_for_more(&s);
     }
     sight_detectors_close(&s);
     save(&s, true);

@@ -6,7 +6,7 @@
 // picture that cannot be had or used is a line too, and the next is tried. It is nice to others: it yields the
 // processor to the body, and is the first to go where memory is short.
 #include "app/sight/sight.h"
-#include "cli/run/camera_source.h"
+#include "cli/camera/camera_source.h"
 #include "cli/sight/sight_cli.h"
 #include "pons/ext/detector.h"
 #include "pons/module.h"
@@ -151,7 +151,7 @@ static int run(const detect *d, pons_error *err)
         pons_error why = PONS_ERROR_INIT;
         const int rc = round_of(d, d->once ? err : &why);
         if (d->once || rc == PONS_ECLOSED) {
-            return rc > 0 ? PONS_OK : rc < 0 ? rc : app_lacks(err, "there is no picture");
+            return rc == 0 ? app_lacks(err, "there is no picture") : rc;
         }
         const int64_t now = pons_now_ms(&clock);
         due = due + period_ms > now ? due + period_ms : now; // what was too slow is not made up for
@@ -176,26 +176,19 @@ static void be_modest(bool for_run)
     }
 }
 
-static const pons_value *entry_of(const pons_value *config, const char *name, pons_error *err)
-{
-    const pons_value *e = pons_find(pons_get(config, "detectors"), "name", name);
-    if (!e || strcmp(pons_get_str(e, "kind", "sim"), "sim") == 0) {
-        app_bad(err, "config/sight.yaml has no detector of pictures that is called '%.60s'", name);
-        return NULL;
-    }
-    return e;
-}
-
 int cli_detect(cli *c, const char *name, bool once, bool for_run, pons_error *err)
 {
     pons_autovalue config = NULL;
     detect d = {.c = c, .once = once};
     int rc = app_workspace(&c->app, true, err);
     rc = rc < 0 ? rc : app_sight_config(&c->app, &config, err);
-    d.config = rc < 0 ? NULL : entry_of(config, name, err);
-    rc = rc < 0 ? rc : d.config ? PONS_OK : PONS_EINVAL;
     if (rc < 0) {
         return rc;
+    }
+    d.config = pons_find(pons_get(config, "detectors"), "name", name);
+    if (strcmp(pons_get_str(d.config, "kind", "sim"), "sim") == 0) {
+        return app_bad(err, "config/sight.yaml has no detector of pictures that is called '%.60s'",
+                       name);
     }
     const int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     d.out = out < 0 ? NULL : fdopen(out, "w");
@@ -227,7 +220,7 @@ int cli_detect(cli *c, const char *name, bool once, bool for_run, pons_error *er
     if (d.out) {
         fclose(d.out);
     }
-    return rc;
+    return rc < 0 ? rc : PONS_OK;
 }
 
 // "tag36h11:7": what the module that knows the part before the colon draws.

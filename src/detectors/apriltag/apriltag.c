@@ -136,18 +136,11 @@ static void homography_of(double p[4][2], matd_t *ret)
 // The corners as a lens without distortion would have them.
 static void undistort(apriltag_detection_t *d, const pons_lens *lens)
 {
-    const double *k = lens->distortion;
     for (int i = 0; i < 4; i++) {
-        const double x0 = (d->p[i][0] - lens->cx) / lens->fx,
-                     y0 = (d->p[i][1] - lens->cy) / lens->fy;
-        double x = x0, y = y0;
-        for (int n = 0; n < 10; n++) {
-            const double r2 = x * x + y * y, radial = 1.0 + r2 * (k[0] + r2 * (k[1] + r2 * k[4]));
-            const double dx = 2.0 * k[2] * x * y + k[3] * (r2 + 2.0 * x * x);
-            const double dy = k[2] * (r2 + 2.0 * y * y) + 2.0 * k[3] * x * y;
-            x = (x0 - dx) / radial, y = (y0 - dy) / radial;
-        }
-        d->p[i][0] = lens->cx + lens->fx * x, d->p[i][1] = lens->cy + lens->fy * y;
+        double at[2];
+        pons_lens_ray(lens, d->p[i][0], d->p[i][1], at);
+        d->p[i][0] = lens->cx + lens->fx * at[0];
+        d->p[i][1] = lens->cy + lens->fy * at[1];
     }
     homography_of(d->p, d->H);
 }
@@ -169,16 +162,17 @@ static void quaternion_of(const matd_t *m, double ret[4])
     const double q = 0.5 * sqrt(fmax(four[big], 1e-12)), s = 0.25 / q;
     const double w[3] = {r[2][1] - r[1][2], r[0][2] - r[2][0], r[1][0] - r[0][1]};
     for (int i = 0; i < 3; i++) {
-        ret[i] = i == big ? q : big == 3 ? s * w[i] : s * (r[i][big] + r[big][i]);
+        ret[i] = s * (big == 3 ? w[i] : r[i][big] + r[big][i]);
     }
-    ret[3] = big == 3 ? q : s * w[big];
+    ret[3] = s * w[big % 3];
+    ret[big] = q;
 }
 
 static void pose_of(apriltag_detection_t *d, double size, const pons_lens *lens, pons_detected *ret)
 {
     apriltag_pose_t pose = {0};
-    const double *k = lens->distortion;
-    if (k[0] != 0.0 || k[1] != 0.0 || k[2] != 0.0 || k[3] != 0.0 || k[4] != 0.0) {
+    static const double none[5];
+    if (memcmp(lens->distortion, none, sizeof none) != 0) {
         undistort(d, lens);
     }
     apriltag_detection_info_t info = {
@@ -208,9 +202,9 @@ static void detected_of(const tags *t, apriltag_detection_t *d, const pons_lens 
     *ret = (pons_detected){0};
     snprintf(ret->label, sizeof ret->label, "%s", pons_get_str(t->labels, number, "tag"));
     snprintf(ret->identity, sizeof ret->identity, "%s:%d", t->family->name, d->id);
-    ret->score = by_errors[d->hamming < 2 ? d->hamming : 2] *
-                 fmin(1.0, fmax(0.0, (double)d->decision_margin) / MARGIN_SURE) *
-                 (t->family->sure ? 1.0 : 0.8);
+    const double margin = fmin(1.0, fmax(0.0, (double)d->decision_margin) / MARGIN_SURE);
+    ret->score = by_errors[d->hamming < 2 ? d->hamming : 2] * margin;
+    ret->score *= t->family->sure ? 1.0 : 0.8;
     for (int i = 0; i < 4; i++) {
         for (int k = 0; k < 2; k++) {
             low[k] = fmin(low[k], d->p[i][k]);

@@ -151,8 +151,8 @@ static int add_textures(mjVFS *vfs, const pons_value *world, pons_error *err)
         }
         const char *file =
             pons_get_str(pons_get(json_array_get(objects, i), "shape"), "texture", "");
-        snprintf(path, sizeof path, "%s%s%s", *file == '/' ? "" : pons_get_str(world, "dir", "."),
-                 *file == '/' ? "" : "/", file);
+        const char *dir = *file == '/' ? "" : pons_get_str(world, "dir", ".");
+        snprintf(path, sizeof path, "%s/%s", dir, file);
         char *bytes = read_all(path, &n);
         const bool added = bytes && n > 0 && add_file(vfs, name, bytes, n);
         free(bytes);

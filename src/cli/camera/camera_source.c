@@ -4,7 +4,7 @@
 // (run/sim.json), in this process: no body waits for it, and without one the last state is shown, or
 // the world's beginning. A camera with a `device` is this machine's own, and is asked itself. A file's picture is
 // dated by when it was last changed.
-#include "cli/run/camera_source.h"
+#include "cli/camera/camera_source.h"
 
 #include "app/workspace/which_robot.h"
 #include "drivers/camera/camera.h"
@@ -182,8 +182,8 @@ static int find(cli_source *s, const cli_camera_options *o, pons_value **ret_bod
         snprintf(about, sizeof about, "%s/sim.json", s->c->app.run_dir);
         pons_value_load(about, ret_body, &none);
     }
-    const char *had = app_robot_world(*ret_body);
-    const int rc = app_world(o->world ? o->world : had ? had : APP_WORLD_USUAL, &s->world, err);
+    const char *name = o->world ? o->world : app_robot_world(*ret_body);
+    const int rc = app_world(name ? name : APP_WORLD_USUAL, &s->world, err);
     if (rc < 0) {
         return rc;
     }
@@ -203,10 +203,10 @@ static int open_it(cli_source *s, const cli_camera_options *o, pons_error *err)
         return app_bad(err, "camera %s has no depth", o->name);
     }
     if (device) {
-        return pons__v4l2_open(
-            device, o->width ? o->width : (int)pons_get_int(s->entry, "width", 640),
-            o->height ? o->height : (int)pons_get_int(s->entry, "height", 480),
-            o->fps > 0 ? o->fps : pons_get_num(s->entry, "fps", 15.0), &s->device, err);
+        const int64_t width = o->width ? o->width : pons_get_int(s->entry, "width", 640);
+        const int64_t height = o->height ? o->height : pons_get_int(s->entry, "height", 480);
+        const double fps = o->fps > 0 ? o->fps : pons_get_num(s->entry, "fps", 15.0);
+        return pons__v4l2_open(device, (int)width, (int)height, fps, &s->device, err);
     }
     return open_driver(s, o->driver ? o->driver : pons_get_str(body, "driver", APP_DRIVER_USUAL),
                        err);

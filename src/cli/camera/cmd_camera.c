@@ -1,5 +1,5 @@
 // cmd_camera.c - `pons body camera NAME`: one picture, as a file.
-#include "cli/run/camera_source.h"
+#include "cli/camera/camera_source.h"
 #include "drivers/camera/camera.h"
 #include "pons/picture.h"
 
