@@ -47,7 +47,10 @@ pkg_check_modules(JPEG IMPORTED_TARGET libjpeg)
 find_library(APRILTAG_LIB apriltag)
 find_library(APRILTAG_UTILS apriltag-utils) # Debian's has the pictures' functions there
 find_path(APRILTAG_INCLUDE apriltag/apriltag_pose.h)
-find_library(OPENCV_DNN opencv_dnn)
+foreach(part DNN IMGPROC CORE)
+  string(TOLOWER opencv_${part} library)
+  find_library(OPENCV_${part} ${library})
+endforeach()
 find_path(OPENCV_INCLUDE opencv2/dnn.hpp PATH_SUFFIXES opencv4)
 pkg_check_modules(IGNITION IMPORTED_TARGET ignition-transport11 ignition-msgs8)
 
@@ -63,7 +66,7 @@ pons_optional(groot groot-zmq "libzmq3-dev, libmsgpack-dev" MSGPACK_LIB MSGPACK_
 pons_optional(mqtt mqtt-mosquitto libmosquitto-dev MOSQUITTO_FOUND)
 pons_optional(curl http-curl libcurl4-openssl-dev CURL_FOUND)
 pons_optional(apriltag detector-apriltag libapriltag-dev APRILTAG_LIB APRILTAG_INCLUDE)
-pons_optional(opencv detector-onnx "libopencv-dnn-dev, g++" OPENCV_DNN OPENCV_INCLUDE CMAKE_CXX_COMPILER)
+pons_optional(opencv detector-onnx "libopencv-dnn-dev, libopencv-imgproc-dev, g++" OPENCV_DNN OPENCV_IMGPROC OPENCV_CORE OPENCV_INCLUDE CMAKE_CXX_COMPILER)
 pons_optional(serve server-microhttpd "libmicrohttpd-dev, libgnutls28-dev, libwslay-dev" MICROHTTPD_FOUND WSLAY)
 
 string(REPLACE ";" "\n" lines "${left_out}")

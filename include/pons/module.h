@@ -20,10 +20,10 @@ PONS_C_BEGIN
 typedef struct pons_module {
     uint32_t abi; // PONS_MODULE_ABI; a module of pons itself has the version above it
     const char *
-        kind; // "driver", "bridge", "topics", "skill", "llm", "store", "tool", "graph", "http", "server"
+        kind; // "driver", "bridge", "topics", "skill", "llm", "store", "tool", "graph", "http", "server", "detector"
     const char *name; // "mujoco"
     // The kind's vtable: pons_robot_ops, pons_bridge_ops, pons_topics_ops, pons_skill, pons_llm_ops, pons_store_driver, pons_tool_module,
-    // pons_graph_module, pons_http_ops, pons_http_server_ops.
+    // pons_graph_module, pons_http_ops, pons_http_server_ops, pons_detector_ops.
     const void *ops;
 } pons_module;
 
@@ -36,8 +36,9 @@ typedef struct pons_module {
 // Exports a module, once, at file scope: PONS_MODULE_EXPORT("driver", "mujoco", &mujoco_ops);
 // (In C the type has taken the symbol's name; the assembler's label gives it back.)
 #define PONS_MODULE_EXPORT(kind_, name_, ops_)                                                     \
-    extern const pons_module pons__module_exported __asm__("pons_module");                         \
-    __attribute__((visibility("default"))) const pons_module pons__module_exported = {             \
+    extern __attribute__((visibility("default")))                                                  \
+    const pons_module pons__module_exported __asm__("pons_module");                                \
+    const pons_module pons__module_exported = {                                                    \
         .abi = PONS__MODULE_OF, .kind = (kind_), .name = (name_), .ops = (ops_)}
 
 // Loads (once) and returns the vtable, static storage. PONS_ENOTFOUND names where it was looked

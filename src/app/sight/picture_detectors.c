@@ -24,7 +24,8 @@ enum {
     AGAIN_MOST_MS = 64000,
     SOON_MS = 1000, // for which a picture waits for the report after it
     LINE_MAX_BYTES = 256 * 1024,
-    READS = 4 // of a child, in a round
+    READS = 4,       // of a child, in a round
+    POSES_FIRST = 50 // before a child is started: a second, so that its first picture has one
 };
 static const double POSE_SD_M = 0.03, POSE_SD_RAD = 0.02; // of the robot, at least
 static const double WALL_SD_S = 0.03; // between a camera's stamp and a report's arrival
@@ -360,6 +361,7 @@ void sight_detectors_pose(sight *s, const pons_report_senses *r)
 
 void sight_detectors_look(sight *s)
 {
+    const uint64_t poses = s->detectors->poses.n;
     for (size_t i = 0; i < s->detectors->n; i++) {
         detector *d = &s->detectors->at[i];
         const int64_t now = pons_now_ms(&s->clock);
@@ -375,7 +377,7 @@ void sight_detectors_look(sight *s)
         if (d->fd >= 0 && now >= d->until_ms) {
             kill_child(s, d, "it took longer than limit_s; its process was killed");
         }
-        if (d->pid == 0 && s->world && d->placed && now >= d->again_ms) {
+        if (d->pid == 0 && d->placed && now >= d->again_ms && poses >= POSES_FIRST) {
             start_child(s, d);
         }
     }

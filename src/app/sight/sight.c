@@ -31,7 +31,18 @@ void app_objects_space(const app_context *c, char ret[64])
 
 int app_sight_config(const app_context *c, pons_value **ret, pons_error *err)
 {
-    return app_yaml(c, "config/sight.yaml", "schemas/sight.json", ret, err);
+    pons_value *config = NULL;
+    const int rc = app_yaml(c, "config/sight.yaml", "schemas/sight.json", &config, err);
+    pons_each(d, pons_get(config, "detectors")) {
+        const char *name = pons_get_str(d, "name", "");
+        if (pons_find(pons_get(config, "detectors"), "name", name) != d) {
+            app_bad(err, "config/sight.yaml: two detectors are called '%s'", name);
+            pons_value_unref(config);
+            return PONS_EINVAL;
+        }
+    }
+    *ret = config;
+    return rc;
 }
 
 size_t app_sight_detectors(const pons_value *config, const pons_value *world)

@@ -12,6 +12,7 @@
 #include <apriltag/tag25h9.h>
 #include <apriltag/tag36h11.h>
 #include <apriltag/tagStandard41h12.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,7 +252,8 @@ static int tags_draw(const char *identity, pons_picture_raw *ret, pons_error *er
     const size_t n = strcspn(identity, ":");
     const struct family *family = family_of(identity, n);
     char *end = NULL;
-    const long id = family && identity[n] ? strtol(identity + n + 1, &end, 10) : -1;
+    const bool numbered = family && identity[n] && isdigit((unsigned char)identity[n + 1]);
+    const long id = numbered ? strtol(identity + n + 1, &end, 10) : -1;
     apriltag_family_t *codes = family ? family->create() : NULL;
     if (!codes || !end || *end || id < 0 || id >= (long)codes->ncodes) {
         const int rc =
