@@ -45,6 +45,10 @@ typedef struct pons_brain_options {
                   pons_value *rules);
     // What a model should know beside the observation, by title: {title: [items]}; new reference. NULL: nothing.
     pons_value *(*context)(void *user);
+    // A picture for the decision that a model is about to be asked for: *ret a new reference, as `pictures` of a message
+    // has it (ext/llm.h). PONS_EAGAIN: it is being taken, and is asked for again at each poll; anything else: there is
+    // none. Does not block. NULL: no pictures.
+    int (*picture)(void *user, pons_value **ret);
     // Every event of the thread, durable and live, in the order in which they happened.
     void (*on_event)(void *user, const pons_event *ev);
     void *user;

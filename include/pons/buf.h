@@ -44,6 +44,9 @@ int pons_buf_pointer(pons_buf *b, const char *key,
                      size_t n); // a step of a JSON pointer: "/a~1b" (RFC 6901)
 int pons_buf_base64(pons_buf *b, const void *data, size_t n); // RFC 4648, padded, one line
 
+// What such a text stands for; PONS_EINVAL: it is none, and the buffer is as it was.
+int pons_buf_unbase64(pons_buf *b, const char *text, size_t n);
+
 // The bytes and their zero become the caller's (free()); the buffer is empty afterwards. NULL when
 // the buffer had failed or there is no memory. ret_len may be NULL.
 char *pons_buf_take(pons_buf *b, size_t *ret_len);

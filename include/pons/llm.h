@@ -13,6 +13,7 @@
 #include "pons/ext/llm.h"
 #include "pons/linkage.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 PONS_C_BEGIN
@@ -40,11 +41,18 @@ void pons_llm_factory_destroy(pons_llm_factory *f);
 //   provider?  "openai" (default), "script" (default with path or replies), "replay", or the NAME
 //              of a module llm-NAME.so
 //   record?    a file that the conversation is added to (pons_llm_record)
+//   pictures?  {folder, send?, model?, most?, memory?}: pictures that messages name are sent (ext/llm.h).
+//              folder: where they are (pons_picture_put); send: "never", "ask" (a request needs
+//              `pictures_allowed`) or "allowed"; absent: allowed to a server of this machine (a loopback
+//              address), else ask. model: whether the model takes pictures, "yes", "no" or "auto": until
+//              its server refuses one. memory: a file that keeps that. most: of a request, 2
 //   …          the provider's own: url, model, api_key, ca_file, timeouts; path; see docs/reference/models.md
 // }
 // *ret: ops->close(self) gives the handle back, and ends the client with its last handle.
 int pons_llm_factory_open(pons_llm_factory *f, const pons_value *config, pons_llm *ret,
                           pons_error *err);
+// Whether a person is to be asked before pictures go to this configuration's server, and its address (cap bytes).
+bool pons_llm_pictures_ask(const pons_value *config, char *ret, size_t cap);
 // How many clients there are.
 size_t pons_llm_factory_clients(pons_llm_factory *f);
 

@@ -84,6 +84,9 @@ typedef struct pons_serve_host {
     int (*world)(void *user, const char *name, pons_value **ret, pons_error *err);
     // A picture of a camera of the world, as a JPEG (malloc); NULL: there are none here. PONS_ENOTFOUND.
     int (*camera)(void *user, const char *name, char **ret, size_t *ret_n, pons_error *err);
+    // Keeps a JPEG or PNG for the agent: *ret as `pictures` of a message has it (ext/llm.h), the caller's. NULL: it
+    // takes no pictures. PONS_EINVAL: it is none.
+    int (*picture)(void *user, const void *bytes, size_t n, pons_value **ret, pons_error *err);
     // An observer's link to the body, its hello sent; it asks for views too, with the scan as it was
     // measured if it is to. PONS_ENOTFOUND, PONS_ECLOSED: there is none.
     int (*observe)(void *user, bool laser, pons_link **ret, pons_error *err);

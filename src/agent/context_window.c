@@ -18,6 +18,8 @@
 #define LINE_CHARS    240 // of a message in a digest
 #define DIGEST_SHARE  8   // of the room is a digest's
 #define NAME_CHARS    64
+#define PICTURES_SENT 2    // of a conversation, about
+#define PICTURE_BYTES 3000 // that one is worth
 
 static const char *role_of(const pons_value *m)
 {
@@ -43,11 +45,12 @@ static size_t size_of(const pons_value *m)
 
 size_t pons__context_size(const pons_value *list)
 {
-    size_t n = 0;
+    size_t n = 0, pictures = 0;
     for (size_t i = 0; i < json_array_size(list); i++) {
         n += size_of(json_array_get(list, i));
+        pictures += json_array_size(pons_get(json_array_get(list, i), "pictures"));
     }
-    return n;
+    return n + PICTURE_BYTES * (pictures < PICTURES_SENT ? pictures : PICTURES_SENT);
 }
 
 size_t pons__context_turn(const pons_value *list)

@@ -126,8 +126,15 @@ static char *redact_text(void *user, const char *text)
     return pons_redact_text(user, text);
 }
 
+static void keep(pons_value *to, const pons_value *from, const char *key)
+{
+    if (pons_get(from, key)) {
+        json_object_set_new(to, key, pons_value_ref(pons_get(from, key)));
+    }
+}
+
 // What a model is sent; a tool gets its arguments as they are, or it could not work. What a model itself has
-// sent beside its words goes back as it came: a signature looks like a key.
+// sent beside its words goes back as it came, and so do the names of pictures: a signature, or a hash, looks like a key.
 static int redact_before(void *user, const pons_agent_call *call, pons_value **request,
                          int64_t *ret_wait_ms, pons_error *err)
 {
@@ -135,10 +142,8 @@ static int redact_before(void *user, const pons_agent_call *call, pons_value **r
         const pons_value *old = pons_get(*request, "messages");
         pons_value *messages = pons__agent_texts(old, redact_text, user);
         for (size_t i = 0; i < json_array_size(old); i++) {
-            pons_value *extra = json_object_get(json_array_get(old, i), "extra");
-            if (extra) {
-                json_object_set(json_array_get(messages, i), "extra", extra);
-            }
+            keep(json_array_get(messages, i), json_array_get(old, i), "extra");
+            keep(json_array_get(messages, i), json_array_get(old, i), "pictures");
         }
         pons_value *next = pons__agent_put_in(*request, "messages", messages);
         pons_value_unref(*request);
@@ -151,6 +156,7 @@ static void redact_after(void *user, const pons_agent_call *call, pons_value **a
 {
     if (!call->model) { // before it is stored
         pons_value *next = pons__agent_texts(*answer, redact_text, user);
+        keep(next, *answer, "pictures");
         pons_value_unref(*answer);
         *answer = next;
     }

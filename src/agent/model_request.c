@@ -13,6 +13,7 @@
 #include "agent/config.h"
 #include "agent/context_window.h"
 #include "agent/session.h"
+#include "agent/standing_approvals.h"
 #include "agent/tool_registry.h"
 #include "pons/agent.h"
 
@@ -37,7 +38,7 @@ static pons_value *as_sent(const pons_value *m)
 {
     pons_value *out = pons_object("role", pons_value_ref(pons_get(m, "role")), "content",
                                   pons_value_ref(pons_get(m, "content")), NULL);
-    static const char *const more[] = {"tool_calls", "tool_call_id", "extra"};
+    static const char *const more[] = {"tool_calls", "tool_call_id", "extra", "pictures"};
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
         if (pons_get(m, more[i])) {
             json_object_set_new(out, more[i], pons_value_ref(pons_get(m, more[i])));
@@ -311,7 +312,8 @@ pons_value *pons__model_request(pons_agent *a, pons_run *run, const pons_value *
         "messages", list, "tools", tools, "tool_choice",
         closing && tools ? json_string("none") : NULL, "schema", replanner ? replan_schema() : NULL,
         "schema_name", replanner ? json_string("replan_decision") : NULL, "faults", json_true(),
-        "run", json_sprintf("%s#%llu", a->thread_id, (unsigned long long)a->turns), "run_calls_max",
+        "pictures_allowed", pons__pictures_allowed(a) ? json_true() : NULL, "run",
+        json_sprintf("%s#%llu", a->thread_id, (unsigned long long)a->turns), "run_calls_max",
         json_integer(pons__cfg_int(a->config, "settings.model_calls") + RUN_SPARE), NULL);
     add_settings(a, compacts ? "agent" : node, full);
     return full;

@@ -456,7 +456,8 @@ static void on_tool(pons_agent *a, pons__flight *f, pons_tool_event *ev)
     const char *output = pons_get_str(ev->value, "output", "");
     land(a, f,
          pons_object("ok", json_true(), "output", pons__agent_ends(output, most), "cached",
-                     json_boolean(pons_get_bool(ev->value, "cached", false)), NULL));
+                     json_boolean(pons_get_bool(ev->value, "cached", false)), "pictures",
+                     pons_value_ref(pons_get(ev->value, "pictures")), NULL));
 }
 
 int pons__host_poll(pons_agent *a, pons_error *err)

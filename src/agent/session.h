@@ -24,6 +24,8 @@ struct pons_agent {
     pons_agent_options opts;
     char thread_id[PONS_NAME_MAX];
     char *place; // of calls, or NULL
+    char
+        *pictures_to; // the server that pictures go to after a person's yes; NULL: no yes is needed
     pons_agent_config *own_config;
     const pons_agent_config *config;
     pons_llm llm;

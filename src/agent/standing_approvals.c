@@ -60,6 +60,17 @@ bool pons__allowed(const pons_agent *a, const char *tool, const pons_value *args
     return is_there(a, tool, args) || is_there(a, tool, NULL);
 }
 
+pons_value *pons__pictures_server(const pons_agent *a)
+{
+    return pons_object("server", json_string(a->pictures_to), NULL);
+}
+
+bool pons__pictures_allowed(const pons_agent *a)
+{
+    pons_autovalue server = a->pictures_to ? pons__pictures_server(a) : NULL;
+    return !server || pons__allowed(a, PONS__SEND_PICTURES, server);
+}
+
 int pons__allow(const pons_agent *a, const pons_value *question, const pons_value *always,
                 pons_error *err)
 {

@@ -127,6 +127,7 @@ static void brain_free(pons_brain *b)
     pons__heart_fini(&b->heart);
     pons__documents_close(b);
     pons__doors_close(&b->doors);
+    pons_value_unref(b->llm_waits);
     pons_critic_destroy(b->critic);
     pons_value_unref(b->critic_of);
     pons_value_unref(b->config);
@@ -207,6 +208,8 @@ static void let_go(pons_brain *b)
     }
     b->llm_await[0] = b->knowledge_await[0] = b->approval_id[0] = b->confirm_id[0] = '\0';
     b->llm_run = b->knowledge_run = NULL;
+    pons_value_unref(b->llm_waits);
+    b->llm_waits = NULL;
     pons__tasks_forget(b);
     pons__tasks_of(b, NULL);
     pons__hci_forget(b);

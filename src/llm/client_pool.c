@@ -12,7 +12,7 @@
 // Locks: the factory's for the list of clients and the counts of runs; a client's for everything
 // below it, the provider's functions included, which never block. Neither is ever taken under the
 // other. A provider is opened under the factory's, so that nobody opens a second one meanwhile.
-#include "pons/llm.h"
+#include "llm/pictures.h"
 #include "pons/module.h"
 
 #include <errno.h>
@@ -115,6 +115,9 @@ static int provider_open(const pons_value *config, const pons_clock *clock, pons
     int rc = provider_of(config, &llm.ops, err);
     if (rc == PONS_OK) {
         rc = llm.ops->open(config, clock, &llm.self, err);
+    }
+    if (rc == PONS_OK && pons_get(config, "pictures")) { // what is recorded names them alone
+        rc = pons__llm_pictures(llm, config, &llm, err);
     }
     const char *path = pons_get_str(config, "record", NULL);
     if (rc == PONS_OK && path) {

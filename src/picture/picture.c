@@ -29,7 +29,7 @@ int pons_picture_decode(const void *bytes, size_t n, int edge_max, pons_picture_
                  {"", 0, no_kind}};
     pons__scaled_rows r = {.edge_max = edge_max};
     size_t k = 0;
-    while (n < kinds[k].n || memcmp(bytes, kinds[k].mark, kinds[k].n) != 0) {
+    while (kinds[k].n > 0 && (n < kinds[k].n || memcmp(bytes, kinds[k].mark, kinds[k].n) != 0)) {
         k++;
     }
     const int rc = kinds[k].read(bytes, n, &r, err);

@@ -381,7 +381,7 @@ int pons_serve_chat(pons_serve *s, const char *session, const char *text, pons_e
         }
         return stop;
     }
-    return rc < 0 ? rc : pons__chat_host_say(s->chat_host, session, text, true, NULL, err);
+    return rc < 0 ? rc : pons__chat_host_say(s->chat_host, session, text, NULL, true, NULL, err);
 }
 
 int pons_serve_chat_answer(pons_serve *s, const char *session, const char *question,

@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// What a look at "camera" gives.
+#define BENCH_PICTURE "5e4ba1b6b2c1cbf9e36a1a3c8ec7bb6a7d1f0a3f5d9f0a1c2b3d4e5f60718293"
+
 typedef struct world {   // the tools, and what they did
     pons_value *starts;  // {key: times}
     pons_value *calls;   // [{tool, args, key}] in order of their starts
@@ -55,6 +58,7 @@ typedef struct bench {
     size_t n_middleware;
     pons_agent_judge_fn judge;
     void *judge_user;
+    const char *pictures_to;                                                      // of the options
     int (*look)(void *user, const char *name, pons_value **ret, pons_error *err); // of the options
     void *look_user;
     char *(*about)(void *user);

@@ -291,6 +291,7 @@ void bench_brain(bench *b)
                                   .policy = b->policy,
                                   .llm = b->llm.ops ? &b->llm : NULL,
                                   .connect = connect_body,
+                                  .picture = b->picture,
                                   .on_event = on_event,
                                   .user = b,
                                   .keep_running = b->keep_running,

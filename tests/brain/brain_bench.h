@@ -40,9 +40,10 @@ typedef struct bench {
     pons_policy policy;
     pons_llm llm; // ops NULL: rules
     int llm_starts, llm_cancels;
-    pons_value *llm_request; // the newest
-    pons_value *objects;     // of the world; NULL: none
-    const char *thread;      // NULL: t1
+    pons_value *llm_request;                      // the newest
+    int (*picture)(void *user, pons_value **ret); // of the options
+    pons_value *objects;                          // of the world; NULL: none
+    const char *thread;                           // NULL: t1
     pons_brain *brain;
     pons_error error; // of the poll that failed; status PONS_OK: none
     pons_value *events;

@@ -7,19 +7,24 @@
 //   messages   [{role: system|user|assistant|tool, content: string|null,
 //                tool_calls?: [{id, name, arguments: object}],   of an assistant's message
 //                extra?,                                         the same; as its reply had it
-//                tool_call_id?}],                                of a tool's message
+//                tool_call_id?,                                  of a tool's message
+//                pictures?: [{sha256, caption}],                 of a user's or a tool's: for a factory, which
+//                                                                puts images in their place (pons/llm.h)
+//                images?: [text]}],                              the same: JPEGs as data: URLs
 //   tools?     [{name, description, parameters: JSON Schema}]    what may be called
 //   tool_choice?  "auto" (default with tools) | "none" | "required" | {name}
 //   schema?, schema_name?   of the answer's content, when it must be JSON
 //   model?, temperature?, max_tokens?,
 //   run?, run_calls_max?    the run that the call is of: a factory counts them (pons/llm.h)
 //   faults?: true           what is wrong with the model's words is told in a reply (below)
+//   pictures_allowed?: true a person has allowed that pictures go to this server
 //   models?: true           nothing else is said: the list of models is asked for
 //   observation?            what the messages were made from, for providers that need no text
 // }
 // reply:   {
 //   content: string|null, refusal?: string, reasoning?: string,
 //   tool_calls: [{id, name, arguments: object}],   in the order of the stream's indexes; may be []
+//   pictures_refused?: text   the server takes no images of this model: it was asked without
 //   finish_reason: "stop"|"tool_calls"|…, usage?{prompt_tokens, completion_tokens}, model?,
 //   extra?: object     what came beside, as the provider has it: a host keeps it with the message. A
 //                      provider sends it to the model that it came from, and to no other

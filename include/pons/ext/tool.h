@@ -45,8 +45,9 @@ typedef enum pons_tool_risk { PONS_TOOL_RISK_TABLE(PONS_TOOL_RISK_SYMBOL) } pons
 
 typedef enum pons_tool_event_kind {
     PONS_TOOL_PROGRESS, // text: one line; value: {progress, total?} or NULL
-    PONS_TOOL_DONE,     // value: {output: string, data?: any, cached?: bool, truncated?: bool}
-    PONS_TOOL_FAILED    // error: the tool ran or was refused, and failed; the model is told
+    PONS_TOOL_DONE, // value: {output: string, data?: any, cached?: bool, truncated?: bool, pictures?: as of a
+                    // message (ext/llm.h)}
+    PONS_TOOL_FAILED // error: the tool ran or was refused, and failed; the model is told
 } pons_tool_event_kind;
 
 typedef struct pons_tool_event {

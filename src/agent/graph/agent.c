@@ -231,7 +231,7 @@ static int open_all(pons_agent *a, const pons_agent_options *opts, pons_error *e
     }
     a->providers = calloc(a->opts.n_tools + 1, sizeof *a->providers);
     // Without its place, what is allowed here would hold everywhere.
-    if ((opts->place && !a->place) || !a->providers) {
+    if ((opts->place && !a->place) || (opts->pictures_to && !a->pictures_to) || !a->providers) {
         return pons_error_set(err, PONS_ENOMEM, PONS__AGENT, "no memory for an agent");
     }
     if (a->opts.n_tools > 0) {
@@ -264,6 +264,7 @@ int pons_agent_open(const pons_agent_options *opts, pons_agent **ret, pons_error
     a->opts.thread = a->thread_id;
     a->place = opts->place ? strdup(opts->place) : NULL;
     a->opts.place = a->place;
+    a->pictures_to = opts->pictures_to ? strdup(opts->pictures_to) : NULL;
     a->prompts = pons_value_ref(opts->prompts);
     a->config = opts->config;
     a->inbox_due = true;
@@ -301,6 +302,7 @@ void pons_agent_close(pons_agent *a)
     free(a->mw);
     free(a->providers);
     free(a->place);
+    free(a->pictures_to);
     pons_value_unref(a->prompts);
     pons_value_unref(a->draft);
     pons_value_unref(a->state);
@@ -483,6 +485,12 @@ static int begin_turn(pons_agent *a, const pons_value *messages, const pons_valu
 
 int pons_agent_say(pons_agent *a, const char *text, pons_error *err)
 {
+    return pons_agent_say_with(a, text, NULL, err);
+}
+
+int pons_agent_say_with(pons_agent *a, const char *text, const pons_value *pictures,
+                        pons_error *err)
+{
     if (text[strspn(text, " \t\r\n")] == '\0') {
         return pons_error_set(err, PONS_EINVAL, PONS__AGENT, "there is nothing to say");
     }
@@ -492,7 +500,8 @@ int pons_agent_say(pons_agent *a, const char *text, pons_error *err)
     }
     const int rc = make_room(a, err);
     pons_autovalue messages =
-        pons_object("role", json_string("user"), "content", pons_value_ref(words), NULL);
+        pons_object("role", json_string("user"), "content", pons_value_ref(words), "pictures",
+                    json_array_size(pictures) > 0 ? pons_value_ref(pictures) : NULL, NULL);
     return rc < 0
                ? rc
                : begin_turn(a, messages, NULL, pons__model_crowded(a, pons_agent_messages(a)), err);
@@ -630,8 +639,10 @@ int pons_agent_answer(pons_agent *a, const char *id, const pons_value *answer, p
                               "nobody answered in time: the question counts as refused");
     }
     const pons_value *always = pons_get(answer, "always");
-    if (always && !json_is_false(always)) { // kept before the call runs
-        const int kept = pons__allow(a, question, always, err);
+    const bool pictures = strcmp(pons_get_str(question, "tool", ""), PONS__SEND_PICTURES) == 0 &&
+                          strcmp(pons_get_str(answer, "action", ""), "approve") == 0;
+    if (pictures || (always && !json_is_false(always))) { // kept before the call runs
+        const int kept = pons__allow(a, question, pictures ? NULL : always, err);
         if (kept < 0) {
             return kept;
         }

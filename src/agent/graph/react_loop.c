@@ -18,6 +18,7 @@
 #include "agent/context_window.h"
 #include "agent/event_output.h"
 #include "agent/graph/graphs.h"
+#include "agent/graph/picture_consent.h"
 #include "agent/graph/plan_state.h"
 #include "agent/graph/plan_step.h"
 #include "agent/graph/plan_turn.h"
@@ -54,6 +55,10 @@ static int looked_at(pons__role *role, pons_cx *cx, const pons_value *calls, boo
             strcmp(pons_get_str(was, "state", ""), "done") == 0) {
             continue;
         }
+        if (pons_get(c, "consent")) { // asked once in a loop, whatever the answer
+            pons_cx_put(cx, "consent", json_true());
+            continue;
+        }
         if (own && !failed && strcmp(pons_get_str(c, "name", ""), PONS__PLAN_CREATE) == 0) {
             end(cx, "plan",
                 pons_object("arguments", pons_value_ref(args), "call_id",
@@ -80,7 +85,7 @@ static pons_value *left_undone(pons_cx *cx, const pons_value *calls)
     pons_value *messages = json_array();
     pons_each(c, calls) {
         if (strcmp(pons_get_str(c, "state", ""), "pending") != 0 || pons_get(c, "kind") ||
-            pons_get_bool(c, "direct", false)) {
+            pons_get(c, "consent") || pons_get_bool(c, "direct", false)) {
             continue;
         }
         char id[PONS_ID_MAX];
@@ -455,8 +460,12 @@ static int think(pons_cx *cx, void *user, pons_error *err)
     if (must_end(role, cx, here, spent)) {
         return PONS_OK;
     }
-    pons_value *summary = NULL;
+    pons_value *summary = NULL, *question = pons__pictures_question(role, cx);
     bool over = false;
+    if (question) {
+        const int asked = pons__calls_vet(role, cx, question, &question, err);
+        return asked < 0 ? asked : pons_cx_put(cx, "calls", question);
+    }
     int rc =
         role->executor || here > 0 ? PONS_OK : pons__loop_compact(role, cx, &summary, &over, err);
     if (rc < 0 || over) {
@@ -666,6 +675,7 @@ int pons__loop_graph(pons__role *role, pons_graph **ret, pons_error *err)
                        &last); // {n, text, squeeze}: what was wrong with the last answers
     pons_graph_channel(g, "summary", &last); // {text, upto}: of the conversation before
     pons_graph_channel(g, "spent", &last);   // the budget is: the last words are being asked for
+    pons_graph_channel(g, "consent", &last); // a person was asked about this loop's pictures
     if (role->executor) {
         pons_graph_node(g, "begin", begin, role);
         pons_graph_router(g, "begin", where, role, from_begin);

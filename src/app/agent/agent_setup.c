@@ -1,6 +1,7 @@
 // agent_setup.c - what an agent is made of in a workspace: configuration, prompts, tools.
 #include "app/agent/agent_setup.h"
 
+#include "app/pictures/pictures.h"
 #include "app/sight/sight.h"
 #include "pons/config_file.h"
 #include "pons/file.h"
@@ -142,6 +143,10 @@ int app_agent_parts_open(const app_context *c, const char *thread, const pons_cl
         }
     }
     if (rc >= 0) {
+        rc = app_camera_tools(c, p->meant.world, &p->tools[p->n_tools], err);
+        p->n_tools += p->tools[p->n_tools].ops != NULL;
+    }
+    if (rc >= 0) {
         rc = app_workspace_tools_open(c, clock, thread, p->robot, &p->files, err);
         if (p->files.tools.ops) {
             p->tools[p->n_tools++] = p->files.tools;
@@ -208,13 +213,26 @@ void app_agent_parts_wait(const app_agent_parts *p, const pons_clock *clock)
     }
 }
 
-int app_agent_model(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error *err)
+int app_agent_model(const app_context *c, const char *spec, const pons_clock *clock, pons_llm *ret,
+                    pons_error *err)
 {
-    const int rc = app_llm(spec, clock, ret, err);
+    pons_autovalue vision = NULL;
+    int rc = app_vision(c, &vision, err);
+    pons_autovalue pictures = rc < 0 ? NULL : app_vision_of_model(c, vision);
+    rc = rc < 0 ? rc : app_llm(spec, pictures, clock, ret, err);
     if (rc < 0 || ret->ops) {
         return rc;
     }
     return pons_error_set(err, PONS_EENV, "agent",
                           "no model is configured: set OPENAI_API_KEY and OPENAI_BASE_URL or "
                           "PONS_LLM_URL, or give --llm URL (docs/reference/models.md)");
+}
+
+const char *app_agent_pictures_to(const app_context *c, const char *spec, char *ret, size_t cap)
+{
+    pons_autovalue vision = NULL;
+    pons_error none = PONS_ERROR_INIT; // app_agent_model has said it
+    pons_autovalue pictures =
+        app_vision(c, &vision, &none) < 0 ? NULL : app_vision_of_model(c, vision);
+    return pictures && app_llm_asks(spec, pictures, ret, cap) ? ret : NULL;
 }

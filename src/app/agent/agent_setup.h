@@ -25,7 +25,8 @@ int app_workspace_tools_judge(void *user, const char *tool, const pons_value *ar
 
 #define APP_TOOL_MODULES_MAX 8 // as the schema of tools.yaml
 #define APP_AGENT_TOOLS_MAX                                                                        \
-    (APP_TOOL_MODULES_MAX + 6) // the core's, memory's, the robot's two, the workspace's, MCP's
+    (APP_TOOL_MODULES_MAX +                                                                        \
+     7) // the core's, memory's, the robot's two, cameras', the workspace's, MCP's
 
 typedef struct app_agent_parts {
     pons_agent_config *config;
@@ -58,7 +59,10 @@ int app_agent_config_path(const app_context *c, char *ret, size_t cap, pons_erro
 int app_agent_config(const app_context *c, pons_agent_config **ret, pons_error *err);
 
 // app_llm; without a model there is no agent: PONS_EENV says what to set.
-int app_agent_model(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error *err);
+int app_agent_model(const app_context *c, const char *spec, const pons_clock *clock, pons_llm *ret,
+                    pons_error *err);
+// Whose yes it needs before pictures of a session go to that model's server: its address. NULL: nobody's.
+const char *app_agent_pictures_to(const app_context *c, const char *spec, char *ret, size_t cap);
 
 // ---- tool_check.c -------------------------------------------------------------------------------
 

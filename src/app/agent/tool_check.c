@@ -55,9 +55,10 @@ static void add_named(pons_value *names, const pons_value *servers, const pons_v
 static int fixed_names(const app_context *c, const pons_agent_config *config, pons_value *names,
                        pons_error *err)
 {
-    static const char *const beside[][2] = {{"query_world", "robot"},   {"where_is", "robot"},
-                                            {"what_is_in", "robot"},    {"robot_goal", "robot"},
-                                            {PONS_WS_PROPOSE, "robot"}, {"read_workspace", "core"}};
+    static const char *const beside[][2] = {{"query_world", "robot"},  {"where_is", "robot"},
+                                            {"what_is_in", "robot"},   {"robot_goal", "robot"},
+                                            {"take_picture", "robot"}, {PONS_WS_PROPOSE, "robot"},
+                                            {"read_workspace", "core"}};
     static const char *const lists[][3] = {{"nodes", "agent", "tools"},
                                            {"nodes", "executor", "tools"},
                                            {"tools", "approve", NULL},

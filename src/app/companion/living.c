@@ -120,7 +120,7 @@ static int open_life(living *l, pons_error *err)
 {
     const bool scripted = l->o->llm && strncmp(l->o->llm, "script:", strlen("script:")) == 0;
     l->model_clock = l->o->simulated && scripted ? pons_clock_from_manual(&l->manual) : l->real;
-    int rc = l->llm.ops ? PONS_OK : app_llm(l->o->llm, &l->model_clock, &l->llm, err);
+    int rc = l->llm.ops ? PONS_OK : app_llm(l->o->llm, NULL, &l->model_clock, &l->llm, err);
     if (rc < 0) {
         return rc;
     }

@@ -47,7 +47,7 @@ static int open_parts(app_host *h, const char *session, parts *p, pons_error *er
     pons_tools goals = {0};
     const app_goal_tools_options o = {
         .host = app_host_of(h), .store = h->store, .clock = h->clock, .thread = h->thread};
-    int rc = app_agent_model(h->llm, &h->clock, &p->llm, err);
+    int rc = app_agent_model(h->c, h->llm, &h->clock, &p->llm, err);
     rc = rc < 0 ? rc : app_goal_tools_open(&o, &goals, err);
     return rc < 0 ? rc
                   : app_agent_parts_open(h->c, session, &h->clock, &h->store, &goals, NULL,
@@ -71,27 +71,30 @@ static int agent_open(void *user, const char *session, bool look, pons_event_cb 
     const char *model = getenv("PONS_LLM_MODEL");
     parts *p = calloc(1, sizeof *p);
     pons_serve_agent a = {.parts = p};
+    char server[256];
     if (!p) {
         return pons_error_set(err, PONS_ENOMEM, "agent", "no memory for a session");
     }
     int rc = open_parts(h, session, p, err);
     rc = rc >= 0 && look ? only_look(p, err) : rc;
     if (rc >= 0) {
-        const pons_agent_options o = {.store = h->store,
-                                      .thread = session,
-                                      .clock = h->clock,
-                                      .config = p->agent.config,
-                                      .llm = &p->llm,
-                                      .model = model && *model ? model : NULL,
-                                      .tools = look ? p->look : p->agent.tools,
-                                      .n_tools = p->agent.n_tools,
-                                      .prompts = p->agent.prompts,
-                                      .judge = p->agent.judge,
-                                      .judge_user = p->agent.judge_user,
-                                      .look = p->agent.judge ? pons_robot_tools_look : NULL,
-                                      .look_user = p->agent.files.robot.self,
-                                      .on_event = on_event,
-                                      .user = event_user};
+        const pons_agent_options o = {
+            .store = h->store,
+            .thread = session,
+            .clock = h->clock,
+            .config = p->agent.config,
+            .llm = &p->llm,
+            .model = model && *model ? model : NULL,
+            .tools = look ? p->look : p->agent.tools,
+            .n_tools = p->agent.n_tools,
+            .prompts = p->agent.prompts,
+            .judge = p->agent.judge,
+            .judge_user = p->agent.judge_user,
+            .pictures_to = app_agent_pictures_to(h->c, h->llm, server, sizeof server),
+            .look = p->agent.judge ? pons_robot_tools_look : NULL,
+            .look_user = p->agent.files.robot.self,
+            .on_event = on_event,
+            .user = event_user};
         app_agent_parts_wait(&p->agent, &h->clock);
         rc = pons_agent_open(&o, &a.agent, err);
     }

@@ -8,6 +8,7 @@
 
 #include "app/fleet/fleet.h"
 #include "app/operator/operator.h"
+#include "app/pictures/pictures.h"
 #include "app/session/session.h"
 #include "app/sight/sight.h"
 #include "pons/brain.h"
@@ -397,6 +398,15 @@ static int observe(void *user, bool laser, pons_link **ret, pons_error *err)
     return PONS_OK;
 }
 
+static int picture(void *user, const void *bytes, size_t n, pons_value **ret, pons_error *err)
+{
+    const app_host *h = user;
+    pons_autovalue vision = NULL;
+    const int rc = app_vision(h->c, &vision, err);
+    return rc < 0 ? rc
+                  : app_picture_keep(h->c, vision, NULL, "sent by a person", bytes, n, ret, err);
+}
+
 static int camera(void *user, const char *name, char **ret, size_t *ret_n, pons_error *err)
 {
     const app_host *h = user;
@@ -426,5 +436,6 @@ pons_serve_host app_host_of(app_host *h)
                              .doctor = doctor,
                              .world = world,
                              .camera = camera,
+                             .picture = picture,
                              .observe = observe};
 }

@@ -9,6 +9,7 @@
 // and queues, and only the recorder's thread meets the disk. Where there is no body yet, or it has gone,
 // the listener watches the directory of its socket, and attaches as soon as that is there: before a
 // controller has said its first goal, mostly.
+#include "app/pictures/pictures.h"
 #include "app/session/session.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"

@@ -8,6 +8,7 @@
 
 #include "app/agent/agent_setup.h"
 #include "app/notify/notify.h"
+#include "app/pictures/pictures.h"
 #include "app/service/service.h"
 #include "app/session/run_body.h"
 #include "app/session/run_files.h"
@@ -42,6 +43,7 @@ typedef struct session {
     pons_brain *brain;
     run_body body;
     run_files files;
+    app_decision_pictures pictures;
     app_sight_child sight;
     pons_traces *traces; // NULL: none, or whoever is a guest has them
     app_notify *notify;  // NULL: nobody wants to be told
@@ -154,6 +156,12 @@ static pons_value *context(void *user)
     return s->files.live ? pons_ws_live_context(s->files.live) : NULL;
 }
 
+static int picture(void *user, pons_value **ret)
+{
+    session *s = user;
+    return app_decision_picture(&s->pictures, ret);
+}
+
 static bool keep_schedules(void *user, bool take)
 {
     const session *s = user;
@@ -209,7 +217,13 @@ static pons_value *about_run(const session *s)
 
 static int open_model(session *s, pons_error *err)
 {
-    const int rc = app_llm(s->o->llm, &s->clock, &s->own_llm, err);
+    pons_autovalue vision = NULL;
+    int rc = app_vision(s->c, &vision, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_autovalue pictures = app_vision_of_model(s->c, vision);
+    rc = app_llm(s->o->llm, pictures, &s->clock, &s->own_llm, err);
     if (rc >= 0 || !s->o->llm_kept) {
         return rc;
     }
@@ -245,6 +259,12 @@ static int open_brain(session *s, pons_error *err)
 {
     const app_session_options *o = s->o;
     const pons_llm *model = o->opened ? o->opened : &s->own_llm;
+    const int rc = model->ops ? app_decision_pictures_open(s->c, s->meant.world_file, s->store,
+                                                           &s->clock, &s->pictures, err)
+                              : PONS_OK;
+    if (rc < 0) {
+        return rc;
+    }
     const char *objects = s->sight.wanted ? s->sight.space : NULL;
     const pons_brain_options opts = {.store = s->store,
                                      .thread = o->thread,
@@ -257,6 +277,7 @@ static int open_brain(session *s, pons_error *err)
                                      .knowledge = open_knowledge,
                                      .judge = judge,
                                      .context = context,
+                                     .picture = s->pictures.tools.ops ? picture : NULL,
                                      .on_event = on_event,
                                      .user = s,
                                      .about = s->about,
@@ -492,6 +513,7 @@ static void end(session *s)
     run_files_close(&s->files);
     run_body_close(&s->body);
     pons_brain_close(s->brain);
+    app_decision_pictures_close(&s->pictures);
     app_notify_close(s->notify);
     pons_traces_close(s->traces);
     if (s->schedule_lock >= 0) {

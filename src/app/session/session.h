@@ -94,9 +94,3 @@ typedef struct app_recorded {
 app_session_guest app_recording_guest(app_recorded *r);
 // Whether it has ended by itself: the disk is full.
 bool app_recording_ended(app_recording *r);
-
-// ---- camera_child.c -----------------------------------------------------------------------------
-
-// A picture of a camera of the body, by `pons body camera` in a process of its own. Blocks for 8 s at the most.
-int app_camera_picture(const app_context *c, const char *name, char **ret, size_t *ret_n,
-                       pons_error *err);

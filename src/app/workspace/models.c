@@ -78,7 +78,27 @@ const char *app_llm_spec(const char *typed)
     return spec && *spec && strcmp(spec, "rules") != 0 ? spec : NULL;
 }
 
-int app_llm(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error *err)
+static int with_pictures(const char *spec, const pons_value *pictures, pons_value **ret,
+                         pons_error *err)
+{
+    const int rc = llm_config(spec, ret, err);
+    if (rc == PONS_OK && pictures) {
+        json_object_set_new(*ret, "pictures", pons_value_ref(pictures));
+    }
+    return rc;
+}
+
+bool app_llm_asks(const char *spec, const pons_value *pictures, char *ret, size_t cap)
+{
+    pons_autovalue config = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    spec = app_llm_spec(spec);
+    return spec && with_pictures(spec, pictures, &config, &none) == PONS_OK &&
+           pons_llm_pictures_ask(config, ret, cap);
+}
+
+int app_llm(const char *spec, const pons_value *pictures, const pons_clock *clock, pons_llm *ret,
+            pons_error *err)
 {
     *ret = (pons_llm){0};
     spec = app_llm_spec(spec);
@@ -87,7 +107,7 @@ int app_llm(const char *spec, const pons_clock *clock, pons_llm *ret, pons_error
     }
     pons_autovalue config = NULL;
     pons_llm_factory *factory = NULL;
-    int rc = llm_config(spec, &config, err);
+    int rc = with_pictures(spec, pictures, &config, err);
     rc = rc == PONS_OK ? pons_llm_factory_create(clock, &factory, err) : rc;
     rc = rc == PONS_OK ? pons_llm_factory_open(factory, config, ret, err) : rc;
     pons_llm_factory_destroy(factory); // the handle keeps what it needs

@@ -142,6 +142,37 @@ int pons_buf_base64(pons_buf *b, const void *data, size_t n)
     return rc < 0 ? rc : pons_buf_bytes(b, NULL, 0); // of nothing it is "", too
 }
 
+static int digit_of(char c)
+{
+    return c >= 'A' && c <= 'Z'   ? c - 'A'
+           : c >= 'a' && c <= 'z' ? c - 'a' + 26
+           : c >= '0' && c <= '9' ? c - '0' + 52
+           : c == '+'             ? 62
+           : c == '/'             ? 63
+                                  : -1;
+}
+
+int pons_buf_unbase64(pons_buf *b, const char *text, size_t n)
+{
+    const size_t was = b->len;
+    const size_t pad = n < 4 ? 0 : text[n - 2] == '=' ? 2 : text[n - 1] == '=';
+    int rc = n % 4 == 0 ? pons_buf_reserve(b, n / 4 * 3) : PONS_EINVAL;
+    uint32_t bits = 0;
+    for (size_t i = 0; rc >= 0 && i < n; i++) {
+        const int digit = i + pad >= n ? (text[i] == '=' ? 0 : -1) : digit_of(text[i]);
+        bits = bits << 6 | (uint32_t)(digit < 0 ? 0 : digit);
+        rc = digit < 0 ? PONS_EINVAL : rc;
+        if (rc >= 0 && i % 4 == 3) {
+            const uint8_t three[] = {(uint8_t)(bits >> 16), (uint8_t)(bits >> 8), (uint8_t)bits};
+            rc = pons_buf_bytes(b, three, i + 1 == n ? 3 - pad : 3);
+        }
+    }
+    if (rc == PONS_EINVAL) {
+        b->len = was;
+    }
+    return rc;
+}
+
 char *pons_buf_take(pons_buf *b, size_t *ret_len)
 {
     if (pons_buf_reserve(b, 0) < 0) { // an empty buffer still gives a zero-terminated string

@@ -16,10 +16,42 @@
 
 #define COUNT_MAX (INT64_C(1) << 40) // tokens of one call that are believed
 
+// The observation's picture goes with the newest words.
+static void attach(pons_value *full, pons_value *picture)
+{
+    pons_value *list = json_object_get(full, "messages");
+    pons_value *last = json_array_get(list, json_array_size(list) - 1);
+    json_object_set_new(last, "pictures", json_pack("[o]", picture));
+}
+
+// id may be the one that is there.
+static void set_await(pons_brain *b, pons_run *run, const char *id)
+{
+    char copy[sizeof b->llm_await];
+    snprintf(copy, sizeof copy, "%s", id);
+    memcpy(b->llm_await, copy, sizeof copy);
+    b->llm_run = run;
+}
+
+static void wait_for_picture(pons_brain *b, pons_run *run, const char *id,
+                             const pons_value *request)
+{
+    pons_value *waits = pons_value_ref(request);
+    pons_value_unref(b->llm_waits);
+    b->llm_waits = waits;
+    set_await(b, run, id);
+}
+
 void pons__model_start(void *user, pons_run *run, const char *id, const pons_value *request,
                        bool restarted)
 {
     pons_brain *b = user;
+    pons_value *picture = NULL;
+    if (b->opts.llm && b->opts.picture && !restarted &&
+        b->opts.picture(b->opts.user, &picture) == PONS_EAGAIN) {
+        wait_for_picture(b, run, id, request);
+        return;
+    }
     pons_error err = PONS_ERROR_INIT;
     pons_error ignored = PONS_ERROR_INIT;
     int rc = PONS_EUNSUPPORTED;
@@ -37,6 +69,9 @@ void pons__model_start(void *user, pons_run *run, const char *id, const pons_val
         json_object_set_new(
             full, "run",
             json_sprintf("%s#%lld", pons_thread_id(b->thread), (long long)react->activation));
+        if (picture) {
+            attach(full, picture);
+        }
         snprintf(b->llm_task, sizeof b->llm_task, "%s", react->task ? react->task->id : "");
         if (restarted) { // its prompt is the same: the state is
             const pons__model_answer cut = {.cut = true, .tokens = b->prompt_tokens};
@@ -49,13 +84,15 @@ void pons__model_start(void *user, pons_run *run, const char *id, const pons_val
         pons_error_set(&err, rc, "brain", "no model is configured any more");
     }
     if (rc < 0) {
-        char line[512];
+        char line[512], await[sizeof b->llm_await];
         const pons__model_answer lost = {.error = pons_error_line(&err, line, sizeof line)};
-        pons_run_answer(run, id, pons__record_write(&pons__model_answer_record, &lost), &ignored);
+        snprintf(await, sizeof await, "%s", id);
+        b->llm_await[0] = '\0';
+        pons_run_answer(run, await, pons__record_write(&pons__model_answer_record, &lost),
+                        &ignored);
         return;
     }
-    snprintf(b->llm_await, sizeof b->llm_await, "%s", id);
-    b->llm_run = run;
+    set_await(b, run, id);
 }
 
 void pons__model_cancel(void *user, pons_run *run, const char *id)
@@ -120,6 +157,14 @@ int pons__model_poll(pons_brain *b, pons_error *err)
 {
     int did = 0;
     pons_llm_event ev = {0};
+    if (b->llm_waits) {
+        pons_autovalue request = b->llm_waits;
+        b->llm_waits = NULL;
+        if (b->llm_await[0] && b->react_run == b->llm_run) {
+            pons__model_start(b, b->llm_run, b->llm_await, request, false);
+            did = b->llm_waits == NULL;
+        }
+    }
     while (b->opts.llm && b->opts.llm->ops->next(b->opts.llm->self, &ev)) {
         const bool wanted = ev.call == b->llm_call && b->llm_await[0] && b->react_run == b->llm_run;
         did = 1;

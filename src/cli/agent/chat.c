@@ -15,6 +15,7 @@
 // leaves. What waits in the queue is nowhere but here: it was not said yet.
 #include "cli/agent/chat.h"
 
+#include "app/pictures/pictures.h"
 #include "cli/terminal/status_area.h"
 #include "pons/language.h"
 
@@ -63,6 +64,33 @@ static void note_error(cli_chat *s, const pons_error *err)
     cli_agent_view_note(&s->view, "%-s", pons_error_line(err, text, sizeof text));
 }
 
+int cli_chat_picture(cli_chat *s, const char *what, bool file, pons_error *err)
+{
+    static const char name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    pons_autovalue vision = NULL;
+    pons_value *picture = NULL;
+    int rc = app_vision(&s->c->app, &vision, err);
+    if (rc >= 0) {
+        rc = file || what[strspn(what, name)] || access(what, F_OK) == 0
+                 ? app_picture_file(&s->c->app, vision, what, &picture, err)
+                 : app_picture_take(&s->c->app, vision, what, &picture, err);
+    }
+    if (rc >= 0) {
+        json_array_append_new(s->pictures, picture);
+    }
+    return rc;
+}
+
+int cli_chat_say(cli_chat *s, const char *words, pons_error *err)
+{
+    const int rc = pons_agent_say_with(s->a, words, s->pictures, err);
+    if (rc >= 0 && json_array_size(s->pictures) > 0) { // the turn has them
+        pons_value_unref(s->pictures);
+        s->pictures = json_array();
+    }
+    return rc;
+}
+
 static int say(cli_chat *s, const char *words)
 {
     pons_error err = PONS_ERROR_INIT;
@@ -70,7 +98,7 @@ static int say(cli_chat *s, const char *words)
         cli_agent_view_said(&s->view, "agent > ", words);
     }
     s->view.chinese = pons_language_chinese(words);
-    const int rc = pons_agent_say(s->a, words, &err);
+    const int rc = cli_chat_say(s, words, &err);
     if (rc < 0) {
         note_error(s, &err);
     }
@@ -436,7 +464,7 @@ int cli_chat_talk(cli_chat *s, const char *words, bool resume, pons_error *err)
     }
     const bool paced = rc >= 0 && words && !s->plan && !leave && cli_chat_pace(s, words);
     if (rc >= 0 && words && !leave && !paced) {
-        rc = s->plan ? pons_agent_plan(s->a, s->plan, err) : pons_agent_say(s->a, words, err);
+        rc = s->plan ? pons_agent_plan(s->a, s->plan, err) : cli_chat_say(s, words, err);
     }
     rc = rc < 0 ? rc : loop(s, !chats, err);
     if (rc >= 0 && paced) {

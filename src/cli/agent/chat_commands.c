@@ -152,6 +152,21 @@ static void compact(cli_chat *s, const char *rest)
     }
 }
 
+static void picture(cli_chat *s, const char *rest)
+{
+    pons_error err = PONS_ERROR_INIT;
+    if (!*rest) {
+        cli_agent_view_note(&s->view,
+                            "/picture CAMERA, or /picture FILE: it goes with the next words");
+    } else if (cli_chat_picture(s, rest, false, &err) < 0) {
+        tell(s, &err);
+    } else {
+        const pons_value *last = json_array_get(s->pictures, json_array_size(s->pictures) - 1);
+        cli_agent_view_line(&s->view, "", "%s: it goes with the next words",
+                            pons_get_str(last, "caption", ""));
+    }
+}
+
 static void undo(cli_chat *s, const char *rest)
 {
     pons_error err = PONS_ERROR_INIT;
@@ -240,6 +255,8 @@ static const command table[] = {
      IDLE, undo},
     {"/always", "", "what was allowed for good; `drop N` has it asked about again", ARGS_IDLE,
      always},
+    {"/picture", "CAMERA", "a picture of a camera, or of a file, for the next words", ANY_TIME,
+     picture},
     {"/cost", "", "tokens and cost of this session", ARGS_IDLE, cost},
     {"/tools", "", "what the model may call, and what it asks about", ARGS_IDLE, tools},
     {"/plan", "", "the plan that is under way", ARGS_IDLE, plan},

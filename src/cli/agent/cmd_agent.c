@@ -69,25 +69,28 @@ static int session(cli_chat *s, const char *words, bool resume, pons_error *err)
     rc = rc < 0 ? rc : pons_traces_from_environment(&s->traces, err);
     if (rc >= 0) {
         const char *model = getenv("PONS_LLM_MODEL");
-        const pons_agent_options opts = {.store = s->store,
-                                         .thread = s->thread,
-                                         .clock = s->clock,
-                                         .config = s->parts.config,
-                                         .llm = s->llm.ops ? &s->llm : NULL,
-                                         .model = model && *model ? model : NULL,
-                                         .model_first = s->model_chosen,
-                                         .tools = s->parts.tools,
-                                         .n_tools = s->parts.n_tools,
-                                         .prompts = s->parts.prompts,
-                                         .judge = s->parts.judge,
-                                         .judge_user = s->parts.judge_user,
-                                         .look = s->parts.judge ? pons_robot_tools_look : NULL,
-                                         .look_user = s->parts.files.robot.self,
-                                         .about = cli_chat_about,
-                                         .about_user = s,
-                                         .place = s->folder,
-                                         .on_event = on_event,
-                                         .user = s};
+        char server[256];
+        const pons_agent_options opts = {
+            .store = s->store,
+            .thread = s->thread,
+            .clock = s->clock,
+            .config = s->parts.config,
+            .llm = s->llm.ops ? &s->llm : NULL,
+            .model = model && *model ? model : NULL,
+            .model_first = s->model_chosen,
+            .tools = s->parts.tools,
+            .n_tools = s->parts.n_tools,
+            .prompts = s->parts.prompts,
+            .judge = s->parts.judge,
+            .judge_user = s->parts.judge_user,
+            .look = s->parts.judge ? pons_robot_tools_look : NULL,
+            .look_user = s->parts.files.robot.self,
+            .about = cli_chat_about,
+            .about_user = s,
+            .place = s->folder,
+            .pictures_to = app_agent_pictures_to(&s->c->app, s->llm_spec, server, sizeof server),
+            .on_event = on_event,
+            .user = s};
         app_agent_parts_wait(&s->parts, &s->clock);
         rc = pons_agent_open(&opts, &s->a, err);
     }
@@ -109,7 +112,8 @@ static int one_by_one(cli_chat *s, const char *words, bool resume, const char *f
                       pons_error *err)
 {
     pons_error lacks = PONS_ERROR_INIT;
-    int rc = s->plan ? PONS_OK : app_agent_model(s->llm_spec, &s->clock, &s->llm, &lacks);
+    int rc =
+        s->plan ? PONS_OK : app_agent_model(&s->c->app, s->llm_spec, &s->clock, &s->llm, &lacks);
     if (rc < 0 && !(rc == PONS_EENV && resume)) {
         *err = lacks;
         return rc;
@@ -120,6 +124,7 @@ static int one_by_one(cli_chat *s, const char *words, bool resume, const char *f
         *err = lacks; // a person's plan goes on without a model
         rc = lacks.status;
     }
+    rc = rc < 0 || !s->picture ? rc : cli_chat_picture(s, s->picture, true, err);
     rc = rc < 0 ? rc : find_folder(s, folder, resume, err);
     cli_chat_signals();
     rc = rc < 0 ? rc : session(s, words, resume, err);
@@ -130,7 +135,7 @@ static int one_by_one(cli_chat *s, const char *words, bool resume, const char *f
         if (s->again) { // another model
             s->llm.ops->close(s->llm.self);
             s->llm = (pons_llm){0};
-            rc = app_agent_model(s->llm_spec, &s->clock, &s->llm, err);
+            rc = app_agent_model(&s->c->app, s->llm_spec, &s->clock, &s->llm, err);
         }
         s->next[0] = '\0';
         s->again = s->quit = false;
@@ -146,7 +151,7 @@ static int one_by_one(cli_chat *s, const char *words, bool resume, const char *f
 
 static int run_agent(cli *c, const char *thread, const char *llm_spec, const char *words,
                      bool resume, const char *folder, bool model_chosen, const pons_plan *plan,
-                     pons_error *err)
+                     const char *picture, pons_error *err)
 {
     cli_chat s = {.c = c,
                   .llm_spec = llm_spec,
@@ -155,6 +160,8 @@ static int run_agent(cli *c, const char *thread, const char *llm_spec, const cha
                   .stdin_open = true,
                   .wake_fd = -1,
                   .queue = json_array(),
+                  .picture = picture,
+                  .pictures = json_array(),
                   .model_chosen = model_chosen,
                   .input = PONS_BUF_INIT};
     snprintf(s.thread, sizeof s.thread, "%s", thread);
@@ -168,6 +175,7 @@ static int run_agent(cli *c, const char *thread, const char *llm_spec, const cha
     }
     cli_agent_view_fini(&s.view);
     pons_value_unref(s.queue);
+    pons_value_unref(s.pictures);
     pons_buf_fini(&s.input);
     pons_rules_close(&s.policy);
     return rc;
@@ -180,7 +188,9 @@ int cmd_agent(cli *c, pons_error *err)
     cli_undo_words undo = {0};
     char found[PONS_NAME_MAX];
     cli_agent_prompt_words served = {0};
+    const char *picture = NULL;
     const cli_option options[] = {
+        {"--picture", "FILE", "a JPEG or PNG that goes with the words", &picture},
         {"--session", "ID", "whose history is kept; default: agent", &name},
         {"--thread", "ID", "the same", &thread},
         {"--continue", NULL, "the newest session of this folder", &go_on},
@@ -241,17 +251,17 @@ int cmd_agent(cli *c, pons_error *err)
         return cli_agent_prompt(c, &served, err);
     }
     return run_agent(c, thread, llm, c->argc > 0 ? words.data : NULL, false, folder, model != NULL,
-                     NULL, err);
+                     NULL, picture, err);
 }
 
 int cli_agent_resume(cli *c, const char *thread, const char *llm, pons_error *err)
 {
-    return run_agent(c, thread, llm, NULL, true, NULL, false, NULL, err);
+    return run_agent(c, thread, llm, NULL, true, NULL, false, NULL, NULL, err);
 }
 
 int cli_agent_plan(cli *c, const pons_plan *plan, pons_error *err)
 {
     char thread[PONS_NAME_MAX];
     app_new_thread(thread);
-    return run_agent(c, thread, NULL, plan->goal, false, NULL, false, plan, err);
+    return run_agent(c, thread, NULL, plan->goal, false, NULL, false, plan, NULL, err);
 }

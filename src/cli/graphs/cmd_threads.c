@@ -4,6 +4,7 @@
 // All of it works beside a brain that is running: reading takes nothing, a copy is made between two
 // commits. What a running brain would be hurt by (rm, prune) is refused with its pid.
 #include "app/notify/secret_filter.h"
+#include "app/pictures/pictures.h"
 #include "cli/cli.h"
 #include "cli/graphs/thread_show.h"
 #include "cli/graphs/thread_why.h"
@@ -352,7 +353,8 @@ static int prune_thread(cli *c, pons_store store, const threads_options *o, pons
     const int64_t since = pons_wall_ms(&clock) - (int64_t)(o->days * MS_PER_DAY);
     const pons_prune what = {.keep_last = (int64_t)o->keep,
                              .events_since_ms = o->days >= 0.0 ? since : 0};
-    const int rc = pons_state_prune_as(store, thread, &what, &done, err);
+    int rc = pons_state_prune_as(store, thread, &what, &done, err);
+    rc = rc < 0 ? rc : app_pictures_prune(&c->app, store, NULL, err);
     if (rc < 0) {
         return rc;
     }
@@ -376,9 +378,12 @@ static int prune_thread(cli *c, pons_store store, const threads_options *o, pons
     return PONS_OK;
 }
 
+// Its pictures go with it, but those that another thread names.
 static int remove_thread(cli *c, pons_store store, const threads_options *o, pons_error *err)
 {
-    return store.ops->thread_delete(store.self, c->argv[1], err);
+    pons_autovalue pictures = app_pictures_of(store, c->argv[1]);
+    const int rc = store.ops->thread_delete(store.self, c->argv[1], err);
+    return rc < 0 ? rc : app_pictures_prune(&c->app, store, pictures, err);
 }
 
 // ---- public functions ---------------------------------------------------------------------------

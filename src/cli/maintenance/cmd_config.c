@@ -207,6 +207,7 @@ static const file_row files[] = {
      true,
      "who looks for things, and how they are remembered",
      sight},
+    {"vision.yaml", {"config/vision.yaml"}, true, "which pictures a model gets", by_schema},
     {"config.json", {"config.json"}, false, "which robot this workspace has", robot, true},
     {"mcp.json", {"mcp.json", "config/mcp.json"}, false, "servers of tools", servers},
     {"fleet.yaml", {"fleet.yaml"}, false, "robots and the map of a fleet", fleet, true},

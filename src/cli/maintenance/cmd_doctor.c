@@ -234,6 +234,7 @@ int cmd_doctor(cli *c, pons_error *err)
     check_wall(&d);
     check_graphviz(&d);
     doctor_store(&d);
+    doctor_pictures(&d);
     doctor_body_files(&d);
     check_body(&d);
     return d.damaged ? APP_NO_SUCCESS : d.healthy ? PONS_OK : APP_LACKING;

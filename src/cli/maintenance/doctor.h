@@ -16,6 +16,7 @@ void doctor_say(doctor *d, const char *what, const char *state, const char *deta
 
 // doctor_data.c: what the workspace keeps.
 void doctor_store(doctor *d);
+void doctor_pictures(doctor *d); // how many were kept
 void doctor_body_files(doctor *d);
 
 // doctor_reach.c: servers that are configured, asked now.

@@ -1,9 +1,11 @@
 // doctor_data.c - what the workspace keeps: the store, the body's ledger and its latch. Each is read
 // whole and held against its checksums; nothing is changed unless --repair asks for it.
+#include "app/pictures/pictures.h"
 #include "cli/maintenance/doctor.h"
 #include "pons/body.h"
 #include "pons/brain.h"
 #include "pons/graph.h"
+#include "pons/picture.h"
 #include "pons/store.h"
 
 #include <errno.h>
@@ -145,6 +147,19 @@ static void look_at_store(doctor *d)
     }
     d->damaged = before;
     repair_store(d);
+}
+
+void doctor_pictures(doctor *d)
+{
+    char folder[PATH_MAX + 32], line[128];
+    size_t n = 0;
+    uint64_t bytes = 0;
+    app_pictures_folder(&d->c->app, folder, sizeof folder);
+    pons_picture_count(folder, &n, &bytes);
+    if (n > 0) {
+        snprintf(line, sizeof line, "%zu in run/pictures, %.1f MB", n, (double)bytes / 1e6);
+        doctor_say(d, "pictures", "note", line, NULL);
+    }
 }
 
 void doctor_store(doctor *d)

@@ -1,4 +1,5 @@
 // cmd_run.c - `pons run` and `pons resume`.
+#include "app/pictures/pictures.h"
 #include "app/sight/sight.h"
 #include "app/workspace/which_robot.h"
 #include "brain/goals/seen_objects.h"
@@ -234,7 +235,10 @@ static int open_parts(cli *c, const run_words *w, run_parts *p, pons_error *err)
 {
     const pons_clock clock = pons_clock_real();
     int rc = app_robot_meant(&c->app, NULL, NULL, &p->meant, err);
-    rc = rc >= 0 && w->llm ? app_llm(w->llm, &clock, &p->model, err) : rc;
+    pons_autovalue vision = NULL;
+    rc = rc < 0 ? rc : app_vision(&c->app, &vision, err);
+    pons_autovalue pictures = app_vision_of_model(&c->app, vision);
+    rc = rc >= 0 && w->llm ? app_llm(w->llm, pictures, &clock, &p->model, err) : rc;
     const bool has_model = app_llm_spec(w->llm);
     rc = rc < 0 ? rc : app_policy(&c->app, &p->policy, err);
     app_skills skills = {0};

@@ -324,11 +324,11 @@ static int run(cli *c, prompt *p, const pons_policy *policy, pons_error *err)
 }
 
 // The chat opens a model of its own; without one there is nothing to talk with.
-static int has_model(const char *spec, pons_error *err)
+static int has_model(const cli *c, const char *spec, pons_error *err)
 {
     const pons_clock clock = pons_clock_real();
     pons_llm llm = {0};
-    const int rc = app_agent_model(spec, &clock, &llm, err);
+    const int rc = app_agent_model(&c->app, spec, &clock, &llm, err);
     if (llm.ops) {
         llm.ops->close(llm.self);
     }
@@ -342,7 +342,7 @@ int cli_agent_prompt(cli *c, const cli_agent_prompt_words *w, pons_error *err)
     p.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int rc = p.wake < 0 ? pons_error_set(err, PONS_EENV, "agent", "no descriptor for the chat")
                         : cli_server_create(c, &w->server, &p.server, err);
-    rc = rc < 0 ? rc : has_model(w->llm, err);
+    rc = rc < 0 ? rc : has_model(c, w->llm, err);
     rc = rc < 0 ? rc : app_policy(&c->app, &policy, err);
     rc = rc < 0 ? rc : app_workspace(&c->app, true, err);
     rc = rc < 0 ? rc : cli_server_claim(p.server, err);

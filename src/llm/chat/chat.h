@@ -34,6 +34,8 @@ typedef struct pons__dialect {
     bool no_extra;              // refuses what it has sent beside its words
     // Refuses calls that another model made, as they have no thought, or no signature: gets an empty one.
     bool wants_thought, wants_signature;
+    // Takes no images; or only not these. Of one request: another may be for another model.
+    bool no_images, not_these_images;
 } pons__dialect;
 
 // Whether the request is one that can be asked: PONS_OK or PONS_EINVAL.
@@ -50,6 +52,9 @@ typedef enum pons__adapted {
 } pons__adapted;
 // After a refusal with this body: what changed in *d.
 pons__adapted pons__openai_adapt(pons__dialect *d, const pons_value *request, const char *body);
+
+// Whether a refusal is about the request's images.
+bool pons__openai_refuses_images(const pons_value *request, const char *body);
 
 // The names of tools on the wire, {name: wire name}: a name may have dots, and servers take none.
 // NULL on no memory.

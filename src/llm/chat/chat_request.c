@@ -202,6 +202,32 @@ static pons_value *wire_calls(const pons_value *calls, const pons_value *extra, 
     return list;
 }
 
+// A text with images behind it. Takes both; images NULL: the text alone.
+static pons_value *wire_content(pons_value *text, const pons_value *images)
+{
+    if (json_array_size(images) == 0) {
+        return text;
+    }
+    pons_value *parts = json_array();
+    json_array_append_new(parts, pons_object("type", json_string("text"), "text", text, NULL));
+    pons_each(url, images) {
+        json_array_append_new(parts,
+                              pons_object("type", json_string("image_url"), "image_url",
+                                          pons_object("url", pons_value_ref(url), NULL), NULL));
+    }
+    return parts;
+}
+
+static bool is_tool(const pons_value *m)
+{
+    return strcmp(pons_get_str(m, "role", ""), "tool") == 0;
+}
+
+static const pons_value *images_of(const pons_value *m, const pons__dialect *d)
+{
+    return d->no_images || d->not_these_images ? NULL : pons_get(m, "images");
+}
+
 static pons_value *wire_message(const pons_value *m, const asked *q)
 {
     const pons_value *content = pons_get(m, "content"), *calls = pons_get(m, "tool_calls"),
@@ -214,11 +240,19 @@ static pons_value *wire_message(const pons_value *m, const asked *q)
     }
     const pons_value *id = pons_get(m, "tool_call_id"), *name = pons_get(m, "name");
     const pons_value *there = pons_get(q->ids, json_string_value(id) ? json_string_value(id) : "");
+    pons_value *text =
+        !content || json_is_null(content) ? json_string("") : pons_value_ref(content);
+    if (pons_get(m, "images") && !images_of(m, q->d)) {
+        pons_value *told = json_sprintf("%s\n(The server took no pictures: they were left out.)",
+                                        pons_get_str(m, "content", ""));
+        pons_value_unref(text);
+        text = told;
+    }
+    const pons_value *images = is_tool(m) ? NULL : images_of(m, q->d);
     pons_value *all =
         pons_object("role", pons_value_ref(pons_get(m, "role")), "content",
-                    !content || json_is_null(content) ? json_string("") : pons_value_ref(content),
-                    "tool_calls", list, "tool_call_id", pons_value_ref(there ? there : id), "name",
-                    pons_value_ref(name), NULL);
+                    wire_content(text, images), "tool_calls", list, "tool_call_id",
+                    pons_value_ref(there ? there : id), "name", pons_value_ref(name), NULL);
     const pons_value *beside = pons_get(extra, "message");
     if (all && beside && json_object_update(all, (pons_value *)beside) != 0) {
         json_decref(all);
@@ -243,8 +277,22 @@ static pons_value *messages_of(const pons_value *request, const pons__dialect *d
     if (rc == 0 && schema && d->format != FORMAT_SCHEMA) {
         rc = json_array_append_new(list, schema_message(schema));
     }
-    for (size_t i = 0; rc == 0 && i < json_array_size(messages); i++) {
-        rc = json_array_append_new(list, wire_message(json_array_get(messages, i), &q));
+    pons_autovalue late = json_array(); // of tools' messages, which are texts on the wire
+    const size_t n = json_array_size(messages);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        const pons_value *m = json_array_get(messages, i);
+        rc = json_array_append_new(list, wire_message(m, &q));
+        json_array_extend(late, is_tool(m) ? (pons_value *)(uintptr_t)images_of(m, d) : NULL);
+        if (json_array_size(late) > 0 &&
+            (i + 1 == n || !is_tool(json_array_get(messages, i + 1)))) {
+            json_array_append_new(
+                list,
+                pons_object(
+                    "role", json_string("user"), "content",
+                    wire_content(json_string("(The pictures that the calls above gave.)"), late),
+                    NULL));
+            json_array_clear(late);
+        }
     }
     if (rc != 0) {
         json_decref(list);
@@ -400,6 +448,28 @@ static bool refuses_extra(const pons_value *request, const char *text)
     return named && !says_missing(text);
 }
 
+bool pons__openai_refuses_images(const pons_value *request, const char *body)
+{
+    // How servers say it: by name, or that a content must be a text.
+    static const char *const words[] = {"image",           "vision",           "multimodal",
+                                        "mmproj",          "modalit",          "valid string",
+                                        "must be string",  "must be a string", "expected a string",
+                                        "expected `text`", "str type",         NULL};
+    bool any = false;
+    pons_each(m, pons_get(request, "messages")) {
+        any = any || pons_get(m, "images");
+    }
+    return any && mentions(body ? body : "", words);
+}
+
+// Whether such a refusal holds for these images, and not for all.
+static bool refuses_these(const char *text)
+{
+    static const char *const words[] = {"too large", "too many", "too big",   "exceed",
+                                        "at most 1", "decode",   "corrupted", NULL};
+    return mentions(text, words);
+}
+
 pons__adapted pons__openai_adapt(pons__dialect *d, const pons_value *request, const char *body)
 {
     // A server that names what it does not take loses only that.
@@ -417,6 +487,8 @@ pons__adapted pons__openai_adapt(pons__dialect *d, const pons_value *request, co
         {&d->no_tool_choice, tools && pons_get(request, "tool_choice"), "tool_choice"},
         {&d->no_stream_with_tools, tools, "tools with stream"},
         {&d->no_extra, refuses_extra(request, text), ""},
+        {refuses_these(text) ? &d->not_these_images : &d->no_images,
+         pons__openai_refuses_images(request, text), ""},
         {&d->wants_thought, says_missing(text), "reasoning_content"},
         {&d->wants_signature, says_missing(text), "thought_signature"},
     };

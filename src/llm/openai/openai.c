@@ -218,6 +218,10 @@ static void complete(call *c)
         fail(c);
         return;
     }
+    if (c->dialect.no_images) {
+        const char *model = pons_get_str(c->request, "model", c->p->model);
+        json_object_set_new(v, "pictures_refused", json_string(model));
+    }
     emit(c->p, (pons_llm_event){.call = c->id, .kind = PONS_LLM_DONE, .value = v}, true);
     call_free(c);
 }
@@ -357,12 +361,19 @@ static bool ask_otherwise(call *c)
     }
 }
 
+// Whether a refusal may be about how it was asked; that of images has many numbers (404, 415, 500).
+static bool may_ask_otherwise(const call *c)
+{
+    const bool tools =
+        c->status == HTTP_INTERNAL && c->raw.data && strstr(c->raw.data, "tools with stream");
+    return c->status == HTTP_BAD || c->status == HTTP_UNPROCESSABLE || tools ||
+           (c->status > HTTP_BAD && pons__openai_refuses_images(c->request, c->raw.data));
+}
+
 static void finished_status(call *c)
 {
     const int status = c->status;
-    if ((status == HTTP_BAD || status == HTTP_UNPROCESSABLE || status == HTTP_INTERNAL) &&
-        (status != HTTP_INTERNAL || (c->raw.data && strstr(c->raw.data, "tools with stream"))) &&
-        ask_otherwise(c)) {
+    if (may_ask_otherwise(c) && ask_otherwise(c)) {
         return;
     }
     if (is_passing_status(status) && try_again(c)) {

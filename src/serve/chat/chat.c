@@ -235,6 +235,11 @@ static void chat(pons__request *r)
     const char *session = session_of(r, pons_get_str(r->body, "session_id", NULL));
     const char *says = NULL;
     int rc = PONS_OK;
+    pons_autovalue pictures = NULL;
+    if (session && pons__chat_pictures(r->s, pons_get(r->body, "pictures"), &pictures, &err) < 0) {
+        pons__reply_fault(r, &err);
+        return;
+    }
     const bool stopped = session && pons__chat_stops(r->s, message, &rc, &says, &err);
     ear *e = session ? listen_in(r, session, !pons_get_bool(r->body, "stream", true),
                                  pons_get_bool(r->body, "debug", false))
@@ -242,7 +247,7 @@ static void chat(pons__request *r)
     if (e && stopped) {
         tell_stop(r, e, session, rc, says, &err);
     } else if (e) {
-        pons__chat_host_say(r->s->chat_host, session, message, true, &e->l, &err);
+        pons__chat_host_say(r->s->chat_host, session, message, pictures, true, &e->l, &err);
     }
 }
 

@@ -115,7 +115,8 @@ static int join(pons__session *s, pons__listener *l, pons_error *err)
     return rc;
 }
 
-static int say(pons__session *s, const char *text, pons__listener *l, pons_error *err)
+static int say(pons__session *s, const char *text, const pons_value *pictures, pons__listener *l,
+               pons_error *err)
 {
     if (pons_agent_state_get(s->a.agent) == PONS_AGENT_WORKING) {
         const int rc =
@@ -135,7 +136,7 @@ static int say(pons__session *s, const char *text, pons__listener *l, pons_error
         l->next = s->listeners;
         s->listeners = l;
     }
-    const int rc = pons_agent_say(s->a.agent, text, err);
+    const int rc = pons_agent_say_with(s->a.agent, text, pictures, err);
     if (rc < 0 && l && s->listeners == l) {
         s->listeners = l->next;
         l->end(l, rc, err);
@@ -185,7 +186,7 @@ static bool was_said(const pons__session *s, const pons__order *o, pons_error *e
 static int turn(pons__session *s, pons__order *o, pons_error *err)
 {
     if (o->text && !was_said(s, o, err)) {
-        return say(s, o->text, o->listener, err);
+        return say(s, o->text, o->pictures, o->listener, err);
     }
     const int rc = o->question ? answer(s, o->question, o->answer, err) : PONS_OK;
     if (rc == PONS_EINVAL) {
@@ -218,7 +219,7 @@ void pons__session_do(pons__session *s, pons__order *o)
     if (o->rc < 0) {
         pons__session_deaf(o->listener, o->rc, &o->err);
     } else if (o->what == PONS__ORDER_SAY) {
-        o->rc = say(s, o->text, o->listener, &o->err);
+        o->rc = say(s, o->text, o->pictures, o->listener, &o->err);
     } else if (o->what == PONS__ORDER_JOIN) {
         o->rc = join(s, o->listener, &o->err);
     } else if (o->what == PONS__ORDER_ANSWER) {

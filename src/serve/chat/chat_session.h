@@ -20,6 +20,7 @@ typedef struct pons__order { // on the stack of the worker that waits for it, or
     pons__order_kind what;
     const char *text, *question; // words; whose answer
     const pons_value *answer;
+    const pons_value *pictures; // of PONS__ORDER_SAY
     pons__listener *listener;
     bool acts; // of PONS__ORDER_SAY
     bool again;

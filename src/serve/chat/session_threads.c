@@ -13,6 +13,7 @@
 // ends puts its session on `dead`, and whoever opens or stops next joins it.
 #include "serve/chat/session_threads.h"
 
+#include "pons/buf.h"
 #include "pons/out_of_memory.h"
 #include "serve/chat/chat_session.h"
 #include "serve/chat/session_lookup.h"
@@ -315,10 +316,46 @@ static int give(pons__chat_host *d, const char *name, pons__order *o, pons_error
     return o->rc;
 }
 
-int pons__chat_host_say(pons__chat_host *d, const char *name, const char *text, bool acts,
-                        pons__listener *l, pons_error *err)
+int pons__chat_pictures(const pons_serve *s, const pons_value *urls, pons_value **ret,
+                        pons_error *err)
 {
-    pons__order o = {.what = PONS__ORDER_SAY, .text = text, .acts = acts, .listener = l};
+    static const char *const heads[] = {"data:image/jpeg;base64,", "data:image/png;base64,"};
+    pons_autovalue list = json_array();
+    if (json_array_size(urls) > 0 && !s->o.host.picture) {
+        return pons_error_set(err, PONS_EINVAL, PONS__SERVE, "no pictures are taken here");
+    }
+    for (size_t i = 0; i < json_array_size(urls); i++) {
+        const char *url = json_string_value(json_array_get(urls, i));
+        pons_autobuf bytes = PONS_BUF_INIT;
+        pons_value *picture = NULL;
+        int rc = PONS_EINVAL;
+        for (size_t k = 0; url && k < 2 && rc < 0; k++) {
+            const size_t n = strlen(heads[k]);
+            rc = strncmp(url, heads[k], n) == 0
+                     ? pons_buf_unbase64(&bytes, url + n, strlen(url + n))
+                     : PONS_EINVAL;
+        }
+        if (rc < 0) {
+            return pons_error_set(err, rc, PONS__SERVE,
+                                  "picture %zu is no data: URL with the base64 of a JPEG or PNG; "
+                                  "none is fetched from elsewhere",
+                                  i + 1);
+        }
+        rc = s->o.host.picture(s->o.host.user, bytes.data, bytes.len, &picture, err);
+        if (rc < 0) {
+            return pons_error_context(err, "picture %zu", i + 1);
+        }
+        json_array_append_new(list, picture);
+    }
+    *ret = pons_value_ref(list);
+    return PONS_OK;
+}
+
+int pons__chat_host_say(pons__chat_host *d, const char *name, const char *text,
+                        const pons_value *pictures, bool acts, pons__listener *l, pons_error *err)
+{
+    pons__order o = {
+        .what = PONS__ORDER_SAY, .text = text, .pictures = pictures, .acts = acts, .listener = l};
     return give(d, name, &o, err);
 }
 

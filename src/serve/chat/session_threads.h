@@ -28,8 +28,12 @@ void pons__chat_host_close(pons__chat_host *d); // after the server's last reque
 
 // Begins a turn; l (NULL: nobody) hears it to its end. PONS_EBUSY: one is under way, or another process has the
 // session; then l has been ended with that.
-int pons__chat_host_say(pons__chat_host *d, const char *session, const char *text, bool acts,
-                        pons__listener *l, pons_error *err);
+int pons__chat_host_say(pons__chat_host *d, const char *session, const char *text,
+                        const pons_value *pictures, bool acts, pons__listener *l, pons_error *err);
+// Pictures of a request, each a data: URL of a JPEG or PNG, kept for a turn. *ret: the caller's. PONS_EINVAL says which
+// is none.
+int pons__chat_pictures(const pons_serve *s, const pons_value *urls, pons_value **ret,
+                        pons_error *err);
 // l (NULL: nobody) hears the turn that is under way, from its beginning as far as it is stored; without one, it ends.
 int pons__chat_host_join(pons__chat_host *d, const char *session, pons__listener *l,
                          pons_error *err);

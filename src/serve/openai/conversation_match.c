@@ -43,6 +43,21 @@ static void content_of(const pons_value *message, pons_buf *b)
     }
 }
 
+// The parts that are images, of the newest message; those of earlier ones were said before.
+static int pictures_of(const pons_serve *s, const pons_value *message, pons_value **ret,
+                       pons_error *err)
+{
+    pons_autovalue urls = json_array();
+    pons_each(part,
+              json_is_array(pons_get(message, "content")) ? pons_get(message, "content") : NULL) {
+        if (strcmp(pons_get_str(part, "type", ""), "image_url") == 0) {
+            json_array_append_new(
+                urls, json_string(pons_get_str(pons_get(part, "image_url"), "url", "")));
+        }
+    }
+    return pons__chat_pictures(s, urls, ret, err);
+}
+
 static bool look_up(const pons_serve *s, const char *kind, const pons_value *said,
                     char ret[PONS_NAME_MAX])
 {
@@ -110,7 +125,11 @@ int pons__conversation_read(const pons_serve *s, const pons_value *body, pons__c
     pons_rand rand;
     pons_autobuf newest = PONS_BUF_INIT;
     *c = (pons__conversation){.said = json_array()};
-    const int rc = read_messages(pons_get(body, "messages"), c, &newest, err);
+    const pons_value *messages = pons_get(body, "messages");
+    int rc = read_messages(messages, c, &newest, err);
+    rc = rc < 0 ? rc
+                : pictures_of(s, json_array_get(messages, json_array_size(messages) - 1),
+                              &c->pictures, err);
     if (rc < 0) {
         pons__conversation_fini(c);
         return rc;
@@ -134,6 +153,7 @@ void pons__conversation_fini(pons__conversation *c)
 {
     pons_buf_fini(&c->words);
     pons_value_unref(c->said);
+    pons_value_unref(c->pictures);
     *c = (pons__conversation){.said = NULL};
 }
 

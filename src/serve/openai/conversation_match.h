@@ -8,9 +8,10 @@
 
 typedef struct pons__conversation {
     char session[PONS_NAME_MAX];
-    pons_buf words;   // what is said to the agent
-    bool acts;        // they are marked as meant
-    pons_value *said; // what was said before and now, for the key of what comes next
+    pons_buf words;       // what is said to the agent
+    pons_value *pictures; // that go with them
+    bool acts;            // they are marked as meant
+    pons_value *said;     // what was said before and now, for the key of what comes next
 } pons__conversation;
 
 // Reads the messages of a request. PONS_EINVAL with what is wrong.

@@ -290,10 +290,11 @@ static void completions(pons__request *r)
         // e is the desk's from here on, and may be gone before this returns.
         char session[PONS_NAME_MAX];
         pons_autobuf words = e->c.words;
+        pons_autovalue pictures = pons_value_ref(e->c.pictures);
         const bool acts = e->c.acts;
         e->c.words = (pons_buf)PONS_BUF_INIT;
         snprintf(session, sizeof session, "%s", e->c.session);
-        pons__chat_host_say(r->s->chat_host, session, words.data, acts, &e->l, &err);
+        pons__chat_host_say(r->s->chat_host, session, words.data, pictures, acts, &e->l, &err);
     }
 }
 

@@ -2,7 +2,7 @@
 //
 // What draws a simulated camera (a physics library, a context to draw in) and what opens a device is
 // none of the server's, and may take as long as it likes up to PATIENCE_MS.
-#include "app/session/session.h"
+#include "app/pictures/pictures.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -65,8 +65,15 @@ int app_camera_picture(const app_context *c, const char *name, char **ret, size_
         return pons_error_set(err, PONS_EENV, "camera", "no file for a picture");
     }
     close(fd);
-    const char *argv[] = {"pons", "body",        "camera",     arg, "--out",
-                          path,   "--workspace", c->workspace, NULL};
+    const char *argv[14] = {"pons",  "body", "camera",      arg,
+                            "--out", path,   "--workspace", c->workspace};
+    const char *const meant[][2] = {{"--world", c->world}, {"--driver", c->driver}};
+    for (size_t i = 0, n = 8; i < 2; i++) { // as they were typed
+        if (meant[i][1]) {
+            argv[n++] = meant[i][0];
+            argv[n++] = meant[i][1];
+        }
+    }
     posix_spawn_file_actions_t quiet;
     posix_spawn_file_actions_init(&quiet);
     posix_spawn_file_actions_addopen(&quiet, 0, "/dev/null", O_RDONLY, 0);

@@ -1,0 +1,156 @@
+// kept_pictures.c - run/pictures: what models were shown, each once, and for as long as a thread names it.
+#include "app/pictures/pictures.h"
+#include "pons/agent.h"
+#include "pons/file.h"
+#include "pons/picture.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define EDGE_MAX  768 // pixels
+#define BYTES_MAX (200 * 1000)
+#define DAY_MS    (24LL * 3600 * 1000)
+
+void app_pictures_folder(const app_context *c, char *ret, size_t cap)
+{
+    snprintf(ret, cap, "%s/pictures", c->run_dir);
+}
+
+static void blur(const pons_value *vision, const char *camera, pons_picture_raw *p)
+{
+    pons_each(region, pons_get(vision, "blur")) {
+        const pons_value *rect = pons_get(region, "rect");
+        double at[4];
+        for (size_t i = 0; i < 4; i++) {
+            at[i] = json_number_value(json_array_get(rect, i));
+        }
+        if (camera && strcmp(pons_get_str(region, "camera", ""), camera) == 0) {
+            pons_picture_blur(p, at);
+        }
+    }
+}
+
+int app_picture_keep(const app_context *c, const pons_value *vision, const char *camera,
+                     const char *name, const void *bytes, size_t n, pons_value **ret,
+                     pons_error *err)
+{
+    char folder[PATH_MAX + 32], hash[PONS_PICTURE_NAME], clock[16];
+    pons_picture_raw p = {0};
+    void *jpeg = NULL;
+    size_t jpeg_n = 0;
+    app_pictures_folder(c, folder, sizeof folder);
+    int rc = pons_picture_decode(bytes, n, EDGE_MAX, &p, err);
+    if (rc == PONS_OK) {
+        blur(vision, camera, &p);
+        rc = pons_picture_jpeg(&p, BYTES_MAX, &jpeg, &jpeg_n, err);
+    }
+    rc = rc < 0 ? rc : pons_picture_put(folder, jpeg, jpeg_n, hash, err);
+    free(p.rgb);
+    free(jpeg);
+    if (rc < 0) {
+        return rc;
+    }
+    const pons_clock real = pons_clock_real();
+    const time_t now = (time_t)(pons_wall_ms(&real) / 1000);
+    struct tm at;
+    strftime(clock, sizeof clock, "%H:%M:%S", localtime_r(&now, &at));
+    *ret = pons_object(
+        "sha256", json_string(hash), "caption",
+        json_sprintf("%s%s at %s", camera ? "camera " : "", camera ? camera : name, clock),
+        "camera", camera ? json_string(camera) : NULL, "at_ms",
+        json_integer((json_int_t)now * 1000), NULL);
+    return PONS_OK;
+}
+
+int app_picture_file(const app_context *c, const pons_value *vision, const char *path,
+                     pons_value **ret, pons_error *err)
+{
+    size_t n = 0;
+    char *bytes = pons_file_text(path, PONS_PICTURE_BYTES_MAX, &n);
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    int rc = PONS_OK;
+    if (!bytes) {
+        rc = app_bad(err, "cannot read %s: %s", path, pons_file_why(errno));
+    } else if (n > PONS_PICTURE_BYTES_MAX) {
+        rc = app_bad(err, "%s has more than %d bytes", path, PONS_PICTURE_BYTES_MAX);
+    } else if ((rc = app_picture_keep(c, vision, NULL, name, bytes, n, ret, err)) < 0) {
+        pons_error_source(err, "%s", path);
+    }
+    free(bytes);
+    return rc;
+}
+
+int app_picture_take(const app_context *c, const pons_value *vision, const char *camera,
+                     pons_value **ret, pons_error *err)
+{
+    char *bytes = NULL;
+    size_t n = 0;
+    int rc = app_camera_picture(c, camera, &bytes, &n, err);
+    rc = rc < 0 ? rc : app_picture_keep(c, vision, camera, NULL, bytes, n, ret, err);
+    free(bytes);
+    return rc;
+}
+
+// ---- who names them -----------------------------------------------------------------------------
+
+// Wherever in a state a picture is named.
+static void collect(const pons_value *v, pons_value *names)
+{
+    const char *name = pons_get_str(v, "sha256", NULL);
+    if (name) {
+        json_object_set_new(names, name, json_true());
+    }
+    pons_each_member(key, member, v) {
+        collect(member, names);
+    }
+    pons_each(item, v) {
+        collect(item, names);
+    }
+}
+
+pons_value *app_pictures_of(pons_store store, const char *thread)
+{
+    pons_value *names = json_object();
+    pons_autovalue state = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    if (pons_state_read(store, thread, PONS_AGENT_NS, &state, &none) >= 0) {
+        collect(state, names);
+    }
+    return names;
+}
+
+typedef struct holders {
+    pons_store store;
+    const pons_value *gone; // or NULL
+    pons_value *names;
+} holders;
+
+static int add_thread(void *user, const pons_thread_info *info)
+{
+    const holders *h = user;
+    pons_autovalue names = app_pictures_of(h->store, info->thread);
+    json_object_update(h->names, names);
+    return 0;
+}
+
+static bool held(void *user, const char *name)
+{
+    const holders *h = user;
+    return pons_get(h->names, name) || (h->gone && !pons_get(h->gone, name));
+}
+
+int app_pictures_prune(const app_context *c, pons_store store, const pons_value *gone,
+                       pons_error *err)
+{
+    char folder[PATH_MAX + 32];
+    const pons_clock clock = pons_clock_real();
+    pons_autovalue names = json_object();
+    holders h = {.store = store, .gone = gone, .names = names};
+    app_pictures_folder(c, folder, sizeof folder);
+    const int rc = store.ops->threads(store.self, add_thread, &h, err);
+    return rc < 0 ? rc
+                  : pons_picture_prune(folder, pons_wall_ms(&clock) + (gone ? 1 : -DAY_MS), held,
+                                       &h, err);
+}

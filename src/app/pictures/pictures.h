@@ -1,0 +1,66 @@
+// pictures.h - pictures of cameras and of people, for models: what may be done with them (config/vision.yaml), where they
+// are kept (run/pictures), how a camera takes one.
+#pragma once
+
+#include "app/workspace/context.h"
+#include "pons/ext/tool.h"
+
+// ---- vision_config.c ----------------------------------------------------------------------------
+
+// config/vision.yaml, checked; the caller's.
+int app_vision(const app_context *c, pons_value **ret, pons_error *err);
+// Of that: `pictures` of a model's configuration (pons/llm.h), the caller's.
+pons_value *app_vision_of_model(const app_context *c, const pons_value *vision);
+
+// ---- kept_pictures.c ----------------------------------------------------------------------------
+
+// Makes a picture small enough for a model, with the camera's regions blurred, and keeps it: *ret {sha256, caption,
+// camera?, at_ms}, the caller's. camera NULL: a person's, called `name`.
+int app_picture_keep(const app_context *c, const pons_value *vision, const char *camera,
+                     const char *name, const void *bytes, size_t n, pons_value **ret,
+                     pons_error *err);
+// The same of a file that a person named.
+int app_picture_file(const app_context *c, const pons_value *vision, const char *path,
+                     pons_value **ret, pons_error *err);
+// The same of a camera, now. Blocks as app_camera_picture.
+int app_picture_take(const app_context *c, const pons_value *vision, const char *camera,
+                     pons_value **ret, pons_error *err);
+void app_pictures_folder(const app_context *c, char *ret, size_t cap);
+// {SHA-256: true} of the pictures that an agent's thread names; the caller's.
+pons_value *app_pictures_of(pons_store store, const char *thread);
+// Removes those that no thread names: of `gone` (what a deleted thread named) at once, of others (NULL: all) after a day.
+// The number.
+int app_pictures_prune(const app_context *c, pons_store store, const pons_value *gone,
+                       pons_error *err);
+
+// ---- camera_child.c -----------------------------------------------------------------------------
+
+// A picture of a camera of the body, by `pons body camera` in a process of its own. Blocks for 8 s at the most.
+int app_camera_picture(const app_context *c, const char *name, char **ret, size_t *ret_n,
+                       pons_error *err);
+
+// ---- camera_tool.c ------------------------------------------------------------------------------
+
+// take_picture, for a world with cameras and a model that may see them; else *ret is untouched. c and the clock's owner
+// outlive it.
+int app_camera_tools(const app_context *c, const char *world, pons_tools *ret, pons_error *err);
+
+// ---- decision_picture.c -------------------------------------------------------------------------
+
+typedef struct app_decision_pictures { // the loop's; zeroed is fine for all but open
+    const app_context *c;
+    pons_store store; // borrowed
+    pons_clock clock;
+    pons_value *vision;
+    pons_tools tools; // ops NULL: decisions get no pictures
+    size_t camera;    // of `cameras`, the one after the one that is asked; 0: none is
+    uint64_t call, taken;
+    int64_t since_ms;
+} app_decision_pictures;
+
+int app_decision_pictures_open(const app_context *c, const char *world, pons_store store,
+                               const pons_clock *clock, app_decision_pictures *ret,
+                               pons_error *err);
+int app_decision_picture(app_decision_pictures *d,
+                         pons_value **ret); // as pons_brain_options.picture
+void app_decision_pictures_close(app_decision_pictures *d);

@@ -1,0 +1,22 @@
+// vision_config.c - config/vision.yaml: which pictures models get.
+#include "app/pictures/pictures.h"
+
+int app_vision(const app_context *c, pons_value **ret, pons_error *err)
+{
+    return app_yaml(c, "config/vision.yaml", "schemas/vision.json", ret, err);
+}
+
+pons_value *app_vision_of_model(const app_context *c, const pons_value *vision)
+{
+    static const char *const same[] = {"send", "model", "most"};
+    char folder[PATH_MAX + 32];
+    app_pictures_folder(c, folder, sizeof folder);
+    pons_value *all = pons_object("folder", json_string(folder), "memory",
+                                  json_sprintf("%s/vision.json", c->run_dir), NULL);
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        if (pons_get(vision, same[i])) {
+            json_object_set_new(all, same[i], pons_value_ref(pons_get(vision, same[i])));
+        }
+    }
+    return all;
+}

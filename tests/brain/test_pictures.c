@@ -1,0 +1,132 @@
+// test_pictures.c - a decision waits for its picture, gets one or none, and nothing of it is kept; a task that is
+// cancelled meanwhile asks no model.
+#include "brain_bench.h"
+#include "unit.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SOON 10.0
+#define NAME "5e4ba1b6b2c1cbf9e36a1a3c8ec7bb6a7d1f0a3f5d9f0a1c2b3d4e5f60718293"
+#define SCRIPT                                                                                     \
+    "[{'decision':{'type':'CONTINUE','reason':'go','ops':[{'op':'dispatch','skill':"               \
+    "'navigate_to_pose','args':{'zone':'kitchen'}}]}},"                                            \
+    "{'decision':{'type':'FINISH','reason':'there'}}]"
+
+static int asked,
+    ready_at; // how often a picture was asked for; at which time it is there, 0: never
+static int rc_at_last;
+
+static int picture(void *user, pons_value **ret)
+{
+    (void)user;
+    if (++asked < ready_at || ready_at == 0) {
+        return PONS_EAGAIN;
+    }
+    if (rc_at_last == PONS_OK) {
+        *ret =
+            pons_object("sha256", json_string(NAME), "caption", json_string("camera front"), NULL);
+    }
+    return rc_at_last;
+}
+
+static void begin(bench *b, int at, int rc)
+{
+    asked = 0;
+    ready_at = at;
+    rc_at_last = rc;
+    bench_open(b, SCRIPT);
+    b->picture = picture;
+    bench_brain(b);
+    bench_run(b, 0.5);
+    bench_goal_text(b, "去厨房");
+}
+
+// Of the newest words of the newest request; NULL: none.
+static const char *pictured(const bench *b)
+{
+    const pons_value *list = pons_get(b->llm_request, "messages");
+    const pons_value *last = json_array_get(list, json_array_size(list) - 1);
+    return pons_get_str(json_array_get(pons_get(last, "pictures"), 0), "sha256", NULL);
+}
+
+static void a_decision_waits_for_its_picture(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, 30, PONS_OK);
+    for (int i = 0; i < 1000 && asked < 29; i++) {
+        assert_int_equal(b.llm_starts, 0);
+        bench_run(&b, 0.02);
+    }
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    assert_string_equal(pictured(&b), NAME);
+    bench_await(&b, "task.done", "status", "succeeded", 60);
+    pons_autovalue state_kept = NULL;
+    assert_int_equal(pons_state_read(b.store, "t1", "react", &state_kept, &b.error), PONS_OK);
+    char *text = NULL;
+    assert_true(pons_value_line(state_kept, &text) > 0);
+    assert_null(strstr(text, NAME));
+    free(text);
+    bench_close(&b);
+}
+
+static void without_one_it_is_made_all_the_same(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, 3, PONS_ETIMEOUT);
+    bench_await(&b, "effect", "state", "accepted", SOON);
+    assert_int_equal(asked, 3);
+    assert_int_equal(b.llm_starts, 1);
+    assert_null(pictured(&b));
+    bench_close(&b);
+}
+
+static void what_is_cancelled_meanwhile_asks_nobody(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, 0, PONS_OK);
+    for (int i = 0; i < 1000 && asked == 0; i++) {
+        bench_run(&b, 0.02);
+    }
+    bench_say(&b, "取消");
+    bench_await(&b, "task.done", "status", "cancelled", SOON);
+    ready_at = 1;
+    bench_run(&b, 1);
+    assert_int_equal(b.llm_starts, 0);
+    bench_close(&b);
+}
+
+// What was never asked is asked by the next life.
+static void a_death_while_it_waits_costs_no_call(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, 0, PONS_OK);
+    for (int i = 0; i < 1000 && asked == 0; i++) {
+        bench_run(&b, 0.02);
+    }
+    bench_kill(&b);
+    ready_at = 1;
+    bench_brain(&b);
+    bench_await(&b, "effect", "state", "accepted", 30);
+    assert_string_equal(pictured(&b), NAME);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_decision_waits_for_its_picture),
+        cmocka_unit_test(without_one_it_is_made_all_the_same),
+        cmocka_unit_test(what_is_cancelled_meanwhile_asks_nobody),
+        cmocka_unit_test(a_death_while_it_waits_costs_no_call),
+    };
+    pons_value_init();
+    return cmocka_run_group_tests_name("pictures", tests, NULL, NULL);
+}

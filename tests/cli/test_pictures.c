@@ -1,0 +1,216 @@
+// test_pictures.c - pictures as a person has them: `--picture`, a camera's by the model's wish, what config/vision.yaml
+// holds back or blurs, a question before one leaves, and none left when its thread is gone. The server counts what it
+// gets.
+#include "cli_bench.h"
+#include "llm/fake_server.h"
+#include "pons/buf.h"
+#include "pons/picture.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define CUP PONS_SOURCE_DIR "/fuzz/corpus/camera_picture/rgb.png"
+#define REPLY(message)                                                                             \
+    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"               \
+    "{\"choices\":[{\"message\":" message ",\"finish_reason\":\"stop\"}]}"
+#define HI REPLY("{\"content\":\"I see.\"}")
+#define LOOK                                                                                       \
+    REPLY("{\"content\":null,\"tool_calls\":[{\"id\":\"c1\",\"type\":\"function\",\"function\":{"  \
+          "\"name\":\"take_picture\",\"arguments\":\"{\\\"camera\\\":\\\"front\\\"}\"}}]}")
+
+typedef struct stage {
+    bench b;
+    fake_server *server;
+    char url[64];
+} stage;
+
+static void begin(stage *s, const fake_step *steps, size_t n, const char *vision)
+{
+    char dir[128];
+    bench_open(&s->b);
+    s->server = fake_server_start(steps, n);
+    snprintf(s->url, sizeof s->url, "http://127.0.0.1:%d/v1", fake_server_port(s->server));
+    mkdir(s->b.workspace, 0700);
+    snprintf(dir, sizeof dir, "%s/config", s->b.workspace);
+    mkdir(dir, 0700);
+    bench_put(&s->b, "config/vision.yaml", vision);
+}
+
+static void end(stage *s)
+{
+    fake_server_stop(s->server);
+    bench_close(&s->b);
+}
+
+static void run(stage *s, int status, const char *words)
+{
+    proc p;
+    char line[1024];
+    snprintf(line, sizeof line, "%s --llm %s", words, s->url);
+    bench_start(&s->b, &p, NULL, line);
+    bench_must_exit(&p, status);
+    bench_free(&p);
+}
+
+static int images(stage *s)
+{
+    int n = 0;
+    for (size_t i = 0; i < fake_server_requests(s->server); i++) {
+        for (const char *at = fake_server_body(s->server, i); (at = strstr(at, "image_url\":{"));
+             at++) {
+            n++;
+        }
+    }
+    return n;
+}
+
+static size_t kept(const stage *s)
+{
+    char folder[160];
+    size_t n = 0;
+    uint64_t bytes = 0;
+    snprintf(folder, sizeof folder, "%s/run/pictures", s->b.workspace);
+    pons_picture_count(folder, &n, &bytes);
+    return n;
+}
+
+static void a_persons_picture_is_sent_counted_and_gone_with_its_thread(void **state)
+{
+    static const fake_step steps[] = {{.bytes = HI}};
+    stage s;
+    if (bench_no_model_module()) {
+        skip();
+    }
+    begin(&s, steps, 1, "{}");
+    run(&s, 0, "agent --session a --picture " CUP " what is it");
+    run(&s, 0, "agent --session b --picture " CUP " and here");
+    assert_int_equal(images(&s), 2);
+    assert_int_equal(kept(&s), 1); // the same picture, once
+    proc p;
+    bench_start(&s.b, &p, NULL, "doctor");
+    bench_finish(&p);
+    assert_non_null(strstr(p.text, "1 in run/pictures, 0.0 MB"));
+    bench_free(&p);
+    assert_int_equal(bench_run(&s.b, "threads rm a"), 0);
+    assert_int_equal(kept(&s), 1); // b names it
+    assert_int_equal(bench_run(&s.b, "threads rm b"), 0);
+    assert_int_equal(kept(&s), 0);
+    end(&s);
+}
+
+static void nothing_leaves_that_may_not(void **state)
+{
+    static const fake_step steps[] = {{.bytes = HI}};
+    stage s;
+    if (bench_no_model_module()) {
+        skip();
+    }
+    begin(&s, steps, 1, "send: never\n");
+    run(&s, 0, "agent --session n --picture " CUP " what is it");
+    assert_int_equal(fake_server_requests(s.server), 1);
+    assert_int_equal(images(&s), 0);
+    end(&s);
+
+    begin(&s, steps, 1, "send: ask\n");
+    run(&s, 4, "agent --session q --picture " CUP " what is it");
+    assert_int_equal(fake_server_requests(s.server), 0); // not before a person has said yes
+    assert_int_equal(bench_run(&s.b, "approve q approve"), 0);
+    run(&s, 0, "resume q");
+    assert_int_equal(images(&s), 1);
+    run(&s, 0, "agent --session q --picture " CUP " and now"); // the same thread: not asked again
+    assert_int_equal(images(&s), 1 + 2);
+    run(&s, 4, "agent --session r --picture " CUP " what is it"); // another one is
+    assert_int_equal(bench_run(&s.b, "approve r reject"), 0);
+    run(&s, 0, "resume r");
+    assert_int_equal(images(&s), 3);
+    end(&s);
+}
+
+static void bad_input_is_one_line(void **state)
+{
+    static const fake_step steps[] = {{.bytes = HI}};
+    stage s;
+    char line[512];
+    if (bench_no_model_module()) {
+        skip();
+    }
+    begin(&s, steps, 1, "{}");
+    snprintf(line, sizeof line, "agent --llm %s --picture %s hi", s.url,
+             bench_file(&s.b, "text.png", "no picture"));
+    bench_must_fail(&s.b, line, 2, "neither a JPEG nor a PNG");
+    snprintf(line, sizeof line, "agent --llm %s --picture %s/none.png hi", s.url, s.b.dir);
+    bench_must_fail(&s.b, line, 2, "cannot read");
+    bench_put(&s.b, "config/vision.yaml", "blur:\n  - {camera: front, rect: [0, 0, 2, 1]}\n");
+    snprintf(line, sizeof line, "agent --llm %s hi", s.url);
+    bench_must_fail(&s.b, line, 2, "vision.yaml:2:");
+    assert_int_equal(fake_server_requests(s.server), 0);
+    end(&s);
+}
+
+// The picture that the newest request has.
+static pons_picture_raw received(stage *s)
+{
+    static const char head[] = "data:image/jpeg;base64,";
+    const char *body = fake_server_body(s->server, fake_server_requests(s->server) - 1);
+    const char *from = strstr(body, head);
+    pons_autobuf jpeg = PONS_BUF_INIT;
+    pons_picture_raw p = {0};
+    pons_error err = PONS_ERROR_INIT;
+    assert_non_null(from);
+    from += strlen(head);
+    assert_int_equal(pons_buf_unbase64(&jpeg, from, strcspn(from, "\"")), PONS_OK);
+    assert_int_equal(pons_picture_decode(jpeg.data, jpeg.len, 0, &p, &err), PONS_OK);
+    return p;
+}
+
+// How many rows of cells of the left half's middle column differ from the one above: of 480 blurred ones few.
+static int changes(const pons_picture_raw *p, int x)
+{
+    int n = 0;
+    for (int y = 1; y < p->height; y++) {
+        const uint8_t *at = p->rgb + 3 * (y * p->width + x);
+        n += abs(at[0] - at[-3 * p->width]) > 8;
+    }
+    return n;
+}
+
+static void a_cameras_picture_arrives_blurred(void **state)
+{
+    static const fake_step steps[] = {{.bytes = LOOK}, {.bytes = HI}};
+    stage s;
+    if (bench_no_model_module()) {
+        skip();
+    }
+    begin(&s, steps, 2, "blur:\n  - {camera: front, rect: [0, 0, 1, 1]}\n");
+    if (bench_run(&s.b, "body camera front --driver mujoco --world tabletop --out /dev/null") !=
+        0) {
+        end(&s);
+        skip(); // no pictures are drawn here
+    }
+    run(&s, 0, "agent --driver mujoco --world tabletop look");
+    assert_int_equal(images(&s), 1);
+    pons_picture_raw p = received(&s);
+    assert_int_equal(p.width, 640);
+    for (int x = 20; x < p.width; x += 40) {
+        assert_in_range(changes(&p, x), 0, 12); // 3 borders of 4 cells
+    }
+    free(p.rgb);
+    end(&s);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(a_persons_picture_is_sent_counted_and_gone_with_its_thread,
+                                  bench_teardown),
+        cmocka_unit_test_teardown(nothing_leaves_that_may_not, bench_teardown),
+        cmocka_unit_test_teardown(bad_input_is_one_line, bench_teardown),
+        cmocka_unit_test_teardown(a_cameras_picture_arrives_blurred, bench_teardown),
+    };
+    pons_value_init();
+    setenv("ASAN_OPTIONS", "detect_leaks=0", 1); // OSMesa, which draws, keeps some bytes
+    return cmocka_run_group_tests_name("pictures", tests, NULL, NULL);
+}
