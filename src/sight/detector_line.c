@@ -113,9 +113,9 @@ char *pons__detector_line_text(const pons__detector_line *l)
         for (size_t i = 0; i < l->n; i++) {
             json_array_append_new(found, found_value(&l->found[i]));
         }
-        v = json_pack("{sI sb si si sf so ss}", "stamp_ns", (json_int_t)l->stamp_ns, "wall",
+        v = json_pack("{sI sb si si sf so ss ss}", "stamp_ns", (json_int_t)l->stamp_ns, "wall",
                       l->wall, "width", l->width, "height", l->height, "took_ms", l->took_ms,
-                      "found", found, "refused", l->error);
+                      "found", found, "picture", l->picture, "refused", l->error);
     }
     return v ? json_dumps(v, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
 }
@@ -128,10 +128,10 @@ static const char *read_found(pons_value *v, int width, int height, pons__boxed 
     pons_value *pose = json_object_get(v, "pose");
     *ret = (pons__boxed){.depth_m = NAN, .depth_sd_m = NAN};
     d->posed = pose != NULL;
-    if (json_unpack(v, "{ss ss sF s[FFFF] s?F s?F}", "label", &label, "identity", &identity,
-                    "score", &d->score, "box", &box[0], &box[1], &box[2], &box[3], "depth_m",
-                    &ret->depth_m, "depth_sd_m", &ret->depth_sd_m) != 0 ||
-        (pose && json_unpack(pose, "[FFF FFFF FF]", &p[0], &p[1], &p[2], &q[0], &q[1], &q[2], &q[3],
+    if (json_unpack(v, "{sssssFs[FFFF]s?Fs?F}", "label", &label, "identity", &identity, "score",
+                    &d->score, "box", &box[0], &box[1], &box[2], &box[3], "depth_m", &ret->depth_m,
+                    "depth_sd_m", &ret->depth_sd_m) != 0 ||
+        (pose && json_unpack(pose, "[FFFFFFFFF]", &p[0], &p[1], &p[2], &q[0], &q[1], &q[2], &q[3],
                              &d->sd_m, &d->sd_rad) != 0)) {
         return "a detection lacks something";
     }
@@ -145,7 +145,7 @@ int pons__detector_line_read(const char *text, size_t n, pons__detector_line *re
     pons_autovalue v = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
     pons_value *found = NULL;
     json_int_t stamp = 0;
-    const char *error = "", *why = NULL;
+    const char *error = "", *picture = "", *why = NULL;
     int wall = 0;
     ret->n = 0;
     ret->stamp_ns = 0;
@@ -153,9 +153,9 @@ int pons__detector_line_read(const char *text, size_t n, pons__detector_line *re
         snprintf(ret->error, sizeof ret->error, "%s", error);
         return PONS_OK;
     }
-    if (json_unpack(v, "{sI sb si si sF so s?s}", "stamp_ns", &stamp, "wall", &wall, "width",
+    if (json_unpack(v, "{sIsbsisisFsos?ss?s}", "stamp_ns", &stamp, "wall", &wall, "width",
                     &ret->width, "height", &ret->height, "took_ms", &ret->took_ms, "found", &found,
-                    "refused", &error) != 0 ||
+                    "picture", &picture, "refused", &error) != 0 ||
         stamp <= 0 || ret->width < 1 || ret->height < 1 || ret->width > SIDE_MAX ||
         ret->height > SIDE_MAX) {
         why = "it lacks something";
@@ -166,6 +166,7 @@ int pons__detector_line_read(const char *text, size_t n, pons__detector_line *re
         why = read_found(json_array_get(found, i), ret->width, ret->height, &ret->found[ret->n++]);
     }
     ret->wall = wall != 0;
+    snprintf(ret->picture, sizeof ret->picture, "%s", picture);
     ret->stamp_ns = stamp;
     snprintf(ret->error, sizeof ret->error, "%s", error);
     return why ? pons_error_set(err, PONS_EPROTOCOL, "sight", "what it printed is no line: %s", why)

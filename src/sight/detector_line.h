@@ -1,7 +1,7 @@
 // detector_line.h - what a detector's process prints, a line a picture.
 //
 //     {"stamp_ns", "wall", "width", "height", "took_ms", "found": [{"label", "identity", "score", "box": [left, top,
-//      width, height], "depth_m"?, "depth_sd_m"?, "pose"?: [x, y, z, qx, qy, qz, qw, sd_m, sd_rad]}], "refused": why some
+//      width, height], "depth_m"?, "depth_sd_m"?, "pose"?: [x, y, z, qx, qy, qz, qw, sd_m, sd_rad]}], "picture": its name in run/seen or "", "refused": why some
 //      are left out}
 //     {"error": why there is no picture, or nothing was found out about it}      {"waits": true}: no newer picture yet
 #pragma once
@@ -20,6 +20,8 @@ typedef struct pons__detector_line {
     double took_ms;
     size_t n;
     pons__boxed found[PONS_DETECTED_MAX];
+    char picture[PONS_DETECTED_TEXT +
+                 1]; // name of the picture that was kept (pons/picture.h); "": none
     char error[160]; // or what is left out of found; "": nothing to say
 } pons__detector_line;
 

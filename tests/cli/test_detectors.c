@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,6 +106,22 @@ static void await_seen(bench *b, const char *what, int64_t least)
     }
 }
 
+// Each sighting of it has its picture, and they are there.
+static int pictures_of(const bench *b, const pons_value *object)
+{
+    int n = 0;
+    pons_each(sighting, pons_get(object, "sightings")) {
+        const char *name = pons_get_str(sighting, "picture", "");
+        char path[256];
+        snprintf(path, sizeof path, "%s/run/seen/%s.jpg", b->workspace, name);
+        if (*name && access(path, R_OK) < 0) {
+            fail_msg("%s is not there", path);
+        }
+        n += *name != '\0';
+    }
+    return n;
+}
+
 static int64_t gaps(const bench *b)
 {
     app_context c;
@@ -164,9 +181,23 @@ static void a_tag_becomes_a_thing(void **state)
     assert_true(off < 0.02);
     assert_string_equal(pons_get_str(chest, "identity", ""), "tag36h11:7");
     assert_string_equal(pons_get_str(chest, "zone", ""), "room");
+    assert_int_equal(lines_with(&b, "detector"), 0); // nothing was wrong
+
+    // The process is killed, and another one goes on; what no row names goes, what one names stays.
+    char orphan[256];
+    int64_t since = 0;
+    snprintf(orphan, sizeof orphan, "%s/run/seen/%064d.jpg", b.workspace, 0);
+    bench_shell("touch -d '1 hour ago' %s", orphan);
+    assert_int_equal(kill(bench_child(run.pid, "sight"), SIGKILL), 0);
+    while (access(orphan, F_OK) == 0) {
+        bench_again(&since, "the orphan's end");
+    }
+    await_seen(&b, "chest", pons_get_int(chest, "seen", 0) + 3);
+    pons_value_unref(chest);
+    assert_true(seen(&b, "chest", &chest) > 3);
+    assert_true(pictures_of(&b, chest) > 0);
     bench_signal(&run, SIGINT);
     bench_finish(&run);
-    assert_int_equal(lines_with(&b, "detector"), 0); // nothing was wrong
     bench_free(&run);
     bench_close(&b);
 }

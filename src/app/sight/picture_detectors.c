@@ -117,6 +117,7 @@ static void remember(sight *s, detector *d, const pons__detector_line *l, const 
         .detector = d->name,
         .source = source,
         .stamp_ns = l->stamp_ns,
+        .picture = *l->picture ? l->picture : NULL,
         .at_ms = f->wall_ns / 1000000,
         .yaw = pons_wrap_angle(f->at.yaw + atan2(d->camera.axes[5], d->camera.axes[2])),
         .fov_rad = 2.0 * atan(0.5 * l->width / lens.fx),

@@ -11,6 +11,7 @@
 #include "app/workspace/workspace_scope.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
+#include "pons/picture.h"
 #include "sight/view_from_report.h"
 
 #include <errno.h>
@@ -27,6 +28,11 @@ enum { SAVE_MS = 1000, CONNECT_MS = 500, TELL_MS = 60000 };
 void app_objects_space(const app_context *c, char ret[64])
 {
     app_own_space(c, "pons-objects", ret);
+}
+
+void app_seen_folder(const app_context *c, char *ret, size_t cap)
+{
+    snprintf(ret, cap, "%s/seen", c->run_dir);
 }
 
 int app_sight_config(const app_context *c, pons_value **ret, pons_error *err)
@@ -102,6 +108,33 @@ static void save(sight *s, bool all)
     }
 }
 
+static bool is_held(void *names, const char *name)
+{
+    return json_object_get(names, name) != NULL;
+}
+
+// Pictures that no object names: of candidates that were forgotten, of one whose row was not written any more.
+static void prune_pictures(sight *s, const char *space)
+{
+    char folder[PATH_MAX + 16];
+    const pons_items items = {.store = s->store, .clock = s->clock};
+    const pons_object_query all = {.limit = PONS_OBJECTS_MAX};
+    pons_autovalue objects = NULL;
+    pons_autovalue names = json_object();
+    pons_error err = PONS_ERROR_INIT;
+    app_seen_folder(s->c, folder, sizeof folder);
+    int rc = pons_objects_find(&items, space, &all, &objects, &err);
+    pons_each(o, objects) {
+        pons_each(seen, pons_get(o, "sightings")) {
+            json_object_set_new(names, pons_get_str(seen, "picture", ""), json_true());
+        }
+    }
+    rc = rc < 0 ? rc : pons_picture_prune(folder, pons_wall_ms(&s->clock), is_held, names, &err);
+    if (rc < 0) {
+        tell(s, err.message);
+    }
+}
+
 // Of a body in another world the walls, the zones and the things are others.
 static int open_memory(sight *s, const char *world_id, pons_error *err)
 {
@@ -129,6 +162,7 @@ static int open_memory(sight *s, const char *world_id, pons_error *err)
     rc = rc < 0 ? rc : pons_object_memory_open(&o, &s->memory, err);
     snprintf(s->world_id, sizeof s->world_id, "%s", world_id);
     if (rc >= 0) {
+        prune_pictures(s, space);
         sight_detectors_world(s);
     }
     return rc;

@@ -9,15 +9,14 @@
 #include "app/workspace/which_robot.h"
 #include "drivers/camera/camera.h"
 #include "pons/ext/detector.h"
+#include "pons/file.h"
 #include "pons/picture.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 struct cli_source {
     cli *c;
@@ -119,55 +118,36 @@ static bool next_name(cli_source *s, char ret[NAME_MAX + 1])
     return *ret != '\0';
 }
 
-static int read_file(const char *path, void **ret, size_t *ret_n, int64_t *ret_ns, pons_error *err)
+static int64_t ns_of(const struct stat *is)
 {
-    struct stat is;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    const bool good = fd >= 0 && fstat(fd, &is) == 0 && S_ISREG(is.st_mode) && is.st_size > 0 &&
-                      is.st_size <= PONS_PICTURE_BYTES_MAX;
-    size_t n = 0;
-    char *bytes = good ? malloc((size_t)is.st_size) : NULL;
-    for (ssize_t got = 1; bytes && n < (size_t)is.st_size && got > 0;
-         n += got > 0 ? (size_t)got : 0) {
-        got = read(fd, bytes + n, (size_t)is.st_size - n);
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    *ret = bytes;
-    *ret_n = n;
-    if (bytes) {
-        *ret_ns = is.st_mtim.tv_sec * 1000000000LL + is.st_mtim.tv_nsec;
-        return PONS_OK;
-    }
-    return pons_error_set(err, PONS_EIO, "camera", "cannot be read, is empty or larger than 32 MB");
+    return is->st_mtim.tv_sec * 1000000000LL + is->st_mtim.tv_nsec;
 }
 
 static int next_file(cli_source *s, cli_picture *ret, pons_error *err)
 {
     struct stat is;
     char name[NAME_MAX + 1] = "", path[PATH_MAX + NAME_MAX + 2];
-    int64_t stamp = 0;
     if (stat(s->pictures, &is) < 0) {
         return app_bad(err, "there is no file or folder %s", s->pictures);
     }
     const bool folder = S_ISDIR(is.st_mode);
-    if (folder ? !next_name(s, name)
-               : is.st_mtim.tv_sec * 1000000000LL + is.st_mtim.tv_nsec == s->last_ns) {
+    if (folder ? !next_name(s, name) : ns_of(&is) == s->last_ns) {
         return 0;
     }
     snprintf(path, sizeof path, folder ? "%s/%s" : "%s%s", s->pictures, name);
     memcpy(s->last, name, sizeof name); // also of one that is none: it is not tried again
-    int rc = read_file(path, &ret->jpeg, &ret->jpeg_n, &stamp, err);
-    s->last_ns = stamp;
-    rc = rc < 0 ? rc : pons_picture_decode(ret->jpeg, ret->jpeg_n, 0, &ret->raw, err);
-    free(ret->jpeg);
-    ret->jpeg = NULL;
-    ret->raw.stamp_ns = stamp;
+    size_t n = 0;
+    void *bytes = stat(path, &is) < 0 ? NULL : pons_file_text(path, PONS_PICTURE_BYTES_MAX, &n);
+    s->last_ns = ns_of(&is);
+    const int rc = bytes ? pons_picture_decode(bytes, n, 0, &ret->raw, err)
+                         : pons_error_set(err, PONS_EIO, "camera", "it cannot be read: %s",
+                                          pons_file_why(errno));
+    free(bytes);
+    ret->raw.stamp_ns = s->last_ns;
     if (rc < 0) {
-        pons_error_source(err, "%s", path);
+        return pons_error_source(err, "%s", path);
     }
-    return rc < 0 ? rc : 1;
+    return 1;
 }
 
 // ---- all ----------------------------------------------------------------------------------------

@@ -8,8 +8,10 @@
 #include "app/sight/sight.h"
 #include "cli/camera/camera_source.h"
 #include "cli/sight/sight_cli.h"
+#include "pons/buf.h"
 #include "pons/ext/detector.h"
 #include "pons/module.h"
+#include "pons/picture.h"
 #include "sight/camera_view.h"
 #include "sight/detector_line.h"
 
@@ -23,7 +25,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { NICE = 10, OUT_OF_MEMORY_FIRST = 500 };
+enum { NICE = 10, OUT_OF_MEMORY_FIRST = 500, SEEN_EDGE = 320, SEEN_EVERY_MS = 10000 };
 
 typedef struct detect {
     cli *c;
@@ -33,6 +35,8 @@ typedef struct detect {
     cli_source *source;
     FILE *out; // standard output as it was: what a library prints does not come between
     bool once;
+    char kept[1024]; // what was seen in the picture that was kept last, and when that was
+    int64_t kept_ms;
 } detect;
 
 static int load(const char *kind, const pons_detector_ops **ret, pons_error *err)
@@ -64,8 +68,36 @@ static void keep(const detect *d, const pons_picture_raw *p, const pons_detected
     }
 }
 
-static int look_at(const detect *d, const pons_picture_raw *p, pons__detector_line *l,
-                   pons_error *err)
+// A small one of what is new, or was not kept for a while; durable before anybody hears of it.
+static void keep_picture(detect *d, pons_picture_raw *p, pons__detector_line *l)
+{
+    char seen[sizeof d->kept] = "", folder[PATH_MAX + 16];
+    const pons_clock clock = pons_clock_real();
+    const int64_t now = pons_now_ms(&clock);
+    pons_error err = PONS_ERROR_INIT;
+    void *jpeg = NULL;
+    size_t n = 0, at = 0;
+    for (size_t i = 0; i < l->n && at < sizeof seen; i++) {
+        const pons_detected *f = &l->found[i].what;
+        at += (size_t)snprintf(seen + at, sizeof seen - at, "%s %s;", f->label, f->identity);
+    }
+    if (!*seen || d->once || (strcmp(seen, d->kept) == 0 && now < d->kept_ms + SEEN_EVERY_MS)) {
+        return;
+    }
+    app_seen_folder(&d->c->app, folder, sizeof folder);
+    int rc = pons_picture_scale(p, SEEN_EDGE, &err);
+    rc = rc < 0 ? rc : pons_picture_jpeg(p, 0, &jpeg, &n, &err);
+    rc = rc < 0 ? rc : pons_picture_put(folder, jpeg, n, l->picture, &err);
+    free(jpeg);
+    if (rc < 0) {
+        pons_utf8_copy(l->error, sizeof l->error, err.message);
+        return;
+    }
+    memcpy(d->kept, seen, sizeof seen);
+    d->kept_ms = now;
+}
+
+static int look_at(detect *d, pons_picture_raw *p, pons__detector_line *l, pons_error *err)
 {
     static pons_detected found[PONS_DETECTED_MAX];
     const pons_clock clock = pons_clock_real();
@@ -93,26 +125,12 @@ static int look_at(const detect *d, const pons_picture_raw *p, pons__detector_li
     l->height = p->height;
     l->took_ms = (double)(pons_now_ms(&clock) - began);
     keep(d, p, found, n, l);
+    keep_picture(d, p, l);
     return PONS_OK;
 }
 
 static void show(const detect *d, const pons__detector_line *l)
 {
-    if (d->once && !d->c->json) {
-        for (size_t i = 0; i < l->n; i++) {
-            const pons__boxed *b = &l->found[i];
-            const double *at = b->what.position;
-            fprintf(d->out, "%s%s%s  %.0f %%  box %.0f, %.0f, %.0f × %.0f px", b->what.label,
-                    *b->what.identity ? " " : "", b->what.identity, 100.0 * b->what.score,
-                    b->what.box[0], b->what.box[1], b->what.box[2], b->what.box[3]);
-            if (b->what.posed) {
-                fprintf(d->out, "  at %.3f, %.3f, %.3f m (right, down, ahead)", at[0], at[1],
-                        at[2]);
-            }
-            fputc('\n', d->out);
-        }
-        return;
-    }
     char *text = pons__detector_line_text(l);
     if (text) {
         fprintf(d->out, "%s\n", text);
@@ -122,7 +140,7 @@ static void show(const detect *d, const pons__detector_line *l)
 }
 
 // One picture, or why there is none; PONS_ECLOSED: no later one comes.
-static int round_of(const detect *d, pons_error *err)
+static int round_of(detect *d, pons_error *err)
 {
     static pons__detector_line line;
     cli_picture p = {0};
@@ -135,7 +153,7 @@ static int round_of(const detect *d, pons_error *err)
     cli_picture_clear(&p);
     if (rc < 0) {
         char text[512];
-        snprintf(line.error, sizeof line.error, "%s", pons_error_line(err, text, sizeof text));
+        pons_utf8_copy(line.error, sizeof line.error, pons_error_line(err, text, sizeof text));
     }
     if (!d->once || rc > 0) {
         show(d, &line);
@@ -143,7 +161,7 @@ static int round_of(const detect *d, pons_error *err)
     return rc;
 }
 
-static int run(const detect *d, pons_error *err)
+static int run(detect *d, pons_error *err)
 {
     const pons_clock clock = pons_clock_real();
     const int64_t period_ms = (int64_t)(1000.0 * pons_get_num(d->config, "period_s", 1.0));
@@ -213,7 +231,7 @@ int cli_detect(cli *c, const char *name, bool once, bool for_run, pons_error *er
     if (rc < 0 && for_run && d.out) { // who reads it has no other line to show
         pons__detector_line line = {0};
         char text[512];
-        snprintf(line.error, sizeof line.error, "%s", pons_error_line(err, text, sizeof text));
+        pons_utf8_copy(line.error, sizeof line.error, pons_error_line(err, text, sizeof text));
         show(&d, &line);
     }
     cli_source_close(d.source);

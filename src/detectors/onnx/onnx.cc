@@ -7,16 +7,16 @@
 #include "pons/ext/detector.h"
 #include "pons/module.h"
 
-#include <opencv2/dnn.hpp>
-#include <opencv2/imgproc.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <opencv2/dnn.hpp>
+#include <opencv2/imgproc.hpp>
 #include <string>
 #include <vector>
 
-namespace {
+namespace
+{
 
 constexpr char MODULE[] = "onnx";
 constexpr size_t CANDIDATES_MAX = 1000;
@@ -68,8 +68,14 @@ candidate yolox_box(const float *r, const grid &g)
 
 candidate nanodet_box(const float *r, const grid &g) // r: left, top, right, bottom, 8 bins each
 {
-    const float l = distance_of(r), t = distance_of(r + 8), right = distance_of(r + 16), b = distance_of(r + 24);
-    return {(g.x - l) * g.stride, (g.y - t) * g.stride, (l + right) * g.stride, (t + b) * g.stride, 1, 0};
+    const float l = distance_of(r), t = distance_of(r + 8), right = distance_of(r + 16),
+                b = distance_of(r + 24);
+    return {(g.x - l) * g.stride,
+            (g.y - t) * g.stride,
+            (l + right) * g.stride,
+            (t + b) * g.stride,
+            1,
+            0};
 }
 
 candidate yolov8_box(const float *r, const grid &)
@@ -83,14 +89,24 @@ struct form {
     double scale;
     cv::Scalar mean, spread; // of BGR; taken off, then divided by
     std::vector<int> strides;
-    int box_at, box_n; // where the box's numbers are in a row; negative: after the scores
+    bool box_last; // in a row the box's numbers come after the labels'
+    int box_n;
     row_box box;
 };
 
 const form forms[] = {
-    {"yolox", false, false, 1.0, {0, 0, 0}, {1, 1, 1}, {8, 16, 32}, 0, 5, yolox_box},
-    {"nanodet", false, false, 1.0, {103.53, 116.28, 123.675}, {57.375, 57.12, 58.395}, {8, 16, 32, 64}, -1, 32, nanodet_box},
-    {"yolov8", true, true, 1.0 / 255.0, {0, 0, 0}, {1, 1, 1}, {8, 16, 32}, 0, 4, yolov8_box},
+    {"yolox", false, false, 1.0, {0, 0, 0}, {1, 1, 1}, {8, 16, 32}, false, 5, yolox_box},
+    {"nanodet",
+     false,
+     false,
+     1.0,
+     {103.53, 116.28, 123.675},
+     {57.375, 57.12, 58.395},
+     {8, 16, 32, 64},
+     true,
+     32,
+     nanodet_box},
+    {"yolov8", true, true, 1.0 / 255.0, {0, 0, 0}, {1, 1, 1}, {8, 16, 32}, false, 4, yolov8_box},
 };
 
 struct network {
@@ -101,14 +117,18 @@ struct network {
     std::vector<std::string> labels;
     double min_score, overlap;
     pons_value *names; // of labels, others
-    ~network() { pons_value_unref(names); }
+    ~network()
+    {
+        pons_value_unref(names);
+    }
 };
 
 int failed(pons_error *err, int status, const char *what, const std::exception &e)
 {
     std::string why = e.what();
     std::replace(why.begin(), why.end(), '\n', ' ');
-    return pons_error_set(err, static_cast<pons_status>(status), MODULE, "%s: %.300s", what, why.c_str());
+    return pons_error_set(err, static_cast<pons_status>(status), MODULE, "%s: %.300s", what,
+                          why.c_str());
 }
 
 // The network's numbers, a row a place.
@@ -121,11 +141,13 @@ cv::Mat run(network &n, const cv::Mat &input)
     }
     n.net.setInput(blob);
     cv::Mat out = n.net.forward();
-    const int rows = out.dims == 3 ? out.size[1] : 0, columns = out.dims == 3 ? out.size[2] : 0;
-    cv::Mat table(rows, columns, CV_32F, out.ptr<float>());
+    if (out.dims != 3) {
+        throw std::runtime_error("its output is none of this form and input");
+    }
+    cv::Mat table(out.size[1], out.size[2], CV_32F, out.ptr<float>());
     cv::Mat whole = n.how->across ? cv::Mat(table.t()) : table.clone();
     if (whole.rows != int(n.cells.size()) || whole.cols <= n.how->box_n) {
-        throw std::runtime_error("its output of " + std::to_string(rows) + " × " + std::to_string(columns) + " numbers is none of this form and input");
+        throw std::runtime_error("its output is none of this form and input");
     }
     return whole;
 }
@@ -134,9 +156,11 @@ std::vector<candidate> candidates(const network &n, const cv::Mat &rows)
 {
     std::vector<candidate> all;
     const int labels = rows.cols - n.how->box_n;
-    const int box_at = n.how->box_at < 0 ? labels : 0, labels_at = n.how->box_at < 0 ? 0 : n.how->box_n;
+    const int box_at = n.how->box_last ? labels : 0;
+    const int labels_at = n.how->box_last ? 0 : n.how->box_n;
     for (int i = 0; i < rows.rows; i++) {
-        const float *r = rows.ptr<float>(i), *best = std::max_element(r + labels_at, r + labels_at + labels);
+        const float *r = rows.ptr<float>(i),
+                    *best = std::max_element(r + labels_at, r + labels_at + labels);
         candidate c = n.how->box(r + box_at, n.cells[size_t(i)]);
         c.score *= *best;
         c.label = int(best - (r + labels_at));
@@ -144,22 +168,27 @@ std::vector<candidate> candidates(const network &n, const cv::Mat &rows)
             all.push_back(c);
         }
     }
-    std::stable_sort(all.begin(), all.end(), [](const candidate &a, const candidate &b) { return a.score > b.score; });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const candidate &a, const candidate &b) { return a.score > b.score; });
     all.resize(std::min(all.size(), CANDIDATES_MAX));
     return all;
 }
 
 bool covers(const candidate &a, const candidate &b, double most)
 {
-    const float w = std::min(a.x + a.w, b.x + b.w) - std::max(a.x, b.x), h = std::min(a.y + a.h, b.y + b.h) - std::max(a.y, b.y);
-    return a.label == b.label && w > 0 && h > 0 && double(w * h) > most * double(a.w * a.h + b.w * b.h - w * h);
+    const float w = std::min(a.x + a.w, b.x + b.w) - std::max(a.x, b.x),
+                h = std::min(a.y + a.h, b.y + b.h) - std::max(a.y, b.y);
+    return a.label == b.label && w > 0 && h > 0 &&
+           double(w * h) > most * double(a.w * a.h + b.w * b.h - w * h);
 }
 
 void write(const network &n, const candidate &c, double scale, pons_detected *ret)
 {
     const size_t label = size_t(c.label);
-    const std::string own = label < n.labels.size() ? n.labels[label] : "class " + std::to_string(label);
-    std::snprintf(ret->label, sizeof ret->label, "%s", pons_get_str(n.names, own.c_str(), own.c_str()));
+    const std::string own =
+        label < n.labels.size() ? n.labels[label] : "class " + std::to_string(label);
+    std::snprintf(ret->label, sizeof ret->label, "%s",
+                  pons_get_str(n.names, own.c_str(), own.c_str()));
     ret->score = std::min(double(c.score), 1.0);
     const float box[4] = {c.x, c.y, c.w, c.h};
     for (int i = 0; i < 4; i++) {
@@ -167,17 +196,20 @@ void write(const network &n, const candidate &c, double scale, pons_detected *re
     }
 }
 
-int onnx_detect(void *self, const pons_picture_raw *p, const pons_lens *, pons_detected ret[PONS_DETECTED_MAX], size_t *ret_n, pons_error *err)
+int onnx_detect(void *self, const pons_picture_raw *p, const pons_lens *,
+                pons_detected ret[PONS_DETECTED_MAX], size_t *ret_n, pons_error *err)
 try {
     network &n = *static_cast<network *>(self);
     const double scale = std::min(double(n.in.width) / p->width, double(n.in.height) / p->height);
-    cv::Mat rgb(p->height, p->width, CV_8UC3, p->rgb), small, bgr(n.in, CV_8UC3, cv::Scalar(GREY, GREY, GREY));
+    cv::Mat rgb(p->height, p->width, CV_8UC3, p->rgb), small,
+        bgr(n.in, CV_8UC3, cv::Scalar(GREY, GREY, GREY));
     const cv::Size size(std::max(1, int(p->width * scale)), std::max(1, int(p->height * scale)));
     cv::resize(rgb, small, size, 0, 0, cv::INTER_LINEAR);
     cv::cvtColor(small, bgr(cv::Rect(cv::Point(0, 0), size)), cv::COLOR_RGB2BGR);
     std::vector<candidate> kept;
     for (const candidate &c : candidates(n, run(n, bgr))) {
-        const bool again = std::any_of(kept.begin(), kept.end(), [&](const candidate &k) { return covers(k, c, n.overlap); });
+        const bool again = std::any_of(kept.begin(), kept.end(),
+                                       [&](const candidate &k) { return covers(k, c, n.overlap); });
         if (!again && kept.size() < PONS_DETECTED_MAX) {
             write(n, c, scale, &ret[kept.size()]);
             kept.push_back(c);
@@ -196,18 +228,25 @@ void onnx_close(void *self)
 
 int onnx_open(const pons_value *config, void **ret_self, pons_error *err)
 try {
-    const char *model = pons_get_str(config, "model", ""), *labels = pons_get_str(config, "labels_file", nullptr), *name = pons_get_str(config, "form", "yolox");
+    const char *model = pons_get_str(config, "model", ""),
+               *labels = pons_get_str(config, "labels_file", nullptr),
+               *name = pons_get_str(config, "form", "yolox");
     const pons_value *in = pons_get(config, "input");
-    const form *how = std::find_if(std::begin(forms), std::end(forms), [&](const form &f) { return std::string(f.name) == name; });
+    const form *how = std::find_if(std::begin(forms), std::end(forms),
+                                   [&](const form &f) { return std::string(f.name) == name; });
     if (how == std::end(forms)) {
-        return pons_error_set(err, PONS_EINVAL, MODULE, "there is no form '%.40s'; there are yolox, nanodet, yolov8", name);
+        return pons_error_set(err, PONS_EINVAL, MODULE,
+                              "there is no form '%.40s'; there are yolox, nanodet, yolov8", name);
     }
     if (!std::ifstream(model)) {
-        return pons_error_set(err, PONS_ENOTFOUND, MODULE, "model: there is no file '%.200s'", model);
+        return pons_error_set(err, PONS_ENOTFOUND, MODULE, "model: there is no file '%.200s'",
+                              model);
     }
     auto n = std::make_unique<network>();
     n->how = how;
-    n->in = in ? cv::Size(int(json_integer_value(json_array_get(in, 0))), int(json_integer_value(json_array_get(in, 1)))) : cv::Size(416, 416);
+    n->in = in ? cv::Size(int(json_integer_value(json_array_get(in, 0))),
+                          int(json_integer_value(json_array_get(in, 1))))
+               : cv::Size(416, 416);
     n->cells = grids(n->in, how->strides);
     n->min_score = pons_get_num(config, "min_score", 0.4);
     n->overlap = pons_get_num(config, "overlap", 0.45);
@@ -215,7 +254,8 @@ try {
     if (labels) {
         std::ifstream file(labels);
         if (!file) {
-            return pons_error_set(err, PONS_ENOTFOUND, MODULE, "labels_file: there is no file '%.200s'", labels);
+            return pons_error_set(err, PONS_ENOTFOUND, MODULE,
+                                  "labels_file: there is no file '%.200s'", labels);
         }
         for (std::string line; std::getline(file, line) && n->labels.size() < 100000;) {
             n->labels.push_back(line);
@@ -223,7 +263,8 @@ try {
     }
     cv::setNumThreads(2); // of the body's processors
     n->net = cv::dnn::readNetFromONNX(model);
-    run(*n, cv::Mat(n->in, CV_8UC3, cv::Scalar(GREY, GREY, GREY))); // whether it is what it is said to be
+    run(*n, cv::Mat(n->in, CV_8UC3,
+                    cv::Scalar(GREY, GREY, GREY))); // whether it is what it is said to be
     *ret_self = n.release();
     return PONS_OK;
 } catch (const std::exception &e) {
