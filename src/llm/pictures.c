@@ -37,22 +37,18 @@ static void address_of(const char *url, char *ret, size_t cap, char *ret_host, s
     const size_t n = strcspn(from, "/?#");
     const char *at = memrchr(from, '@', n), *end = from + n;
     from = at ? at + 1 : from;
-    const char *close = *from == '[' ? memchr(from, ']', (size_t)(end - from)) : NULL;
-    const char *colon = memchr(close ? close : from, ':', (size_t)(end - (close ? close : from)));
+    const bool bracket = *from == '[';
+    const size_t host = bracket ? strcspn(from + 1, "]/?#") : strcspn(from, ":/?#");
     snprintf(ret, cap, "%.*s", (int)(end - from), from);
-    if (close) {
-        snprintf(ret_host, host_cap, "%.*s", (int)(close - from - 1), from + 1);
-    } else {
-        snprintf(ret_host, host_cap, "%.*s", (int)((colon ? colon : end) - from), from);
-    }
+    snprintf(ret_host, host_cap, "%.*s", (int)host, from + bracket);
 }
 
-// Whether what is said to it stays on this machine. A module of somebody else's may go anywhere.
+// Whether what is said to it stays on this machine: only by names that no proxy gets, either (http/curl). A module of
+// somebody else's may go anywhere.
 static bool is_here(const pons_value *config)
 {
     char address[FROM_MAX], host[FROM_MAX];
     struct in_addr v4;
-    struct in6_addr v6;
     const char *url = pons_get_str(config, "url", NULL);
     if (!url) {
         return pons_get(config, "path") || pons_get(config, "replies");
@@ -61,9 +57,8 @@ static bool is_here(const pons_value *config)
         return false;
     }
     address_of(url, address, sizeof address, host, sizeof host);
-    return strcasecmp(host, "localhost") == 0 ||
-           (inet_pton(AF_INET, host, &v4) == 1 && ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET) ||
-           (inet_pton(AF_INET6, host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6));
+    return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
+           (inet_pton(AF_INET, host, &v4) == 1 && ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET);
 }
 
 static const char *sends(const pons_value *config)
@@ -152,11 +147,11 @@ static pons_value *dressed(const gate *g, const pons_value *message, const char 
     pons_buf_str(&text, pons_get_str(message, "content", ""));
     for (size_t i = json_array_size(pictures); i-- > 0;) { // the newest is the last
         const pons_value *p = json_array_get(pictures, i);
-        pons_value *url = why || *most <= 0 ? NULL : data_url(g, pons_get_str(p, "sha256", ""));
-        const char *fate = url          ? "here"
-                           : why        ? why
-                           : *most <= 0 ? "not sent again"
-                                        : "its file is gone";
+        const char *fate = why || *most > 0 ? why : "not sent again";
+        pons_value *url = fate ? NULL : data_url(g, pons_get_str(p, "sha256", ""));
+        if (!fate) {
+            fate = url ? "here" : "its file is gone";
+        }
         *most -= url != NULL;
         pons_buf_printf(&text, "%s(picture: %s, %s)", text.len ? "\n" : "",
                         pons_get_str(p, "caption", "something"), fate);

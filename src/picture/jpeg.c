@@ -25,12 +25,14 @@ typedef struct job {
     unsigned char *bytes; // of a JPEG that is made
     unsigned long n;
     bool full; // they do not fit
+    int rc;    // of the jump
 } job;
 
 static void leave(j_common_ptr c)
 {
     job *j = (job *)c->err;
     j->on_error.format_message(c, j->why);
+    j->rc = c->err->msg_code == JERR_OUT_OF_MEMORY ? PONS_ENOMEM : PONS_EINVAL;
     longjmp(j->jump, 1);
 }
 
@@ -47,6 +49,7 @@ static void count_scans(j_common_ptr c)
     job *j = (job *)c->err;
     if (j->in.input_scan_number > SCANS_MAX) {
         snprintf(j->why, sizeof j->why, "it has more than %d scans", SCANS_MAX);
+        j->rc = PONS_EINVAL;
         longjmp(j->jump, 1);
     }
 }
@@ -125,7 +128,7 @@ int pons__jpeg_rows(const void *bytes, size_t n, pons__scaled_rows *r, pons_erro
         return pons_error_set(err, PONS_ENOMEM, PONS__PICTURE, "no memory for a picture");
     }
     const int rc = setjmp(j->jump) == 0 ? decode(j, bytes, n, r, err)
-                                        : pons_error_set(err, PONS_EINVAL, PONS__PICTURE,
+                                        : pons_error_set(err, j->rc, PONS__PICTURE,
                                                          "the JPEG is damaged: %s", j->why);
     end(j);
     return rc;
@@ -168,11 +171,10 @@ static int try_quality(job *j, const pons_picture_raw *p, int quality, size_t ro
         encode(j, p, quality, room);
         return PONS_OK;
     }
-    return j->full
-               ? pons_error_set(err, PONS_EINVAL, PONS__PICTURE,
-                                "a picture of %d × %d does not fit into %zu bytes", p->width,
-                                p->height, room)
-               : pons_error_set(err, PONS_EINVAL, PONS__PICTURE, "no JPEG can be made: %s", j->why);
+    return j->full ? pons_error_set(err, PONS_EINVAL, PONS__PICTURE,
+                                    "a picture of %d × %d does not fit into %zu bytes", p->width,
+                                    p->height, room)
+                   : pons_error_set(err, j->rc, PONS__PICTURE, "no JPEG can be made: %s", j->why);
 }
 
 int pons_picture_jpeg(const pons_picture_raw *p, size_t max_bytes, void **ret, size_t *ret_n,

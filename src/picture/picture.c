@@ -101,8 +101,9 @@ void pons_picture_blur(pons_picture_raw *p, const double rect[4])
     }
     for (int y = from[1]; y < to[1]; y += cell[1]) {
         for (int x = from[0]; x < to[0]; x += cell[0]) {
-            even_out(p, (const int[]){x, y, x + cell[0] < to[0] ? x + cell[0] : to[0],
-                                      y + cell[1] < to[1] ? y + cell[1] : to[1]});
+            const int right = x + cell[0] < to[0] ? x + cell[0] : to[0];
+            const int bottom = y + cell[1] < to[1] ? y + cell[1] : to[1];
+            even_out(p, (const int[]){x, y, right, bottom});
         }
     }
 }

@@ -34,9 +34,9 @@ static bool is_name(const char *name, const char *end)
     return strspn(name, "0123456789abcdef") == HEX && strcmp(name + HEX, end) == 0;
 }
 
-static int failed(const char *path, const char *what, pons_error *err)
+static int failed(const char *path, pons_error *err)
 {
-    pons_error_set(err, PONS_EIO, PONS__PICTURE, "cannot %s: %s", what, strerror(errno));
+    pons_error_set(err, PONS_EIO, PONS__PICTURE, "cannot keep pictures: %s", strerror(errno));
     return pons_error_source(err, "%s", path);
 }
 
@@ -83,7 +83,7 @@ int pons_picture_put(const char *folder, const void *bytes, size_t n, char ret[P
     snprintf(path, sizeof path, "%s/%s" SUFFIX, folder, name);
     snprintf(fresh, sizeof fresh, "%s/" FRESH "XXXXXX", folder);
     if (mkdir(folder, 0700) < 0 && errno != EEXIST) {
-        return failed(folder, "make the folder of pictures", err);
+        return failed(folder, err);
     }
     void *old = NULL;
     size_t n_old = 0;
@@ -96,12 +96,12 @@ int pons_picture_put(const char *folder, const void *bytes, size_t n, char ret[P
     }
     const int fd = mkostemp(fresh, O_CLOEXEC);
     if (fd < 0) {
-        return failed(fresh, "keep a picture", err);
+        return failed(fresh, err);
     }
     const bool wrote = whole(fd, bytes, n);
     close(fd);
     if (!wrote || rename(fresh, path) < 0) {
-        failed(path, "keep a picture", err);
+        failed(path, err);
         unlink(fresh);
         return PONS_EIO;
     }
@@ -111,7 +111,7 @@ int pons_picture_put(const char *folder, const void *bytes, size_t n, char ret[P
         close(dir);
     }
     if (!synced) {
-        return failed(folder, "keep a picture", err);
+        return failed(folder, err);
     }
     memcpy(ret, name, sizeof name);
     return PONS_OK;
@@ -180,6 +180,5 @@ int pons_picture_prune(const char *folder, int64_t before_wall_ms,
                        bool (*held)(void *user, const char *name), void *user, pons_error *err)
 {
     pruning p = {.before_ms = before_wall_ms, .held = held, .user = user};
-    return each_file(folder, prune_one, &p) ? p.gone
-                                            : failed(folder, "read the folder of pictures", err);
+    return each_file(folder, prune_one, &p) ? p.gone : failed(folder, err);
 }

@@ -98,6 +98,18 @@ static void test_base64(void **state)
         assert_int_equal(pons_buf_base64(&b, cases[i].bytes, strlen(cases[i].bytes)), PONS_OK);
         assert_int_equal(b.len, strlen(cases[i].text));
         assert_string_equal(b.data, cases[i].text);
+        pons_buf_clear(&b);
+        assert_int_equal(pons_buf_unbase64(&b, cases[i].text, strlen(cases[i].text)), PONS_OK);
+        assert_int_equal(b.len, strlen(cases[i].bytes));
+        assert_memory_equal(b.data ? b.data : "", cases[i].bytes, b.len);
+    }
+    static const char *const none[] = {
+        "Z", "Zg=", "Zg", "====", "Z===", "Zm=v", "Zm9v=", "Zm 9v", "Zm9-"};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        pons_autobuf b = PONS_BUF_INIT;
+        pons_buf_str(&b, "was");
+        assert_int_equal(pons_buf_unbase64(&b, none[i], strlen(none[i])), PONS_EINVAL);
+        assert_string_equal(b.data, "was");
     }
 }
 

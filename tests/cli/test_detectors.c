@@ -167,7 +167,7 @@ static void a_tag_becomes_a_thing(void **state)
     assert_true(fabs(slant - want) * 180 / M_PI < 2.0);
 
     bench_start(&b, &run, NULL,
-                "run --json --thread t --driver mujoco --seed 3 --world room 'wait 60 seconds'");
+                "run --json --thread t --driver mujoco --seed 3 --world room 'wait 600 seconds'");
     await_seen(&b, "chest", 3);
     pons_autovalue chest = NULL;
     assert_true(seen(&b, "tag36h11:7", &chest) >= 3); // by its identity too

@@ -1,12 +1,13 @@
 // test_pictures.c - pictures as a person has them: `--picture`, a camera's by the model's wish, what config/vision.yaml
 // holds back or blurs, a question before one leaves, and none left when its thread is gone. The server counts what it
 // gets.
-#include "cli_bench.h"
+#include "cli/serve_client.h"
 #include "llm/fake_server.h"
 #include "pons/buf.h"
 #include "pons/picture.h"
 #include "unit.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,15 @@
 #define LOOK                                                                                       \
     REPLY("{\"content\":null,\"tool_calls\":[{\"id\":\"c1\",\"type\":\"function\",\"function\":{"  \
           "\"name\":\"take_picture\",\"arguments\":\"{\\\"camera\\\":\\\"front\\\"}\"}}]}")
+
+#define PNG                                                                                        \
+    "iVBORw0KGgoAAAANSUhEUgAAABgAAAAQCAIAAACDRijCAAAAbUlEQVR42q3SOQ6AMBAEwTb3YbNI"                 \
+    "IP7/VCIQp1nbSJVM0tEYoPtDgQAm3R7KEh1DeYpLqIh2D5VxHkNVhLdQHcoTaoL4Q63eZ0j7bU2o"                 \
+    "11CGrJcDqw+5JwM4WMAFhYYzgXmfoSEBgREEpm0KyArXPQq0zSbjdgAAAABJRU5ErkJggg=="
+#define URL(text) "{\"type\":\"image_url\",\"image_url\":{\"url\":\"" text "\"}}"
+#define ASK(part)                                                                                  \
+    "{\"model\":\"agent\",\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\","       \
+    "\"text\":\"what is it\"}," part "]}]}"
 
 typedef struct stage {
     bench b;
@@ -201,6 +211,43 @@ static void a_cameras_picture_arrives_blurred(void **state)
     end(&s);
 }
 
+// Of a chat program and of the page.
+static void a_servers_chats_take_pictures(void **state)
+{
+    static const fake_step steps[] = {{.bytes = HI}};
+    stage s;
+    proc p = {0};
+    char line[256];
+    if (bench_no_model_module()) {
+        skip();
+    }
+    begin(&s, steps, 1, "{}");
+    snprintf(line, sizeof line, SERVE FAST " --llm %s", s.url);
+    bench_start(&s.b, &p, NULL, line);
+    const serve_at a = serve_ready(&s.b, &p);
+    static const char *const bad[][2] = {
+        {ASK(URL("https://models.example/x.png")), "none is fetched from elsewhere"},
+        {ASK(URL("data:image/png;base64,QUJD")), "neither a JPEG nor a PNG"},
+        {ASK(URL("data:image/png;base64,QUJ")), "none is fetched from elsewhere"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        serve_must(&a, a.port, "POST", "/v1/chat/completions", bad[i][0], 400, bad[i][1]);
+    }
+    assert_int_equal(fake_server_requests(s.server), 0);
+    serve_must(&a, a.port, "POST", "/v1/chat/completions", ASK(URL("data:image/png;base64," PNG)),
+               200, "I see.");
+    assert_int_equal(images(&s), 1);
+    serve_must(
+        &a, a.port, "POST", "/api/chat",
+        "{\"message\":\"and here\",\"stream\":false,\"session_id\":\"s1\",\"pictures\":[\"data:"
+        "image/png;base64," PNG "\"]}",
+        200, "I see.");
+    assert_int_equal(images(&s), 2);
+    bench_signal(&p, SIGTERM);
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    end(&s);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -208,6 +255,7 @@ int main(void)
                                   bench_teardown),
         cmocka_unit_test_teardown(nothing_leaves_that_may_not, bench_teardown),
         cmocka_unit_test_teardown(bad_input_is_one_line, bench_teardown),
+        cmocka_unit_test_teardown(a_servers_chats_take_pictures, bench_teardown),
         cmocka_unit_test_teardown(a_cameras_picture_arrives_blurred, bench_teardown),
     };
     pons_value_init();

@@ -307,6 +307,8 @@ static void only_this_machine_is_trusted(void **state)
                 {"http://[::1]:8080/v1", NULL},
                 {"http://192.168.1.5:8080/v1", "192.168.1.5:8080"},
                 {"http://10.0.0.1", "10.0.0.1"},
+                {"http://LOCALHOST/v1", "LOCALHOST"}, // a proxy may get it
+                {"http://0x7f.1/v1", "0x7f.1"},
                 {"https://user:secret@models.example/v1", "models.example"},
                 {"http://127.0.0.1@models.example/v1", "models.example"},
                 {"http://models.example/v1?@127.0.0.1/", "models.example"},

@@ -40,6 +40,6 @@ pons_value *pons__pictures_question(pons__role *role, pons_cx *cx)
     return json_pack(
         "[o]",
         pons_object("name", json_string(PONS__SEND_PICTURES), "arguments", pons__pictures_server(a),
-                    "consent", json_true(), "own", json_true(), "state", json_string("pending"),
+                    "kind", json_string(PONS__PICTURES_KIND), "state", json_string("pending"),
                     "why", json_sprintf("pictures would leave this machine: %s", of.data), NULL));
 }

@@ -55,7 +55,7 @@ static int looked_at(pons__role *role, pons_cx *cx, const pons_value *calls, boo
             strcmp(pons_get_str(was, "state", ""), "done") == 0) {
             continue;
         }
-        if (pons_get(c, "consent")) { // asked once in a loop, whatever the answer
+        if (strcmp(pons_get_str(c, "kind", ""), PONS__PICTURES_KIND) == 0) { // asked once in a loop
             pons_cx_put(cx, "consent", json_true());
             continue;
         }
@@ -85,7 +85,7 @@ static pons_value *left_undone(pons_cx *cx, const pons_value *calls)
     pons_value *messages = json_array();
     pons_each(c, calls) {
         if (strcmp(pons_get_str(c, "state", ""), "pending") != 0 || pons_get(c, "kind") ||
-            pons_get(c, "consent") || pons_get_bool(c, "direct", false)) {
+            pons_get_bool(c, "direct", false)) {
             continue;
         }
         char id[PONS_ID_MAX];

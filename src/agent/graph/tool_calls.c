@@ -227,8 +227,7 @@ static pons_value *vet_one(pons__role *role, pons_cx *cx, const pons_value *call
     const char *specs_at = role->executor ? "nodes.executor.tools" : "nodes.agent.tools";
     char why[REASON_MAX] = "";
     json_object_set_new(v, "vetted", json_true());
-    if (kind ||
-        pons_get(v, "consent")) { // a person is asked something by the plan, or by the loop, itself
+    if (kind) { // a person is asked something by the plan, or by the loop, itself
         char id[PONS_ID_MAX];
         pons_cx_id(cx, id);
         json_object_set_new(v, "ask", json_true());
@@ -565,6 +564,10 @@ static int run_one(pons__role *role, pons_cx *cx, const pons_value *call, pons_v
         *ret_result = failed("error: %s", refusal);
         return PONS_OK;
     }
+    if (pons_get_bool(call, "own", false)) {
+        *ret_result = pons_object("ok", json_true(), "output", json_string("noted"), NULL);
+        return PONS_OK;
+    }
     pons_autovalue args = pons_value_ref(pons_get(call, "arguments"));
     pons_autovalue note = NULL;
     if (pons_get_bool(call, "ask", false)) {
@@ -572,10 +575,6 @@ static int run_one(pons__role *role, pons_cx *cx, const pons_value *call, pons_v
         if (rc < 0 || *ret_result) {
             return rc;
         }
-    }
-    if (pons_get_bool(call, "own", false)) {
-        *ret_result = pons_object("ok", json_true(), "output", json_string("noted"), NULL);
-        return PONS_OK;
     }
     const int rc = pons_get_bool(call, "read_only", false)
                        ? run_read(role, cx, call, args, ret_result, err)
@@ -617,8 +616,7 @@ static void tell_result(pons__role *role, pons_cx *cx, const pons_value *call,
         say_result(role, cx, call, result);
     }
     const bool plan = own && strcmp(pons_get_str(call, "name", ""), PONS__PLAN_CREATE) == 0;
-    if (!pons_get(call, "kind") && !pons_get_bool(call, "direct", false) && !plan &&
-        !pons_get(call, "consent")) {
+    if (!pons_get(call, "kind") && !pons_get_bool(call, "direct", false) && !plan) {
         char id[PONS_ID_MAX];
         pons_cx_id(cx, id);
         json_array_append_new(messages,

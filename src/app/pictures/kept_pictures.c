@@ -56,11 +56,10 @@ int app_picture_keep(const app_context *c, const pons_value *vision, const char 
     const time_t now = (time_t)(pons_wall_ms(&real) / 1000);
     struct tm at;
     strftime(clock, sizeof clock, "%H:%M:%S", localtime_r(&now, &at));
-    *ret = pons_object(
-        "sha256", json_string(hash), "caption",
-        json_sprintf("%s%s at %s", camera ? "camera " : "", camera ? camera : name, clock),
-        "camera", camera ? json_string(camera) : NULL, "at_ms",
-        json_integer((json_int_t)now * 1000), NULL);
+    pons_value *caption = camera ? json_sprintf("camera %s at %s", camera, clock)
+                                 : json_sprintf("%s at %s", name, clock);
+    *ret = pons_object("sha256", json_string(hash), "caption", caption, "at_ms",
+                       json_integer((json_int_t)now * 1000), NULL);
     return PONS_OK;
 }
 
@@ -149,8 +148,7 @@ int app_pictures_prune(const app_context *c, pons_store store, const pons_value 
     pons_autovalue names = json_object();
     holders h = {.store = store, .gone = gone, .names = names};
     app_pictures_folder(c, folder, sizeof folder);
+    const int64_t before_ms = pons_wall_ms(&clock) + (gone ? 1 : -DAY_MS);
     const int rc = store.ops->threads(store.self, add_thread, &h, err);
-    return rc < 0 ? rc
-                  : pons_picture_prune(folder, pons_wall_ms(&clock) + (gone ? 1 : -DAY_MS), held,
-                                       &h, err);
+    return rc < 0 ? rc : pons_picture_prune(folder, before_ms, held, &h, err);
 }

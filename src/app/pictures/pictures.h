@@ -14,8 +14,7 @@ pons_value *app_vision_of_model(const app_context *c, const pons_value *vision);
 
 // ---- kept_pictures.c ----------------------------------------------------------------------------
 
-// Makes a picture small enough for a model, with the camera's regions blurred, and keeps it: *ret {sha256, caption,
-// camera?, at_ms}, the caller's. camera NULL: a person's, called `name`.
+// Makes a picture small enough for a model, with the camera's regions blurred, and keeps it: *ret {sha256, caption, at_ms}, the caller's. camera NULL: a person's, called `name`.
 int app_picture_keep(const app_context *c, const pons_value *vision, const char *camera,
                      const char *name, const void *bytes, size_t n, pons_value **ret,
                      pons_error *err);

@@ -125,9 +125,12 @@ int pons_buf_pointer(pons_buf *b, const char *key, size_t n)
     return rc;
 }
 
+static const char base64_digits[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
 int pons_buf_base64(pons_buf *b, const void *data, size_t n)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char *digits = base64_digits;
     const uint8_t *in = data;
     const int rc = pons_buf_reserve(b, (n + 2) / 3 * 4);
     for (size_t i = 0; rc >= 0 && i < n; i += 3) {
@@ -142,33 +145,27 @@ int pons_buf_base64(pons_buf *b, const void *data, size_t n)
     return rc < 0 ? rc : pons_buf_bytes(b, NULL, 0); // of nothing it is "", too
 }
 
-static int digit_of(char c)
-{
-    return c >= 'A' && c <= 'Z'   ? c - 'A'
-           : c >= 'a' && c <= 'z' ? c - 'a' + 26
-           : c >= '0' && c <= '9' ? c - '0' + 52
-           : c == '+'             ? 62
-           : c == '/'             ? 63
-                                  : -1;
-}
-
 int pons_buf_unbase64(pons_buf *b, const char *text, size_t n)
 {
     const size_t was = b->len;
-    const size_t pad = n < 4 ? 0 : text[n - 2] == '=' ? 2 : text[n - 1] == '=';
+    const size_t pad = n >= 4 ? (size_t)(text[n - 1] == '=') + (text[n - 2] == '=') : 0;
     int rc = n % 4 == 0 ? pons_buf_reserve(b, n / 4 * 3) : PONS_EINVAL;
     uint32_t bits = 0;
     for (size_t i = 0; rc >= 0 && i < n; i++) {
-        const int digit = i + pad >= n ? (text[i] == '=' ? 0 : -1) : digit_of(text[i]);
-        bits = bits << 6 | (uint32_t)(digit < 0 ? 0 : digit);
-        rc = digit < 0 ? PONS_EINVAL : rc;
+        const char *at = memchr(base64_digits, text[i], sizeof base64_digits - 1);
+        const bool padding = i + pad >= n;
+        if (padding ? text[i] != '=' : !at) {
+            rc = PONS_EINVAL;
+        }
+        bits = bits << 6 | (uint32_t)(at && !padding ? at - base64_digits : 0);
         if (rc >= 0 && i % 4 == 3) {
             const uint8_t three[] = {(uint8_t)(bits >> 16), (uint8_t)(bits >> 8), (uint8_t)bits};
             rc = pons_buf_bytes(b, three, i + 1 == n ? 3 - pad : 3);
         }
     }
-    if (rc == PONS_EINVAL) {
+    if (rc == PONS_EINVAL && b->data) {
         b->len = was;
+        b->data[was] = '\0';
     }
     return rc;
 }

@@ -15,7 +15,6 @@
 // leaves. What waits in the queue is nowhere but here: it was not said yet.
 #include "cli/agent/chat.h"
 
-#include "app/pictures/pictures.h"
 #include "cli/terminal/status_area.h"
 #include "pons/language.h"
 
@@ -62,23 +61,6 @@ static void note_error(cli_chat *s, const pons_error *err)
 {
     char text[1024];
     cli_agent_view_note(&s->view, "%-s", pons_error_line(err, text, sizeof text));
-}
-
-int cli_chat_picture(cli_chat *s, const char *what, bool file, pons_error *err)
-{
-    static const char name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-    pons_autovalue vision = NULL;
-    pons_value *picture = NULL;
-    int rc = app_vision(&s->c->app, &vision, err);
-    if (rc >= 0) {
-        rc = file || what[strspn(what, name)] || access(what, F_OK) == 0
-                 ? app_picture_file(&s->c->app, vision, what, &picture, err)
-                 : app_picture_take(&s->c->app, vision, what, &picture, err);
-    }
-    if (rc >= 0) {
-        json_array_append_new(s->pictures, picture);
-    }
-    return rc;
 }
 
 int cli_chat_say(cli_chat *s, const char *words, pons_error *err)

@@ -26,7 +26,6 @@ typedef struct cli_chat {
     char next[PONS_NAME_MAX]; // the session that is gone on with after this one, or ""
     bool again;               // the same once more: another model
     pons_value *queue;        // an array of words that are said when the turn is over
-    const char *picture;      // --picture, or NULL
     pons_value *pictures;     // that go with the next words
     int wake_fd;
     pons_buf input;   // read, and not taken yet
@@ -43,13 +42,13 @@ void cli_chat_close(cli_chat *s);
 void cli_chat_signals(void);
 bool cli_chat_left(void); // a signal asked to leave
 
-// Keeps a picture for the next words: of a file, or, where it may be a camera's name and no file is there, of a camera.
-int cli_chat_picture(cli_chat *s, const char *what, bool file, pons_error *err);
 // What is said with the pictures that wait.
 int cli_chat_say(cli_chat *s, const char *words, pons_error *err);
 
 // chat_commands.c: false: the line is no command but words.
 bool cli_chat_command(cli_chat *s, const char *line);
+// Keeps a picture for the next words: of a file, or, where it may be a camera's name and no file is there, of a camera.
+int cli_chat_picture(cli_chat *s, const char *what, bool file, pons_error *err);
 pons_value *cli_chat_words(void); // for Tab; new
 
 // chat_stop_words.c: true: the words were a stop; the robot has it, or word_failed. A turn that is under way is for who

@@ -3,6 +3,7 @@
 // A first word that is a command's name is that command; one that looks like a command and is none is
 // told, and goes nowhere, as a slip must not cost a turn. Words that begin with a path ("/etc/hosts
 // is …") are words.
+#include "app/pictures/pictures.h"
 #include "cli/agent/chat.h"
 #include "cli/agent/undo.h"
 #include "cli/terminal/status_area.h"
@@ -10,6 +11,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct command {
     const char *name, *args, *help;
@@ -150,6 +152,24 @@ static void compact(cli_chat *s, const char *rest)
     if (pons_agent_compact(s->a, &err) < 0) {
         tell(s, &err);
     }
+}
+
+int cli_chat_picture(cli_chat *s, const char *what, bool file, pons_error *err)
+{
+    static const char name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    pons_autovalue vision = NULL;
+    pons_value *picture = NULL;
+    int rc = app_workspace(&s->c->app, true, err);
+    rc = rc < 0 ? rc : app_vision(&s->c->app, &vision, err);
+    if (rc >= 0) {
+        rc = file || what[strspn(what, name)] || access(what, F_OK) == 0
+                 ? app_picture_file(&s->c->app, vision, what, &picture, err)
+                 : app_picture_take(&s->c->app, vision, what, &picture, err);
+    }
+    if (rc >= 0) {
+        json_array_append_new(s->pictures, picture);
+    }
+    return rc;
 }
 
 static void picture(cli_chat *s, const char *rest)

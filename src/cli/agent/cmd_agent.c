@@ -124,7 +124,6 @@ static int one_by_one(cli_chat *s, const char *words, bool resume, const char *f
         *err = lacks; // a person's plan goes on without a model
         rc = lacks.status;
     }
-    rc = rc < 0 || !s->picture ? rc : cli_chat_picture(s, s->picture, true, err);
     rc = rc < 0 ? rc : find_folder(s, folder, resume, err);
     cli_chat_signals();
     rc = rc < 0 ? rc : session(s, words, resume, err);
@@ -160,7 +159,6 @@ static int run_agent(cli *c, const char *thread, const char *llm_spec, const cha
                   .stdin_open = true,
                   .wake_fd = -1,
                   .queue = json_array(),
-                  .picture = picture,
                   .pictures = json_array(),
                   .model_chosen = model_chosen,
                   .input = PONS_BUF_INIT};
@@ -171,6 +169,7 @@ static int run_agent(cli *c, const char *thread, const char *llm_spec, const cha
         cli_chat_stop(&s, words)) { // before a model, tools, or what is left of a turn
         rc = s.word_failed ? APP_NO_SUCCESS : PONS_OK;
     } else {
+        rc = rc < 0 || !picture ? rc : cli_chat_picture(&s, picture, true, err);
         rc = rc < 0 ? rc : one_by_one(&s, words, resume, folder, err);
     }
     cli_agent_view_fini(&s.view);

@@ -243,10 +243,10 @@ static pons_value *wire_message(const pons_value *m, const asked *q)
     pons_value *text =
         !content || json_is_null(content) ? json_string("") : pons_value_ref(content);
     if (pons_get(m, "images") && !images_of(m, q->d)) {
-        pons_value *told = json_sprintf("%s\n(The server took no pictures: they were left out.)",
-                                        pons_get_str(m, "content", ""));
+        pons_value *without = json_sprintf("%s\n(The server took no pictures: they were left out.)",
+                                           pons_get_str(m, "content", ""));
         pons_value_unref(text);
-        text = told;
+        text = without;
     }
     const pons_value *images = is_tool(m) ? NULL : images_of(m, q->d);
     pons_value *all =
