@@ -23,7 +23,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-enum { SAVE_MS = 1000, CONNECT_MS = 500, TELL_MS = 60000 };
+enum { SAVE_MS = 1000, CONNECT_MS = 500 };
 
 void app_objects_space(const app_context *c, char ret[64])
 {
@@ -65,34 +65,9 @@ size_t app_sight_detectors(const pons_value *config, const pons_value *world)
 
 // ---- the memory ---------------------------------------------------------------------------------
 
-void sight_say(sight *s, int64_t *last_ms, const char *what)
-{
-    const int64_t now = pons_now_ms(&s->clock);
-    if (!*last_ms || now - *last_ms >= TELL_MS) {
-        *last_ms = now;
-        app_tell(s->c, "pons: sight: %s", what);
-    }
-}
-
 static void tell(sight *s, const char *what)
 {
     sight_say(s, &s->warned_ms, what);
-}
-
-void sight_tell(sight *s, pons_object_view *view, const pons_detection *found, size_t n)
-{
-    pons_object_seen seen;
-    pons_error err = PONS_ERROR_INIT;
-    if (!s->memory) {
-        return;
-    }
-    view->clear = pons__walls_clear;
-    view->user = &s->walls;
-    if (pons_object_memory_put(s->memory, view, found, n, &seen, &err) < 0) {
-        tell(s, err.message);
-    } else if (seen.refused) {
-        tell(s, seen.why);
-    }
 }
 
 static void save(sight *s, bool all)
