@@ -63,8 +63,9 @@ void pons__boxed_depth(pons__boxed *b, const pons_picture_raw *p)
     const double *box = b->what.box;
     b->depth_m = b->depth_sd_m = NAN;
     for (int i = 0; p->depth && i < SAMPLES * SAMPLES; i++) { // the middle half, where the thing is
-        const double x = box[0] + box[2] * (0.25 + 0.5 * (i % SAMPLES + 0.5) / SAMPLES);
-        const double y = box[1] + box[3] * (0.25 + 0.5 * ((double)(i / SAMPLES) + 0.5) / SAMPLES);
+        const int row = i / SAMPLES, column = i % SAMPLES;
+        const double x = box[0] + box[2] * (0.25 + 0.5 * (column + 0.5) / SAMPLES);
+        const double y = box[1] + box[3] * (0.25 + 0.5 * (row + 0.5) / SAMPLES);
         if (x >= 0.0 && y >= 0.0 && x < p->width && y < p->height) {
             const double z = (double)p->depth[(size_t)y * (size_t)p->width + (size_t)x];
             if (isfinite(z) && z > 0.0) {

@@ -167,7 +167,7 @@ static void a_tag_becomes_a_thing(void **state)
     assert_true(fabs(slant - want) * 180 / M_PI < 2.0);
 
     bench_start(&b, &run, NULL,
-                "run --json --thread t --driver mujoco --seed 3 --world room 'wait 600 seconds'");
+                "run --thread t --driver mujoco --seed 3 --world room 'wait 600 seconds'");
     await_seen(&b, "chest", 3);
     pons_autovalue chest = NULL;
     assert_true(seen(&b, "tag36h11:7", &chest) >= 3); // by its identity too
@@ -234,9 +234,8 @@ static void faults(void **state)
                 "AASUVORK5CYII=\nEND",
                 b.workspace);
     bench_put(&b, "config/sight.yaml", FAULTY);
-    bench_start(
-        &b, &run, NULL,
-        "run --json --thread t --driver kinematic --seed 3 --world room 'wait 600 seconds'");
+    bench_start(&b, &run, NULL,
+                "run --thread t --driver kinematic --seed 3 --world room 'wait 600 seconds'");
     await_seen(&b, "crate", 2); // the simulators' own detector goes on beside them
     await_log(&b, "detector hang: it took longer than limit_s");
     await_log(&b, "detector crash: its process has ended");

@@ -36,6 +36,7 @@ typedef struct detect {
     FILE *out; // standard output as it was: what a library prints does not come between
     bool once;
     char kept[1024]; // what was seen in the picture that was kept last, and when that was
+    char kept_name[PONS_PICTURE_NAME];
     int64_t kept_ms;
 } detect;
 
@@ -81,7 +82,11 @@ static void keep_picture(detect *d, pons_picture_raw *p, pons__detector_line *l)
         const pons_detected *f = &l->found[i].what;
         at += (size_t)snprintf(seen + at, sizeof seen - at, "%s %s;", f->label, f->identity);
     }
-    if (!*seen || d->once || (strcmp(seen, d->kept) == 0 && now < d->kept_ms + SEEN_EVERY_MS)) {
+    if (!*seen || d->once) {
+        return;
+    }
+    if (strcmp(seen, d->kept) == 0 && now < d->kept_ms + SEEN_EVERY_MS) {
+        memcpy(l->picture, d->kept_name, sizeof l->picture); // the same things, as they were then
         return;
     }
     app_seen_folder(&d->c->app, folder, sizeof folder);
@@ -94,6 +99,7 @@ static void keep_picture(detect *d, pons_picture_raw *p, pons__detector_line *l)
         return;
     }
     memcpy(d->kept, seen, sizeof seen);
+    memcpy(d->kept_name, l->picture, sizeof d->kept_name);
     d->kept_ms = now;
 }
 

@@ -172,8 +172,11 @@ static void quaternion_of(const matd_t *m, double ret[4])
 static void pose_of(apriltag_detection_t *d, double size, const pons_lens *lens, pons_detected *ret)
 {
     apriltag_pose_t pose = {0};
-    static const double none[5];
-    if (memcmp(lens->distortion, none, sizeof none) != 0) {
+    bool bends = false;
+    for (int i = 0; i < 5; i++) {
+        bends = bends || lens->distortion[i] != 0.0;
+    }
+    if (bends) {
         undistort(d, lens);
     }
     apriltag_detection_info_t info = {
