@@ -1,7 +1,7 @@
 # What pons does without where a package is missing: each library is looked for here, and what is left out for want of
 # it is said once, with the Debian package that has it. -DPONS_WITHOUT="mujoco;ros2" looks away from some (all: from
 # each), as on a machine that does not have them.
-set(PONS_WITHOUT "" CACHE STRING "optional parts to leave out: mujoco osmesa jpeg ros2 fastdds gazebo postgres groot mqtt curl serve, all")
+set(PONS_WITHOUT "" CACHE STRING "optional parts to leave out: mujoco osmesa jpeg ros2 fastdds gazebo postgres groot mqtt curl serve apriltag opencv, all")
 set(left_out)
 
 # pons_optional(NAME WHAT PACKAGES FOUND…): whether all FOUND are there, in NAME_FOUND of upper case.
@@ -26,7 +26,7 @@ function(pons_optional name what packages)
 endfunction()
 
 include(CheckLanguage)
-check_language(CXX) # for the module that speaks to Gazebo, alone
+check_language(CXX) # for the modules that speak to Gazebo and to OpenCV, alone
 pkg_check_modules(CURL IMPORTED_TARGET libcurl)
 pkg_check_modules(MICROHTTPD IMPORTED_TARGET libmicrohttpd gnutls)
 find_library(WSLAY wslay)
@@ -46,6 +46,14 @@ find_library(MUJOCO_LIB mujoco)
 find_path(MUJOCO_INCLUDE mujoco/mujoco.h)
 pkg_check_modules(OSMESA IMPORTED_TARGET osmesa) # pictures without a screen
 pkg_check_modules(JPEG IMPORTED_TARGET libjpeg)
+find_library(APRILTAG_LIB apriltag)
+find_library(APRILTAG_UTILS apriltag-utils) # Debian's has the pictures' functions there
+find_path(APRILTAG_INCLUDE apriltag/apriltag_pose.h)
+foreach(part DNN IMGPROC CORE)
+  string(TOLOWER opencv_${part} library)
+  find_library(OPENCV_${part} ${library})
+endforeach()
+find_path(OPENCV_INCLUDE opencv2/dnn.hpp PATH_SUFFIXES opencv4)
 pkg_check_modules(IGNITION IMPORTED_TARGET ignition-transport11 ignition-msgs8)
 
 pons_optional(mujoco driver-mujoco libmujoco-dev MUJOCO_LIB MUJOCO_INCLUDE)
@@ -60,6 +68,8 @@ pons_optional(postgres store-postgres libpq-dev PQ_FOUND)
 pons_optional(groot groot-zmq "libzmq3-dev, libmsgpack-dev" MSGPACK_LIB MSGPACK_INCLUDE ZMQ_FOUND)
 pons_optional(mqtt mqtt-mosquitto libmosquitto-dev MOSQUITTO_FOUND)
 pons_optional(curl http-curl libcurl4-openssl-dev CURL_FOUND)
+pons_optional(apriltag detector-apriltag libapriltag-dev APRILTAG_LIB APRILTAG_INCLUDE)
+pons_optional(opencv detector-onnx "libopencv-dnn-dev, libopencv-imgproc-dev, g++" OPENCV_DNN OPENCV_IMGPROC OPENCV_CORE OPENCV_INCLUDE CMAKE_CXX_COMPILER)
 pons_optional(serve server-microhttpd "libmicrohttpd-dev, libgnutls28-dev, libwslay-dev" MICROHTTPD_FOUND WSLAY)
 
 string(REPLACE ";" "\n" lines "${left_out}")

@@ -6,7 +6,7 @@ enable_testing()
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
 set(test_modules base bt arm map picture record plan critic intents items graph store link http llm tools mcp drivers
-  body brain agent companion workspace fleet vda5050 scenario sight serve cli)
+  body brain agent companion workspace fleet vda5050 scenario sight detectors serve cli)
 
 # What a module's tests link beyond its own library, and whose helpers they take beyond their own.
 set(tests_link_agent body drivers llm intents tools store)
@@ -14,6 +14,7 @@ set(tests_link_body drivers)
 set(tests_link_brain body drivers llm intents store)
 set(tests_link_cli workspace brain body drivers llm intents store graph link plan mcp)
 set(tests_link_companion llm intents store)
+set(tests_link_detectors llm intents)
 set(tests_link_drivers arm body)
 set(tests_link_graph store)
 set(tests_link_items store)
@@ -29,6 +30,7 @@ set(tests_help_agent tools)
 set(tests_help_brain store)
 set(tests_help_cli llm store)
 set(tests_help_critic plan)
+set(tests_help_detectors llm)
 set(tests_help_http llm)
 set(tests_help_items store)
 set(tests_help_mcp tools)
@@ -46,6 +48,7 @@ set(tests_alone base/test_memory body/test_body_process body/test_ledger_parts b
 # The sanitizer takes a loadable's thread-local block for one with a header when its place in a page
 # says so, and its leak checker dies of what it reads there: it is told not to guess.
 set(sanitizers "ASAN_OPTIONS=detect_leaks=1:new_delete_type_mismatch=0:abort_on_error=0:intercept_tls_get_addr=0:malloc_context_size=12"
+  "LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0"
   "UBSAN_OPTIONS=print_stacktrace=1" "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp")
 
 # timed_test(NAME COMMAND WORD…): as add_test; how long it takes goes into test-times of the tree (tests/timed.c).
@@ -189,6 +192,7 @@ set(tests_load_serve server-microhttpd http-curl)
 set(tests_load_llm llm-openai http-curl)
 set(tests_load_mcp llm-openai http-curl)
 set(tests_load_tools llm-openai http-curl)
+set(tests_load_detectors detector-apriltag detector-onnx detector-http http-curl)
 set(tests_load_drivers driver-mujoco driver-ros2 bridge-ros2 topics-ros2 dds-fast driver-gazebo)
 foreach(m ${test_modules})
   foreach(module ${tests_load_${m}})

@@ -177,6 +177,12 @@ static const cli_command mcp_words[] = {
     {NULL},
 };
 
+static const cli_command sight_words[] = {
+    {"detect", "NAME [--once]", "what one detector of pictures finds, a line a picture", NULL},
+    {"tag", "IDENTITY --out FILE", "what a tag looks like, to print it: tag36h11:7", NULL},
+    {NULL},
+};
+
 static const cli_command commands[] = {
     {"onboard", "[DIR] [--dialect seed|paos1|paos2]",
      "make a workspace's protocol files: ENVIRONMENT.md, ACTION.md and their like", cmd_onboard},
@@ -212,7 +218,7 @@ static const cli_command commands[] = {
      cmd_places, places_words},
     {"seen", "[WHAT…] [--near ZONE] [--since TIME]",
      "what the robot has seen, and where; 1: nothing of the kind", cmd_seen, .says = true},
-    {"sight", "", "remember what the robot sees; a run starts it", cmd_sight},
+    {"sight", "", "remember what the robot sees; a run starts it", cmd_sight, sight_words, true},
     {"schedule", NULL, "goals at a time or by a cron; a running brain has them done",
      cmd_schedule_list, schedule_words},
     {"body", "[--driver NAME] [--skills NAME,…] [--world NAME]",

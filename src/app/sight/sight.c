@@ -2,14 +2,17 @@
 //
 //     body --sees--> view, detections --sight_tell--> memory --every second, what is due--> the store
 //          --a look is under way, in the telemetry---------> five times a second, all of it
+//     body --senses--> poses --.
+//     detectors of pictures ---+--> view, detections --sight_tell--^   (picture_detectors.c)
 //
 // It only observes: the body needs it for nothing, and neither does the brain, which reads the store. It may be killed at
 // any time; the next one goes on with what was written (pons/object_memory.h).
-#include "app/sight/sight_state.h"
+#include "app/sight/picture_detectors.h"
 #include "app/workspace/which_robot.h"
 #include "app/workspace/workspace_scope.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
+#include "pons/picture.h"
 #include "sight/view_from_report.h"
 
 #include <errno.h>
@@ -21,23 +24,42 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-enum { SAVE_MS = 1000, LOOK_SAVE_MS = 200, CONNECT_MS = 500, TELL_MS = 60000 };
+enum { SAVE_MS = 1000, LOOK_SAVE_MS = 200, CONNECT_MS = 500 };
 
 void app_objects_space(const app_context *c, char ret[64])
 {
     app_own_space(c, "pons-objects", ret);
 }
 
+void app_seen_folder(const app_context *c, char *ret, size_t cap)
+{
+    snprintf(ret, cap, "%s/seen", c->run_dir);
+}
+
 int app_sight_config(const app_context *c, pons_value **ret, pons_error *err)
 {
-    return app_yaml(c, "config/sight.yaml", "schemas/sight.json", ret, err);
+    pons_value *config = NULL;
+    const int rc = app_yaml(c, "config/sight.yaml", "schemas/sight.json", &config, err);
+    pons_each(d, pons_get(config, "detectors")) {
+        const char *name = pons_get_str(d, "name", "");
+        if (pons_find(pons_get(config, "detectors"), "name", name) != d) {
+            app_bad(err, "config/sight.yaml: two detectors are called '%s'", name);
+            pons_value_unref(config);
+            return PONS_EINVAL;
+        }
+    }
+    *ret = config;
+    return rc;
 }
 
 size_t app_sight_detectors(const pons_value *config, const pons_value *world)
 {
     size_t n = 0;
     pons_each(d, pons_get(config, "detectors")) {
-        n += strcmp(pons_get_str(d, "name", ""), "sim") != 0 || pons_get(world, "sight");
+        const bool sim = strcmp(pons_get_str(d, "kind", "sim"), "sim") == 0;
+        const pons_value *camera =
+            pons_find(pons_get(world, "cameras"), "id", pons_get_str(d, "camera", ""));
+        n += sim ? pons_get(world, "sight") != NULL : camera != NULL;
     }
     return n;
 }
@@ -46,27 +68,7 @@ size_t app_sight_detectors(const pons_value *config, const pons_value *world)
 
 static void tell(sight *s, const char *what)
 {
-    const int64_t now = pons_now_ms(&s->clock);
-    if (!s->warned_ms || now - s->warned_ms >= TELL_MS) {
-        s->warned_ms = now;
-        app_tell(s->c, "pons: sight: %s", what);
-    }
-}
-
-void sight_tell(sight *s, pons_object_view *view, const pons_detection *found, size_t n)
-{
-    pons_object_seen seen;
-    pons_error err = PONS_ERROR_INIT;
-    if (!s->memory) {
-        return;
-    }
-    view->clear = pons__walls_clear;
-    view->user = &s->walls;
-    if (pons_object_memory_put(s->memory, view, found, n, &seen, &err) < 0) {
-        tell(s, err.message);
-    } else if (seen.refused) {
-        tell(s, seen.why);
-    }
+    sight_say(s, &s->warned_ms, what);
 }
 
 static void save(sight *s, bool all)
@@ -79,6 +81,33 @@ static void save(sight *s, bool all)
     s->save_due_ms = now + (s->looks ? LOOK_SAVE_MS : SAVE_MS);
     if (pons_object_memory_save(s->memory, all || s->looks, &err) < 0) {
         tell(s, err.message); // it is kept, and written with the next
+    }
+}
+
+static bool is_held(void *names, const char *name)
+{
+    return json_object_get(names, name) != NULL;
+}
+
+// Pictures that no object names: of candidates that were forgotten, of one whose row was not written any more.
+static void prune_pictures(sight *s, const char *space)
+{
+    char folder[PATH_MAX + 16];
+    const pons_items items = {.store = s->store, .clock = s->clock};
+    const pons_object_query all = {.limit = PONS_OBJECTS_MAX};
+    pons_autovalue objects = NULL;
+    pons_autovalue names = json_object();
+    pons_error err = PONS_ERROR_INIT;
+    app_seen_folder(s->c, folder, sizeof folder);
+    int rc = pons_objects_find(&items, space, &all, &objects, &err);
+    pons_each(o, objects) {
+        pons_each(seen, pons_get(o, "sightings")) {
+            json_object_set_new(names, pons_get_str(seen, "picture", ""), json_true());
+        }
+    }
+    rc = rc < 0 ? rc : pons_picture_prune(folder, pons_wall_ms(&s->clock), is_held, names, &err);
+    if (rc < 0) {
+        tell(s, err.message);
     }
 }
 
@@ -108,6 +137,10 @@ static int open_memory(sight *s, const char *world_id, pons_error *err)
                                           .objects = pons_get(s->world, "objects")};
     rc = rc < 0 ? rc : pons_object_memory_open(&o, &s->memory, err);
     snprintf(s->world_id, sizeof s->world_id, "%s", world_id);
+    if (rc >= 0) {
+        prune_pictures(s, space);
+        sight_detectors_world(s);
+    }
     return rc;
 }
 
@@ -117,10 +150,12 @@ static void connect_body(sight *s)
 {
     pons_error none = PONS_ERROR_INIT;
     const int64_t now = pons_now_ms(&s->clock);
-    const pons_message hello = {
-        .type = PONS_MESSAGE_HELLO,
-        .as.hello = {
-            .protocol = PONS_LINK_PROTOCOL, .role = "observer", .name = "sight", .sees = true}};
+    const pons_message hello = {.type = PONS_MESSAGE_HELLO,
+                                .as.hello = {.protocol = PONS_LINK_PROTOCOL,
+                                             .role = "observer",
+                                             .name = "sight",
+                                             .sees = true,
+                                             .senses = s->poses}};
     if (s->link || now < s->connect_due_ms) {
         return;
     }
@@ -166,6 +201,8 @@ static int hear(sight *s, pons_error *err)
             on_sees(s, &r.as.sees);
         } else if (whole && r.type == PONS_REPORT_TELEMETRY) {
             on_telemetry(s, &r.as.telemetry);
+        } else if (whole && r.type == PONS_REPORT_SENSES) {
+            sight_detectors_pose(s, &r.as.senses);
         }
         pons_report_clear(&r);
         pons_value_unref(msg);
@@ -181,16 +218,18 @@ static int hear(sight *s, pons_error *err)
     return PONS_OK;
 }
 
-static void wait_for_body(const sight *s)
+static void wait_for_more(const sight *s)
 {
-    struct pollfd p = {.fd = s->link ? pons_link_fd(s->link) : -1, .events = POLLIN};
-    poll(&p, 1, CONNECT_MS);
+    struct pollfd fds[1 + SIGHT_DETECTORS_MAX] = {
+        {.fd = s->link ? pons_link_fd(s->link) : -1, .events = POLLIN}};
+    poll(fds, sight_detectors_fds(s, fds, 1), CONNECT_MS);
 }
 
 static int round_of(sight *s, pons_error *err)
 {
     connect_body(s);
     const int rc = hear(s, err);
+    sight_detectors_look(s);
     save(s, false);
     return rc;
 }
@@ -221,6 +260,7 @@ int app_sight_run(const app_context *c, const volatile sig_atomic_t *quit, pons_
     rc = rc < 0 ? rc : app_sight_config(c, &s.config, err);
     rc = rc < 0 ? rc : be_the_only_one(c, &lock, err);
     rc = rc < 0 ? rc : app_store(c, &s.store, err);
+    rc = rc < 0 ? rc : sight_detectors_open(&s, err);
     if (rc >= 0 && json_array_size(pons_get(s.config, "detectors")) == 0) {
         app_tell(c, "pons: config/sight.yaml names no detector");
         rc = APP_LACKING;
@@ -232,8 +272,9 @@ int app_sight_run(const app_context *c, const volatile sig_atomic_t *quit, pons_
             pons_link_close(s.link); // tried again, with the body
             s.link = NULL;
         }
-        wait_for_body(&s);
+        wait_for_more(&s);
     }
+    sight_detectors_close(&s);
     save(&s, true);
     pons_link_close(s.link);
     pons_object_memory_close(s.memory);

@@ -4,6 +4,8 @@
 #include "app/workspace/context.h"
 #include "pons/object_memory.h"
 
+// Pictures of what was seen, WORKSPACE/run/seen (pons/picture.h).
+void app_seen_folder(const app_context *c, char *ret, size_t cap);
 // Namespace of the objects in this workspace's store.
 void app_objects_space(const app_context *c, char ret[64]);
 // config/sight.yaml, checked; the caller's.

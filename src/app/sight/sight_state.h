@@ -1,7 +1,7 @@
 // sight_state.h - the process `pons sight`: what its sources of detections share.
 //
-// The simulated detector's detections come with the body's reports (sight.c, `hear`). Another source of detections would
-// hear the same link for poses, and end in sight_tell as the simulated one does.
+// The simulated detector's detections come with the body's reports (sight.c, `hear`), those of pictures from children
+// (picture_detectors.c), which get their places by the poses that the same link reports.
 #pragma once
 
 #include "app/sight/sight.h"
@@ -23,7 +23,11 @@ typedef struct sight {
     bool looks;                          // the robot does, to see what is there
     int64_t save_due_ms, connect_due_ms; // host
     int64_t warned_ms;                   // when something was said to be wrong; host
+    struct sight_detectors *detectors;   // of pictures
+    bool poses;                          // they need to know where the robot is
 } sight;
 
+// A line of what is wrong, unless *last_ms, when that was done last, is less than a minute ago.
+void sight_say(sight *s, int64_t *last_ms, const char *what);
 // Detections of a view go into the memory; what is wrong with them is a line in the log, one a minute.
 void sight_tell(sight *s, pons_object_view *view, const pons_detection *found, size_t n);

@@ -40,17 +40,42 @@ static pid_t begin_child(const char *log)
     return pid;
 }
 
-pid_t app_child_start(const app_context *c, const char *log, const char *const *argv)
+static pid_t start(const app_context *c, const char *log, const char *const *argv, int out)
 {
-    char self[PATH_MAX], path[PATH_MAX + 64];
+    char self[PATH_MAX], path[PATH_MAX + 128];
     snprintf(self, sizeof self, "%s/pons", pons_exe_dir());
-    snprintf(path, sizeof path, "%s/%.60s", c->run_dir, log);
+    snprintf(path, sizeof path, "%s/%.100s", c->run_dir, log);
     const pid_t pid = begin_child(path);
     if (pid != 0) {
         return pid;
     }
+    if (out >= 0) {
+        dup2(out, STDOUT_FILENO);
+    }
     execv(self, (char *const *)(uintptr_t)argv);
     _exit(EXIT_ENVIRONMENT);
+}
+
+pid_t app_child_start(const app_context *c, const char *log, const char *const *argv)
+{
+    return start(c, log, argv, -1);
+}
+
+pid_t app_child_read(const app_context *c, const char *log, const char *const *argv, int *ret_fd)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0) {
+        return -1;
+    }
+    const pid_t pid = start(c, log, argv, ends[1]);
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        return -1;
+    }
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    *ret_fd = ends[0];
+    return pid;
 }
 
 static pid_t start_body(const app_context *c, const app_body_how *how)

@@ -180,6 +180,8 @@ void app_body_child_end(app_body_child *b); // and waits for it; none is fine
 // `pons ARGV…` (from "pons" on, NULL at its end), which says what it has to say into run/LOG. Its
 // pid, or -1.
 pid_t app_child_start(const app_context *c, const char *log, const char *const *argv);
+// The same, and what it prints is read from *ret_fd, which does not block and is the caller's to close.
+pid_t app_child_read(const app_context *c, const char *log, const char *const *argv, int *ret_fd);
 
 // ---- ros2_bridge.c ------------------------------------------------------------------------------
 

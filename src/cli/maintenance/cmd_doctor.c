@@ -66,6 +66,9 @@ static const module modules[] = {
     {"http", "curl", NULL, "libcurl4-openssl-dev",
      "to use a model, MCP servers behind a URL, or pages"},
     {"groot", "zmq", "pons-groot", "libzmq3-dev and libmsgpack-dev", "to use Groot2"},
+    {"detector", "apriltag", "pons-detectors", "libapriltag-dev", "to find AprilTags in pictures"},
+    {"detector", "onnx", "pons-detectors", "libopencv-dnn-dev, libopencv-imgproc-dev and g++",
+     "to run a network on pictures"},
     {"mqtt", "mosquitto", NULL, "libmosquitto-dev", "to use pons vda5050"},
 };
 static const module physics = {"driver", "mujoco", "pons-mujoco", "libmujoco-dev",

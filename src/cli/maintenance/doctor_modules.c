@@ -1,6 +1,7 @@
 // doctor_modules.c - `pons doctor` on the modules of a person's own, in lib/ of the workspace: found,
 // loaded, of this pons's ABI, or why not. Each is loaded, as naming it in an option would.
 #include "cli/maintenance/doctor.h"
+#include "pons/ext/detector.h"
 #include "pons/ext/http.h"
 #include "pons/ext/llm.h"
 #include "pons/ext/robot.h"
@@ -22,9 +23,9 @@ typedef struct kind {
 } kind;
 
 static const kind kinds[] = {
-    {"driver", PONS_ROBOT_ABI}, {"graph", PONS_GRAPH_MODULE_ABI}, {"http", PONS_HTTP_ABI},
-    {"llm", PONS_LLM_ABI},      {"skill", PONS_SKILL_ABI},        {"store", PONS_STORE_DRIVER_ABI},
-    {"tool", PONS_TOOL_ABI},
+    {"detector", PONS_DETECTOR_ABI},  {"driver", PONS_ROBOT_ABI}, {"graph", PONS_GRAPH_MODULE_ABI},
+    {"http", PONS_HTTP_ABI},          {"llm", PONS_LLM_ABI},      {"skill", PONS_SKILL_ABI},
+    {"store", PONS_STORE_DRIVER_ABI}, {"tool", PONS_TOOL_ABI},
 };
 
 static const kind *kind_of(const char *file, size_t n)

@@ -2,7 +2,7 @@
 //
 //     pons seen                        pons seen cup --near kitchen --since 2h
 #include "app/sight/sight.h"
-#include "cli/cli.h"
+#include "cli/sight/sight_cli.h"
 
 #include <string.h>
 #include <sys/prctl.h>
@@ -10,16 +10,28 @@
 
 int cmd_sight(cli *c, pons_error *err)
 {
-    const char *for_run = NULL;
+    const char *for_run = NULL, *once = NULL, *out = NULL;
+    double pixels = 800.0;
     const cli_option options[] = {
         {"--for-run", NULL, "started by a run, and ends with it", &for_run},
+        {"--once", NULL, "of detect: one picture only", &once},
+        {"--out", "FILE", "of tag: the picture, a PNG file", &out},
+        {"--pixels", "N", "of tag: about so many a side; default 800",
+         CLI_NUMBER(&pixels, 10.0, 8000.0)},
+        CLI_ROBOT_OPTIONS(c),
         {NULL, NULL, NULL, NULL}};
     const int rc = cli_parse(c, options, err);
     if (rc < 0) {
         return rc;
     }
+    if (c->argc == 2 && strcmp(c->argv[0], "detect") == 0) {
+        return cli_detect(c, c->argv[1], once != NULL, for_run != NULL, err);
+    }
+    if (c->argc == 2 && strcmp(c->argv[0], "tag") == 0 && out) {
+        return cli_tag(c, c->argv[1], out, (int)pixels, err);
+    }
     if (c->argc > 0) {
-        return app_bad(err, "sight takes nothing more");
+        return app_bad(err, "sight takes nothing more, or detect NAME, or tag IDENTITY --out FILE");
     }
     if (for_run) {
         prctl(PR_SET_PDEATHSIG, SIGTERM);

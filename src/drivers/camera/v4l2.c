@@ -1,7 +1,7 @@
-// v4l2.c - one picture of a camera of this machine, by V4L2's own calls.
+// v4l2.c - pictures of a camera of this machine, by V4L2's own calls.
 //
 //     open -> QUERYCAP -> S_FMT (MJPEG, else YUYV) -> S_PARM -> four buffers, mapped -> STREAMON
-//          -> some pictures go by, while it finds its exposure -> one is kept -> STREAMOFF
+//          -> some pictures go by, while it finds its exposure (or which are of before) -> one is kept … -> STREAMOFF
 #include "drivers/camera/camera.h"
 
 #include <errno.h>
@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MODULE  "camera"
@@ -20,13 +21,15 @@
 #define WARM    4    // pictures that go by
 #define WAIT_MS 3000 // for one
 
-typedef struct video {
+typedef pons__v4l2 video;
+
+struct pons__v4l2 {
     int fd;
     struct v4l2_format format;
     void *at[BUFFERS];
     size_t n[BUFFERS];
     unsigned buffers;
-} video;
+};
 
 static int call(int fd, unsigned long what, void *arg)
 {
@@ -103,16 +106,36 @@ static int start(video *v, pons_error *err)
                                  strerror(errno));
 }
 
-static void stop(video *v)
+void pons__v4l2_close(video *v)
 {
     enum v4l2_buf_type type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
-    if (v->fd >= 0) {
+    if (v && v->fd >= 0) {
         call(v->fd, VIDIOC_STREAMOFF, &type);
         for (unsigned i = 0; i < v->buffers; i++) {
             munmap(v->at[i], v->n[i]);
         }
         close(v->fd);
     }
+    free(v);
+}
+
+int pons__v4l2_open(const char *device, int width, int height, double fps, video **ret,
+                    pons_error *err)
+{
+    video *v = calloc(1, sizeof *v);
+    if (!v) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a camera");
+    }
+    v->fd = -1;
+    int rc = open_device(v, device, err);
+    rc = rc < 0 ? rc : choose_format(v, device, width, height, fps, err);
+    rc = rc < 0 ? rc : start(v, err);
+    if (rc < 0) {
+        pons__v4l2_close(v);
+        return rc;
+    }
+    *ret = v;
+    return PONS_OK;
 }
 
 static uint8_t byte(double x)
@@ -143,14 +166,34 @@ static int from_yuyv(const video *v, const uint8_t *bytes, size_t n, pons_pictur
             to[2] = byte(l + 1.772 * u);
         }
     }
-    *ret = (pons_picture_raw){.width = (int)w, .height = (int)h, .rgb = rgb};
+    ret->width = (int)w;
+    ret->height = (int)h;
+    ret->rgb = rgb;
     return PONS_OK;
+}
+
+static int64_t ns_of(int clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+// When it was taken, wall clock: the driver dates it by the monotonic one.
+static int64_t stamp_of(const struct v4l2_buffer *b)
+{
+    const int64_t at = b->timestamp.tv_sec * 1000000000LL + b->timestamp.tv_usec * 1000LL;
+    const int64_t age = ns_of(CLOCK_MONOTONIC) - at, now = ns_of(CLOCK_REALTIME);
+    const bool dated =
+        (b->flags & V4L2_BUF_FLAG_TIMESTAMP_MASK) == V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC;
+    return dated && age >= 0 && age < WAIT_MS * 1000000LL ? now - age : now;
 }
 
 static int keep(const video *v, const struct v4l2_buffer *b, pons_picture_raw *ret, void **ret_jpeg,
                 size_t *ret_n, pons_error *err)
 {
     const void *bytes = v->at[b->index];
+    *ret = (pons_picture_raw){.stamp_ns = stamp_of(b)};
     if (v->format.fmt.pix.pixelformat == V4L2_PIX_FMT_YUYV) {
         return from_yuyv(v, bytes, b->bytesused, ret, err);
     }
@@ -160,12 +203,13 @@ static int keep(const video *v, const struct v4l2_buffer *b, pons_picture_raw *r
     }
     memcpy(*ret_jpeg, bytes, b->bytesused);
     *ret_n = b->bytesused;
-    *ret = (pons_picture_raw){.width = (int)v->format.fmt.pix.width,
-                              .height = (int)v->format.fmt.pix.height};
+    ret->width = (int)v->format.fmt.pix.width;
+    ret->height = (int)v->format.fmt.pix.height;
     return PONS_OK;
 }
 
-static int take(video *v, pons_picture_raw *ret, void **ret_jpeg, size_t *ret_n, pons_error *err)
+int pons__v4l2_next(video *v, pons_picture_raw *ret, void **ret_jpeg, size_t *ret_n,
+                    pons_error *err)
 {
     for (int seen = 0;; seen++) {
         struct pollfd fd = {.fd = v->fd, .events = POLLIN};
@@ -174,21 +218,10 @@ static int take(video *v, pons_picture_raw *ret, void **ret_jpeg, size_t *ret_n,
             b.index >= v->buffers || b.bytesused > v->n[b.index]) {
             return pons_error_set(err, PONS_EIO, MODULE, "no picture came in %d s", WAIT_MS / 1000);
         }
-        if (seen >= WARM) {
-            return keep(v, &b, ret, ret_jpeg, ret_n, err);
-        }
+        const int rc = seen < WARM ? PONS_OK : keep(v, &b, ret, ret_jpeg, ret_n, err);
         call(v->fd, VIDIOC_QBUF, &b);
+        if (seen >= WARM) {
+            return rc;
+        }
     }
-}
-
-int pons__v4l2_take(const char *device, int width, int height, double fps, pons_picture_raw *ret,
-                    void **ret_jpeg, size_t *ret_n, pons_error *err)
-{
-    video v = {.fd = -1};
-    int rc = open_device(&v, device, err);
-    rc = rc < 0 ? rc : choose_format(&v, device, width, height, fps, err);
-    rc = rc < 0 ? rc : start(&v, err);
-    rc = rc < 0 ? rc : take(&v, ret, ret_jpeg, ret_n, err);
-    stop(&v);
-    return rc;
 }

@@ -2,7 +2,7 @@
 //
 //     world.robot.arm.urdf --pons_arm--> bodies, joints, shapes, motors
 //     world.robot           ----------> a pedestal, the lidar's site
-//     world.cameras         ----------> cameras, in the room or on a link
+//     world.cameras         ----------> cameras, in the room or on a link (camera_model.c)
 //
 // A position motor for each joint, strong and well damped; the driver moves its set point and carries
 // gravity (simulated_arm.c). What grasps does so by friction: elliptic cones, a high impratio and a few
@@ -82,52 +82,6 @@ static void write_joint(FILE *out, const pons_arm_joint *j)
     fputs("/>", out);
 }
 
-static void write_camera(FILE *out, const pons_value *c)
-{
-    const pons_value *at = pons_get(c, "at"), *to = pons_get(c, "look_at");
-    double p[3], z[3], n = 0.0;
-    if (pons_get(c, "device")) {
-        return; // a real one
-    }
-    for (size_t i = 0; i < 3; i++) {
-        p[i] = json_number_value(json_array_get(at, i));
-        z[i] = p[i] - json_number_value(json_array_get(to, i)); // MuJoCo's look along -z
-        n += z[i] * z[i];
-    }
-    n = n > 0.0 ? sqrt(n) : 1.0;
-    for (int i = 0; i < 3; i++) {
-        z[i] /= n;
-    }
-    // x to the right: level, where that is possible
-    double x[3] = {-z[1], z[0], 0.0};
-    const double level = hypot(x[0], x[1]);
-    if (level < 1e-6) {
-        x[0] = 0.0;
-        x[1] = -1.0;
-    } else {
-        x[0] /= level;
-        x[1] /= level;
-    }
-    const double y[3] = {z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2],
-                         z[0] * x[1] - z[1] * x[0]};
-    fprintf(out,
-            "<camera name=\"%s\" fovy=\"%g\" pos=\"%g %g %g\" "
-            "xyaxes=\"%.9g %.9g %.9g %.9g %.9g %.9g\"/>\n",
-            pons_get_str(c, "id", ""), pons_get_num(c, "fovy_deg", 45.0), p[0], p[1], p[2], x[0],
-            x[1], x[2], y[0], y[1], y[2]);
-}
-
-static void write_cameras(FILE *out, const pons_value *world, const char *on)
-{
-    const pons_value *all = pons_get(world, "cameras");
-    for (size_t i = 0; i < json_array_size(all); i++) {
-        const pons_value *c = json_array_get(all, i);
-        if (strcmp(pons_get_str(c, "on", ""), on) == 0) {
-            write_camera(out, c);
-        }
-    }
-}
-
 static void write_link(FILE *out, const pons_arm *a, int link, const pons_pose3 *at,
                        const pons_value *world)
 {
@@ -152,7 +106,7 @@ static void write_link(FILE *out, const pons_arm *a, int link, const pons_pose3 
     if (link == a->tool) {
         fputs("<site name=\"tool\" size=\".004\" rgba=\"0 0 0 0\"/>", out);
     }
-    write_cameras(out, world, l->name);
+    pons__mj_cameras_write(out, world, l->name, 0.0);
     fputc('\n', out);
     for (int i = 0; i < a->n_joints; i++) {
         if (a->joints[i].parent == link) {
@@ -189,8 +143,11 @@ void pons__mj_arm_head(FILE *out, const pons_value *world, const pons_arm *a,
     fprintf(out, "<site name=\"lidar\" pos=\"0 0 %g\" size=\".01\" rgba=\"0 0 0 0\"/>\n",
             LIDAR_Z_M);
     write_link(out, a, root_of(a), mount, world);
+    if (pons_arm_find_link(a, "base") < 0) {
+        pons__mj_cameras_write(out, world, "base", 0.0);
+    }
     fputs("</body>\n", out);
-    write_cameras(out, world, "");
+    pons__mj_cameras_write(out, world, "", 0.0);
     for (int i = 0; i < PONS__MJ_POOL; i++) {
         fprintf(out,
                 "<body name=\"obstacle_%d\" mocap=\"true\" pos=\"%d 0 -50\">"

@@ -68,6 +68,7 @@ static int open_eyes(pons__mj_eyes **ret, const mjModel *m, pons_error *err)
     mjv_makeScene(m, &e->scene, 2000);
     mjv_defaultOption(&e->option);
     e->option.flags[mjVIS_RANGEFINDER] = 0;
+    e->option.geomgroup[3] = 1; // the floor
     mjr_defaultContext(&e->mjr);
     mjr_makeContext(m, &e->mjr, mjFONTSCALE_100);
     mjr_setBuffer(mjFB_OFFSCREEN, &e->mjr);
@@ -148,6 +149,9 @@ int pons__mj_take(pons__mj_eyes **eyes, const mjModel *m, mjData *d, pthread_mut
     const mjrRect all = {0, 0, p.width, p.height};
     OSMesaMakeCurrent(e->context, e->memory, GL_UNSIGNED_BYTE, e->width, e->height);
     pthread_mutex_lock(lock);
+    mj_kinematics(m, d); // a step leaves things where they were before it, a restored state nowhere
+    mj_comPos(m, d);
+    mj_camlight(m, d);
     mjv_updateScene(m, d, &e->option, NULL, &view, mjCAT_ALL, &e->scene);
     pthread_mutex_unlock(lock);
     e->scene.flags[mjRND_SHADOW] = e->scene.flags[mjRND_REFLECTION] = 0;

@@ -11,6 +11,7 @@
 #define BALL_RADIUS_M 0.04
 #define BALL_MASS_KG  0.2
 #define WALL_M        0.006
+#define FRONT_M       0.0005                // half of a plate
 #define JITTER_SALT   0x6a69747465720000ull // so that a scan's noise does not depend on objects
 
 static const char FEEL[] = "group=\"2\" contype=\"4\" conaffinity=\"6\" condim=\"6\" "
@@ -73,6 +74,27 @@ void pons__mj_object_place(const pons_value *world, size_t index, uint64_t seed,
     }
 }
 
+void pons__mj_object_texture(const pons_value *world, size_t index, char ret[32])
+{
+    const pons_value *o = json_array_get(pons_get(world, "objects"), index);
+    ret[0] = '\0';
+    if (pons_get(shape_of(o), "texture")) {
+        snprintf(ret, 32, "front%zu.png", index);
+    }
+}
+
+// On the side that looks along x: a plate that touches nothing, its texture upright for who stands before it.
+static void write_front(FILE *out, const pons_value *object, const double half[3],
+                        const char *texture)
+{
+    const double side = pons_get_num(shape_of(object), "texture_m", 2.0 * fmin(half[1], half[2]));
+    fprintf(
+        out,
+        "<geom type=\"box\" pos=\"%.17g 0 0\" xyaxes=\"0 1 0 0 0 1\" size=\"%.17g %.17g %.17g\" "
+        "mass=\"0\" group=\"2\" contype=\"0\" conaffinity=\"0\" material=\"%s\"/>",
+        half[0], 0.5 * side, 0.5 * side, FRONT_M, texture);
+}
+
 void pons__mj_object_write(FILE *out, const pons_value *world, size_t index, uint64_t seed)
 {
     const pons_value *o = json_array_get(pons_get(world, "objects"), index);
@@ -81,8 +103,14 @@ void pons__mj_object_write(FILE *out, const pons_value *world, size_t index, uin
     double half[3], p[3];
     const pons_robot_shape kind = pons__mj_object_shape(o, half);
     pons__mj_object_place(world, index, seed, p);
-    fprintf(out, "<body name=\"object:%s\" pos=\"%.17g %.17g %.17g\"><freejoint/>",
-            pons_get_str(o, "id", ""), p[0], p[1], p[2]);
+    char texture[32];
+    pons__mj_object_texture(world, index, texture);
+    fprintf(out, "<body name=\"object:%s\" pos=\"%.17g %.17g %.17g\" euler=\"0 0 %.17g\">%s",
+            pons_get_str(o, "id", ""), p[0], p[1], p[2], pons_get_num(o, "yaw", 0.0),
+            pons_get_bool(shape_of(o), "anchored", false) ? "" : "<freejoint/>");
+    if (*texture) {
+        write_front(out, o, half, texture);
+    }
     if (kind == PONS_SHAPE_BALL) {
         fprintf(out, "<geom size=\"%.17g\" mass=\"%.17g\" %s rgba=\"%s\"/>", half[0], mass, FEEL,
                 rgba);

@@ -19,6 +19,7 @@
 #define WALL_HEIGHT_M      1.0
 #define FURNITURE_HEIGHT_M 0.75
 
+enum { FILE_MAX_BYTES = 4 * 1024 * 1024 };
 static const char MADE_NAME[] = "world.xml", ROBOT_NAME[] = "robot.xml"; // in the file system
 static const char ROBOT_FILE[] = "worlds/robot.xml";                     // on the disk
 
@@ -34,6 +35,32 @@ static void write_box(FILE *out, const pons_value *box)
             pons_get_num(box, "x", 0.0), pons_get_num(box, "y", 0.0), half,
             0.5 * pons_get_num(box, "sx", 0.0), 0.5 * pons_get_num(box, "sy", 0.0), half,
             pons_get_num(box, "yaw", 0.0), wall ? 2 : 6);
+}
+
+// Pictures as large as a camera's may be, depth from a centimetre on, light from two sides.
+static const char VISUAL[] =
+    "<visual><global offwidth=\"1280\" offheight=\"960\"/><map znear=\".01\" "
+    "zfar=\"60\"/></visual><statistic extent=\"1\"/>\n";
+
+static const char LIGHTS[] =
+    "<light directional=\"true\" castshadow=\"false\" dir=\".4 .2 -1\" diffuse=\".4 .4 .4\"/>"
+    "<light directional=\"true\" castshadow=\"false\" dir=\"-.3 -.4 -1\" diffuse=\".3 .3 .3\"/>\n";
+
+// What is on the objects' fronts.
+static void write_textures(FILE *out, const pons_value *world)
+{
+    fputs("</worldbody><asset>", out);
+    for (size_t i = 0; i < json_array_size(pons_get(world, "objects")); i++) {
+        char name[32];
+        pons__mj_object_texture(world, i, name);
+        if (*name) {
+            fprintf(out,
+                    "<texture name=\"%s\" type=\"2d\" file=\"%s\"/><material name=\"%s\" "
+                    "texture=\"%s\"/>\n",
+                    name, name, name, name);
+        }
+    }
+    fputs("</asset><worldbody>\n", out);
 }
 
 // The MJCF text, to be freed; NULL: no memory.
@@ -57,6 +84,11 @@ static char *make_model(const pons_value *world, uint64_t seed, const pons_arm *
         pons__mj_robot_write(out, world);
         fputs("<worldbody>\n", out);
     }
+    if (!arm && pons_get(world, "cameras")) {
+        fprintf(out, "</worldbody>%s<worldbody>%s", VISUAL, LIGHTS);
+        pons__mj_cameras_write(out, world, "", 0.0);
+    }
+    write_textures(out, world);
     for (size_t i = 0; i < json_array_size(boxes); i++) {
         write_box(out, json_array_get(boxes, i));
     }
@@ -78,25 +110,24 @@ static char *make_model(const pons_value *world, uint64_t seed, const pons_arm *
 }
 
 // To be freed; NULL when it cannot be read.
-static char *read_text(const char *path)
+static char *read_all(const char *path, size_t *ret_n)
 {
     FILE *f = pons_file_read(path);
-    char *text = NULL;
-    size_t cap = 0;
-    const bool read = f && getdelim(&text, &cap, '\0', f) >= 0; // XML has no zero byte
+    char *bytes = malloc(FILE_MAX_BYTES);
+    *ret_n = f && bytes ? fread(bytes, 1, FILE_MAX_BYTES, f) : 0;
+    const bool whole = f && bytes && feof(f) && !ferror(f);
     if (f) {
         fclose(f);
     }
-    if (!read) {
-        free(text);
-        text = NULL;
+    if (!whole) {
+        free(bytes);
+        bytes = NULL;
     }
-    return text;
+    return bytes;
 }
 
-static bool add_file(mjVFS *vfs, const char *name, const char *text)
+static bool add_file(mjVFS *vfs, const char *name, const char *bytes, size_t n)
 {
-    const size_t n = strlen(text);
     if (mj_makeEmptyFileVFS(vfs, name, (int)n) != 0) {
         return false;
     }
@@ -104,8 +135,34 @@ static bool add_file(mjVFS *vfs, const char *name, const char *text)
     if (i < 0) {
         return false;
     }
-    memcpy(vfs->filedata[i], text, n);
+    memcpy(vfs->filedata[i], bytes, n);
     return true;
+}
+
+static int add_textures(mjVFS *vfs, const pons_value *world, pons_error *err)
+{
+    const pons_value *objects = pons_get(world, "objects");
+    for (size_t i = 0; i < json_array_size(objects); i++) {
+        char name[32], path[PONS__MJ_PATH_BYTES];
+        size_t n = 0;
+        pons__mj_object_texture(world, i, name);
+        if (!*name) {
+            continue;
+        }
+        const char *file =
+            pons_get_str(pons_get(json_array_get(objects, i), "shape"), "texture", "");
+        const char *dir = *file == '/' ? "" : pons_get_str(world, "dir", ".");
+        snprintf(path, sizeof path, "%s/%s", dir, file);
+        char *bytes = read_all(path, &n);
+        const bool added = bytes && n > 0 && add_file(vfs, name, bytes, n);
+        free(bytes);
+        if (!added) {
+            pons_error_set(err, PONS_EINVAL, MODULE, "cannot read the texture of %s",
+                           pons_get_str(json_array_get(objects, i), "id", ""));
+            return pons_error_source(err, "%s", path);
+        }
+    }
+    return PONS_OK;
 }
 
 int pons__mj_source_init(pons__mj_source *s, const pons_value *world, uint64_t seed,
@@ -128,18 +185,19 @@ int pons__mj_source_init(pons__mj_source *s, const pons_value *world, uint64_t s
         }
         return PONS_EENV;
     }
-    char *robot = included ? read_text(robot_path) : NULL,
+    size_t robot_n = 0;
+    char *robot = included ? read_all(robot_path, &robot_n) : NULL,
          *made = make_model(world, seed, arm, mount);
     s->vfs = malloc(sizeof *s->vfs); // 2 MB: not for the stack
     if (s->vfs) {
         mj_defaultVFS(s->vfs);
     }
     const bool whole = made && s->vfs &&
-                       (!included || (robot && add_file(s->vfs, ROBOT_NAME, robot))) &&
-                       add_file(s->vfs, MADE_NAME, made);
+                       (!included || (robot && add_file(s->vfs, ROBOT_NAME, robot, robot_n))) &&
+                       add_file(s->vfs, MADE_NAME, made, strlen(made));
     free(robot);
     free(made);
-    return whole ? PONS_OK
+    return whole ? add_textures(s->vfs, world, err)
                  : pons_error_set(err, PONS_ENOMEM, MODULE, "cannot make a model of the world");
 }
 

@@ -38,11 +38,18 @@ void pons__mj_arm_head(FILE *out, const pons_value *world, const pons_arm *a,
                        const pons_pose3 *mount);
 void pons__mj_arm_tail(FILE *out, const pons_arm *a);
 
+// camera_model.c: whether simulated cameras are on this link ("": the room), and these in the model; lift: how far the
+// link's frame in the model is above the world's [m].
+bool pons__mj_camera_on(const pons_value *world, const char *on);
+void pons__mj_cameras_write(FILE *out, const pons_value *world, const char *on, double lift);
+
 // robot_model.c: is the world's robot the one of robot.xml; and a model of any other differential drive.
 bool pons__mj_robot_is_usual(const pons_value *world);
 void pons__mj_robot_write(FILE *out, const pons_value *world);
 
 // loose_objects.c: object `index` of a world: its body, where it begins with this seed, its shape.
 void pons__mj_object_write(FILE *out, const pons_value *world, size_t index, uint64_t seed);
+// Its texture's name in the model; "": it has none.
+void pons__mj_object_texture(const pons_value *world, size_t index, char ret[32]);
 void pons__mj_object_place(const pons_value *world, size_t index, uint64_t seed, double ret[3]);
 pons_robot_shape pons__mj_object_shape(const pons_value *object, double ret_half[3]);

@@ -25,7 +25,8 @@ static double number(const pons_value *robot, const char *key, double usual)
 bool pons__mj_robot_is_usual(const pons_value *world)
 {
     const pons_value *r = pons_get(world, "robot");
-    return !pons_get(r, "footprint") && fabs(number(r, "radius_m", RADIUS_M) - RADIUS_M) < SAME_M &&
+    return !pons_get(r, "footprint") && !pons__mj_camera_on(world, "base") &&
+           fabs(number(r, "radius_m", RADIUS_M) - RADIUS_M) < SAME_M &&
            fabs(number(r, "wheel_radius_m", WHEEL_M) - WHEEL_M) < SAME_M &&
            fabs(number(r, "track_m", TRACK_M) - TRACK_M) < SAME_M;
 }
@@ -144,6 +145,7 @@ void pons__mj_robot_write(FILE *out, const pons_value *world)
     fprintf(out, "<site name=\"lidar\" pos=\"0 0 %.9g\" size=\".02\"/>\n", LIDAR_Z_M - wheel);
     write_wheel(out, "wheel_left", half, wheel);
     write_wheel(out, "wheel_right", -half, wheel);
+    pons__mj_cameras_write(out, world, "base", wheel);
     fputs("</body>\n", out);
     write_pool(out);
     fputs("</worldbody>\n<contact>\n", out);
