@@ -13,12 +13,10 @@
 
 typedef enum compare { IS_LESS = -1, IS_EQUAL, IS_GREATER, IS_OTHER } compare;
 
-static const struct operator
-{
+static const struct filter_operator {
     const char *word;
     bool less, equal, greater, other; // what holds
-}
-operators[] = {
+} operators[] = {
     {"$eq", false, true, false, false}, {"$ne", true, false, true, true},
     {"$gt", false, false, true, false}, {"$gte", false, true, true, false},
     {"$lt", true, false, false, false}, {"$lte", true, true, false, false},
@@ -26,7 +24,7 @@ operators[] = {
 
 // ---- helpers ------------------------------------------------------------------------------------
 
-static const struct operator* operator_of(const char *word)
+static const struct filter_operator *operator_of(const char *word)
 {
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
         if (strcmp(operators[i].word, word) == 0) {
@@ -83,7 +81,7 @@ static bool holds(const pons_value *have, const char *word, const pons_value *op
         }
         return found;
     }
-    const struct operator* o = operator_of(word);
+    const struct filter_operator *o = operator_of(word);
     const compare c = compare_values(have, operand);
     return o && ((c == IS_LESS && o->less) || (c == IS_EQUAL && o->equal) ||
                  (c == IS_GREATER && o->greater) || (c == IS_OTHER && o->other));

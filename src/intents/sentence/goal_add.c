@@ -222,9 +222,9 @@ int pons__goals_add(pons__session *s, const pons__pattern *p, const pons__captur
     if (!c->object && p->means.intent == INTENT_PUT) {
         with.object = s->last;
         c = &with;
-    }
-    if (!c->object && p->means.intent == INTENT_PUT) {
-        return pons__not_understood(s, wish);
+        if (!s->last) {
+            return pons__not_understood(s, wish);
+        }
     }
     s->last = c->object ? c->object : s->last;
     switch (p->means.intent) {
@@ -241,18 +241,13 @@ int pons__goals_add(pons__session *s, const pons__pattern *p, const pons__captur
             pons_object("object", id_of(c->object), "place", id_of(c->place), NULL), wish);
     case INTENT_LOOK_FOR: // where it is looked for, and then whether it is there
         return look_add(s, c, p->means.args, wish);
+    case INTENT_WHERE:
     case INTENT_SEE:
     case INTENT_LOOK_AT:
     case INTENT_STATE:
         return place_add(s, p->means.intent, c, wish);
     case INTENT_WAIT:
         return wait_add(s, c, wish);
-    case INTENT_WHERE: {
-        const pons__name *what = c->place ? c->place : c->object;
-        return pons__goal_add(
-            s, INTENT_WHERE,
-            pons_object(what && what->object ? "object" : "zone", id_of(what), NULL), wish);
-    }
     case INTENT_DO:
         return pons__goal_add(s, INTENT_DO,
                               pons_object("skill", pons_value_ref(p->means.skill), "args",

@@ -67,6 +67,23 @@ static bool moved(const pons_value *is, const pons_value *was)
     return json_array_size(is) != json_array_size(was);
 }
 
+// What the file says of an object that it has not had.
+static void name_object(pons_value *v, const pons_value *thing)
+{
+    const char *class = pons_get_str(thing, "class", pons_get_str(thing, "category", NULL));
+    const pons_value *names = pons_get(thing, "names");
+    const pons_value *zh = pons_get(names, "zh"), *own = zh ? zh : pons_get(names, "en");
+    const pons_value *any = json_is_array(names) ? names : own;
+    const char *name = pons_get_str(thing, "name", json_string_value(json_array_get(any, 0)));
+    json_object_set_new(v, "name", json_string(name ? name : pons_get_str(thing, "id", "")));
+    if (class) {
+        json_object_set_new(v, "category", json_string(class));
+    }
+    if (pons_get(thing, "mass_kg")) {
+        json_object_set(v, "mass_kg", (json_t *)pons_get(thing, "mass_kg"));
+    }
+}
+
 // A zone or an object as `kind`, when the file lacks it or the body has seen it elsewhere.
 static void put_thing(changes *c, const pons_ws_doc *d, const char *kind, const char *type,
                       const pons_value *thing)
@@ -90,18 +107,7 @@ static void put_thing(changes *c, const pons_ws_doc *d, const char *kind, const 
     if (!r && strcmp(kind, "node") == 0) {
         json_object_set_new(v, "type", json_string(type));
     } else if (!r) {
-        const char *class = pons_get_str(thing, "class", pons_get_str(thing, "category", NULL));
-        const pons_value *names = pons_get(thing, "names");
-        const pons_value *zh = pons_get(names, "zh"), *own = zh ? zh : pons_get(names, "en");
-        const pons_value *any = json_is_array(names) ? names : own;
-        const char *name = pons_get_str(thing, "name", json_string_value(json_array_get(any, 0)));
-        json_object_set_new(v, "name", name ? json_string(name) : json_string(id));
-        if (class) {
-            json_object_set_new(v, "category", json_string(class));
-        }
-        if (pons_get(thing, "mass_kg")) {
-            json_object_set(v, "mass_kg", (json_t *)pons_get(thing, "mass_kg"));
-        }
+        name_object(v, thing);
     }
     if (!r || seen) { // else somebody may know better
         json_object_set(v, "position", at);
