@@ -51,7 +51,7 @@ static int put_box(pons__runner *r, const pons_value *box, pons_error *err)
             excuse(r);
         }
     }
-    return r->wheels.ops.spawn(&r->wheels, box, err);
+    return r->wheels.ops.spawn(r->wheels.self, box, err);
 }
 
 static int move_boxes(pons__runner *r, pons_error *err)
@@ -257,7 +257,7 @@ static int do_remove(pons__runner *r, const pons_value *what, pons_error *err)
             r->movers[i].box = NULL;
         }
     }
-    r->wheels.ops.spawn(&r->wheels, gone, &none);
+    r->wheels.ops.spawn(r->wheels.self, gone, &none);
     return PONS_OK;
 }
 
@@ -284,7 +284,7 @@ static int do_move(pons__runner *r, const pons_value *what, pons_error *err)
 
 static int do_battery(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    r->wheels.ops.set_battery(&r->wheels, json_number_value(what));
+    r->wheels.ops.set_battery(r->wheels.self, json_number_value(what));
     return PONS_OK;
 }
 

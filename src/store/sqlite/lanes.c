@@ -170,25 +170,12 @@ static int set_end(sq *s, int64_t sid, int32_t state, int64_t due_ms, pons_bytes
 
 static int add(sq *s, const pons_session_row *row, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_SESSION_ADD, err);
-    if (!st) {
-        return err->status;
-    }
-    row_sum sum;
-    pons__sum_start(&sum, "session");
-    pons__sum_text(&sum, st, 1, row->id);
-    pons__sum_text(&sum, st, 2, row->lane);
-    pons__sum_int(&sum, st, 3, row->priority);
-    pons__sum_int(&sum, st, 4, row->order_ms);
-    pons__sum_int(&sum, st, 5, PONS_SESSION_PENDING);
-    pons__sum_int(&sum, st, 6, 0);
-    pons__sum_int(&sum, st, 7, 0);
-    pons__sum_text(&sum, st, 8, "");
-    pons__sum_int(&sum, st, 9, 0);
-    pons__sum_bytes(&sum, st, 10, row->data);
-    pons__sum_bytes(&sum, st, 11, (pons_bytes){0});
-    pons__sum_end(&sum, st, 12);
-    const int rc = pons__sql_run(&s->w, st, err);
+    const int rc = pons__sql_put(
+        &s->w, SQL_SESSION_ADD, "session",
+        ARGS(arg_text(row->id), arg_text(row->lane), arg_int(row->priority), arg_int(row->order_ms),
+             arg_int(PONS_SESSION_PENDING), arg_int(0), arg_int(0), arg_text(""), arg_int(0),
+             arg_bytes(row->data), arg_bytes((pons_bytes){0})),
+        err);
     return rc == PONS_EEXIST ? pons__session_exists(err, row->id) : rc;
 }
 
