@@ -6,6 +6,8 @@
 // not after it.
 #include "companion/events.h"
 
+#include "pons/growing_list.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,16 +72,10 @@ pons_value *pons__co_event(pons_companion *c, const char *type, ...)
         }
     }
     va_end(ap);
-    if (c->n_events == c->cap_events) {
-        const size_t cap = c->cap_events ? 2 * c->cap_events : 16;
-        pons_value **more = realloc(c->events, cap * sizeof *more);
-        if (!more) {
-            c->nomem = true;
-            pons_value_unref(ev);
-            return NULL;
-        }
-        c->events = more;
-        c->cap_events = cap;
+    if (!pons_list_room(&c->events, &c->cap_events, c->n_events + 1, sizeof *c->events)) {
+        c->nomem = true;
+        pons_value_unref(ev);
+        return NULL;
     }
     c->nomem = c->nomem || !ev;
     c->events[c->n_events] = ev;

@@ -15,6 +15,7 @@
 #include "base/json/regex.h"
 #include "base/text/utf8.h"
 #include "pons/buf.h"
+#include "pons/growing_list.h"
 #include "pons/module.h"
 #include "pons/spelling.h"
 
@@ -675,14 +676,8 @@ static const keyword *find_keyword(const char *name)
 static rule *add_rule(compiler *c, const char *at)
 {
     pons_schema *s = c->s;
-    if (s->n == s->cap) {
-        const size_t cap = s->cap ? 2 * s->cap : 16;
-        rule **all = realloc(s->all, cap * sizeof *all);
-        if (!all) {
-            return NULL;
-        }
-        s->all = all;
-        s->cap = cap;
+    if (!pons_list_room(&s->all, &s->cap, s->n + 1, sizeof *s->all)) {
+        return NULL;
     }
     rule *r = calloc(1, sizeof *r);
     if (!r || !(r->pointer = strdup(at))) {

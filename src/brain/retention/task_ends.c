@@ -7,6 +7,7 @@
 #include "brain/retention/task_ends.h"
 
 #include "pons/fields.h"
+#include "pons/growing_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,11 +171,9 @@ static void thin_out(pons__ends *e)
 
 bool pons__ends_mark(pons__ends *e, const pons__mark *m)
 {
-    pons__mark *bigger = realloc(e->marks, (e->n_marks + 1) * sizeof *bigger);
-    if (!bigger) {
+    if (!pons_list_room(&e->marks, NULL, e->n_marks + 1, sizeof *e->marks)) {
         return false;
     }
-    e->marks = bigger;
     e->marks[e->n_marks++] = *m;
     thin_out(e);
     return true;
@@ -182,11 +181,9 @@ bool pons__ends_mark(pons__ends *e, const pons__mark *m)
 
 bool pons__ends_begin(pons__ends *e, const char *task)
 {
-    pons__begun *bigger = realloc(e->begun, (e->n_begun + 1) * sizeof *bigger);
-    if (!bigger) {
+    if (!pons_list_room(&e->begun, NULL, e->n_begun + 1, sizeof *e->begun)) {
         return false;
     }
-    e->begun = bigger;
     pons__begun *b = &e->begun[e->n_begun++];
     b->n = e->ended;
     snprintf(b->task, sizeof b->task, "%s", task);

@@ -400,8 +400,7 @@ int pons__pg_inbox_post(void *self, const char *thread, const pons_inbox_row *ro
                         pons_error *err)
 {
     pg *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__store_check_post(thread, row, err);
     if (rc) {
         return rc;

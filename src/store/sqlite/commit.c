@@ -235,8 +235,7 @@ int pons__sq_inbox_post(void *self, const char *thread, const pons_inbox_row *ro
                         pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__store_check_post(thread, row, err);
     if (rc) {
         return rc;
@@ -254,8 +253,7 @@ int pons__sq_items_write(void *self, const pons_item_write *items, size_t n, pon
                          pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__store_check_items(items, n, err);
     if (rc) {
         return rc;
@@ -268,8 +266,7 @@ int pons__sq_items_write(void *self, const pons_item_write *items, size_t n, pon
 int pons__sq_items_sweep(void *self, int64_t now_ms, int64_t *ret_removed, pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int64_t removed = 0, before;
     int rc;
     do {
@@ -288,8 +285,7 @@ int pons__sq_thread_note(void *self, const char *thread, pons_bytes note, const 
                          pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__store_check_thread(thread, err);
     if (rc) {
         return rc;

@@ -190,8 +190,7 @@ static bool before(const pons_session_row *row, const lane *l)
 static int sq_enqueue(void *self, const pons_session_row *rows, size_t n, pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__session_check_rows(rows, n, err);
     if (rc || n == 0) {
         return rc;
@@ -229,8 +228,7 @@ static int move(sq *s, const pons_session_row *row, pons_error *err)
 static int sq_change(void *self, const pons_session_row *row, pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__session_check(row, err);
     if (rc) {
         return rc;
@@ -242,8 +240,7 @@ static int sq_change(void *self, const pons_session_row *row, pons_error *err)
 static int sq_cancel(void *self, const char *id, pons_bytes note, pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     place at;
     int rc = pons__transact(s, PONS_SYNC_NORMAL, err) ? find_waiting(s, id, &at, err) : err->status;
     rc = rc ? rc : set_end(s, at.sid, PONS_SESSION_CANCELLED, 0, note, err);
@@ -293,8 +290,7 @@ static int look_due(sq *s, int64_t *ret_due_ms, pons_error *err)
 static int sq_wake(void *self, int64_t now_ms, int64_t *ret_due_ms, pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int64_t due = 0;
     bool more = true;
     int rc = look_due(s, &due, err);
@@ -363,9 +359,8 @@ static int sq_claim(void *self, const pons_session_claim *how, pons_session_fn f
                     pons_error *err)
 {
     sq *s = self;
-    pons_error own;
     copied_rows got = {0};
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__session_check_word(how->runner, "runner", err);
     if (rc) {
         return rc;
@@ -377,9 +372,8 @@ static int sq_claim(void *self, const pons_session_claim *how, pons_session_fn f
 static int sq_note(void *self, const char *id, uint64_t epoch, pons_bytes note, pons_error *err)
 {
     sq *s = self;
-    pons_error own;
     place at;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc =
         pons__transact(s, PONS_SYNC_NORMAL, err) ? find_own(s, id, epoch, &at, err) : err->status;
     if (!rc) {
@@ -408,9 +402,8 @@ static int sq_finish(void *self, const pons_session_end *end, pons_session_fn fn
                      pons_error *err)
 {
     sq *s = self;
-    pons_error own;
     copied_rows got = {0};
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__session_check_end(end, err);
     if (rc) {
         return rc;
@@ -423,8 +416,7 @@ static int sq_finish(void *self, const pons_session_end *end, pons_session_fn fn
 
 static int of_runner(sq *s, sql_id id, const char *runner, pons_error *err)
 {
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__session_check_word(runner, "runner", err);
     if (rc) {
         return rc;
@@ -493,9 +485,8 @@ static int sq_reclaim(void *self, const char *gone, int64_t beats, const char *r
                       pons_session_fn fn, void *user, pons_error *err)
 {
     sq *s = self;
-    pons_error own;
     copied_rows got = {0};
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__session_check_reclaim(gone, runner, err);
     if (rc) {
         return rc;
@@ -550,8 +541,7 @@ static int look_old(sq *s, const pons_session_trim *what, old *ret, pons_error *
 static int sq_trim(void *self, pons_session_trim *what, pons_session_trimmed *ret, pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__session_check_trim(what, err);
     if (rc) {
         return rc;

@@ -11,6 +11,7 @@
 // The lanes are the truth: a session's end is in them first, then here with its line in LOG.md. What has
 // ended stays in the file as long as it is among the last KEPT; in the lanes it stays longer (ended_sessions.c).
 #include "pons/buf.h"
+#include "pons/growing_list.h"
 #include "pons/out_of_memory.h"
 #include "workspace/runtime/runtime_common.h"
 
@@ -313,10 +314,7 @@ typedef struct live { // what the lanes have
 static int take_live(void *user, const pons_session_row *row)
 {
     live *l = user;
-    if (l->n == l->cap) {
-        l->cap = l->cap ? l->cap * 2 : 16;
-        l->at = pons_need_more(l->at, l->cap * sizeof *l->at);
-    }
+    pons_need_room(&l->at, &l->cap, l->n + 1, sizeof *l->at);
     pons__rt_copy(&l->at[l->n++], row);
     return 0;
 }
