@@ -267,7 +267,7 @@ static void publish(provider *p)
         }
     }
     pthread_mutex_lock(&p->mtx);
-    pons_value *old_list = p->list, *old_status = p->status;
+    pons_autovalue old_list = p->list, *old_status = p->status;
     if (!json_equal(old_list, list)) {
         p->generation++;
         pons_event_queue_wake(&p->events); // a host that waits for tools looks again
@@ -275,7 +275,6 @@ static void publish(provider *p)
     p->list = list;
     p->status = status;
     pthread_mutex_unlock(&p->mtx);
-    pons_value_unref(old_list);
     pons_value_unref(old_status);
 }
 

@@ -96,7 +96,7 @@ static int steer(pons__runner *r, pons_error *err)
 void pons__post(pons__runner *r, const char *kind, pons_value *value_taken)
 {
     pons_error ignored = PONS_ERROR_INIT;
-    pons_value *inbox_message = json_copy(value_taken);
+    pons_autovalue inbox_message = json_copy(value_taken);
     if (strcmp(kind, "answer") != 0 &&
         *r->control.boot_id) { // as the command line looks at the body
         json_object_set_new(inbox_message, "stop_boot", json_string(r->control.boot_id));
@@ -104,7 +104,6 @@ void pons__post(pons__runner *r, const char *kind, pons_value *value_taken)
         json_object_set_new(inbox_message, "stop_latched", json_boolean(r->control.latched));
     }
     pons_inbox_post(r->memory, PONS__STORY_THREAD, "kernel", kind, inbox_message, &ignored);
-    pons_value_unref(inbox_message);
     pons_value_unref(value_taken);
 }
 

@@ -83,12 +83,11 @@ static void name(char *ret, size_t cap, const char *what, const char *word, cons
 static void hold(pons_vda5050 *v, const char *type, const char *what, const char *key,
                  const char *value)
 {
-    pons_value *refs = json_array();
+    pons_autovalue refs = json_array();
     pons__vda_ref(refs, key, value);
     pons__vda_ref(refs, "orderId", pons_get_str(pons_get(v->kept, "order"), "id", ""));
     pons_value *e = pons__vda_error(type, "FATAL", what, refs);
     json_object_set_new(e, "errorHint", json_string("cancelOrder, then a new order"));
-    pons_value_unref(refs);
     pons__vda_set(v, "hold", e);
 }
 

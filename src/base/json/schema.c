@@ -185,11 +185,10 @@ static int no_memory(compiler *c)
 // at/key with the key escaped (RFC 6901); the caller frees.
 static char *pointer_join(const char *at, const char *key)
 {
-    pons_buf b = PONS_BUF_INIT;
+    pons_autobuf b = PONS_BUF_INIT;
     pons_buf_str(&b, at);
     pons_buf_pointer(&b, key, strlen(key));
     char *pointer = pons_buf_take(&b, NULL);
-    pons_buf_fini(&b);
     return pointer;
 }
 
@@ -284,10 +283,9 @@ __attribute__((format(printf, 4, 5))) static bool fault(checker *c, fault_kind k
     va_start(ap, fmt);
     pons__format_line(message, sizeof message, fmt, ap);
     va_end(ap);
-    pons_buf pointer = PONS_BUF_INIT;
+    pons_autobuf pointer = PONS_BUF_INIT;
     write_path(path, &pointer);
     c->fn(c->user, pointer.data && !pointer.failed ? pointer.data : "", message);
-    pons_buf_fini(&pointer);
     return false;
 }
 
@@ -491,8 +489,7 @@ static int compile_required(compiler *c, rule *r, const json_t *v, const char *a
     if (!json_is_array(v)) {
         return bad(c, at, "expected a list of names");
     }
-    for (size_t i = 0; i < json_array_size(v); i++) {
-        const json_t *name = json_array_get(v, i);
+    pons_each(name, v) {
         if (!json_is_string(name)) {
             return bad(c, at, "expected a list of names");
         }

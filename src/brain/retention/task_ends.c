@@ -114,7 +114,7 @@ int pons__ends_read(const pons_value *v, pons__ends *ret)
 
 pons_value *pons__ends_write(const pons__ends *e)
 {
-    pons_value *marks = json_array(), *begun = json_array();
+    pons_autovalue marks = json_array(), *begun = json_array();
     int bad = 0;
     for (size_t i = 0; i < e->n_marks; i++) {
         const pons__mark *m = &e->marks[i];
@@ -143,7 +143,6 @@ pons_value *pons__ends_write(const pons__ends *e)
         .begun = begun,
     };
     pons_value *v = bad ? NULL : pons_fields_object(ends_fields, N(ends_fields), &t);
-    pons_value_unref(marks);
     pons_value_unref(begun);
     return v;
 }
