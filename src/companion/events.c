@@ -7,19 +7,11 @@
 #include "companion/events.h"
 
 #include "pons/growing_list.h"
+#include "pons/printable.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-size_t pons__co_whole(const char *text, size_t most)
-{
-    size_t n = strnlen(text, most);
-    while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) {
-        n--;
-    }
-    return n;
-}
 
 int pons_companion_subscribe(pons_companion *c, const char *type, pons_companion_event_fn fn,
                              void *user, pons_error *err)
@@ -192,7 +184,7 @@ static pons_value *model_json(const pons_companion *c)
     }
     char said[PONS__CO_TEXT_MAX + 1] = "";
     if (b->said) {
-        const size_t n = pons__co_whole(b->said, PONS__CO_TEXT_MAX);
+        const size_t n = pons_text_whole(b->said, PONS__CO_TEXT_MAX);
         memcpy(said, b->said, n);
         said[n] = '\0';
     }

@@ -16,6 +16,7 @@
 #include "companion/world_moment.h"
 #include "companion/world_view_queries.h"
 #include "pons/growing_list.h"
+#include "pons/printable.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static int pons__co_hear(pons_companion *c, const char *text, const char *from, 
                         sizeof *c->world.messages)) {
         return PONS_ENOMEM;
     }
-    pons__co_message m = {.text = strndup(text, pons__co_whole(text, PONS__CO_TEXT_MAX)),
+    pons__co_message m = {.text = strndup(text, pons_text_whole(text, PONS__CO_TEXT_MAX)),
                           .from = from ? strdup(from) : NULL,
                           .urgent = urgent,
                           .at = c->minute};

@@ -17,6 +17,7 @@
 #include "pons/buf.h"
 #include "pons/growing_list.h"
 #include "pons/module.h"
+#include "pons/printable.h"
 #include "pons/spelling.h"
 
 #include <limits.h>
@@ -289,19 +290,6 @@ __attribute__((format(printf, 4, 5))) static bool fault(checker *c, fault_kind k
     return false;
 }
 
-// The longest length ≤ QUOTE_MAX that does not end inside a character.
-static int quote_len(const char *s, size_t len)
-{
-    if (len <= QUOTE_MAX) {
-        return (int)len;
-    }
-    len = QUOTE_MAX;
-    while (len > 0 && ((unsigned char)s[len] & 0xc0) == 0x80) {
-        len--;
-    }
-    return (int)len;
-}
-
 static const char *describe(const json_t *v, char *buf, size_t cap)
 {
     const size_t n = json_is_array(v) ? json_array_size(v) : json_object_size(v);
@@ -314,7 +302,8 @@ static const char *describe(const json_t *v, char *buf, size_t cap)
     case JSON_STRING: {
         const char *s = json_string_value(v);
         const size_t len = json_string_length(v);
-        snprintf(buf, cap, "string \"%.*s%s\"", quote_len(s, len), s, len > QUOTE_MAX ? "…" : "");
+        snprintf(buf, cap, "string \"%.*s%s\"", (int)pons_text_whole(s, QUOTE_MAX), s,
+                 len > QUOTE_MAX ? "…" : "");
         return buf;
     }
     case JSON_INTEGER:

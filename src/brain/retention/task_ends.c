@@ -142,9 +142,7 @@ pons_value *pons__ends_write(const pons__ends *e)
         .marks = marks,
         .begun = begun,
     };
-    pons_value *v = bad ? NULL : pons_fields_object(ends_fields, N(ends_fields), &t);
-    pons_value_unref(begun);
-    return v;
+    return bad ? NULL : pons_fields_object(ends_fields, N(ends_fields), &t);
 }
 
 void pons__ends_fini(pons__ends *e)

@@ -28,7 +28,7 @@ static int place(const pons_value *world, const char *text, pons_pose2 *ret, pon
                                                       : NULL;
     pons_each(zone, pons_get(world, "zones")) {
         bool named = strcmp(pons_get_str(zone, "id", ""), text) == 0;
-        pons_each_member(language, words, (uintptr_t)pons_get(zone, "names")) {
+        pons_each_member(language, words, pons_get(zone, "names")) {
             pons_each(word, words) {
                 named = named || strcmp(json_string_value(word), text) == 0;
             }

@@ -131,7 +131,7 @@ static void mermaid_ends(pons_buf *b, const char *word, const pons_value *names)
 {
     const char *between = "<br/>";
     pons_buf_printf(b, "\"%s", word);
-    pons_each_member(key, ignored, (uintptr_t)names) {
+    pons_each_member(key, ignored, names) {
         pons_buf_str(b, between);
         mermaid_text(b, key, strlen(key));
         between = ", ";
@@ -211,7 +211,7 @@ static void dot_names(pons_buf *b, const pons_value *names)
         return;
     }
     b->len--; // the quote at its end
-    pons_each_member(key, ignored, (uintptr_t)names) {
+    pons_each_member(key, ignored, names) {
         pons_buf_str(b, between);
         const size_t at = b->len;
         dot_quoted(b, key, strlen(key));

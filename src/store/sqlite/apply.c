@@ -49,19 +49,9 @@ static int learn(sq *s, holding *h, pons_error *err)
     return PONS_OK;
 }
 
-// FNV-1a.
-static uint32_t hash_of(const char *text)
-{
-    uint32_t h = 2166136261u;
-    for (; *text; text++) {
-        h = (h ^ (uint8_t)*text) * 16777619u;
-    }
-    return h;
-}
-
 static int space_get(sq *s, holding *h, const char *ns, space **ret, pons_error *err)
 {
-    space *sp = &h->spaces[hash_of(ns) & (SPACES_CACHED - 1)];
+    space *sp = &h->spaces[pons__store_hash(ns) & (SPACES_CACHED - 1)];
     *ret = sp;
     if (sp->nid && strcmp(sp->name, ns) == 0) {
         return PONS_OK;
@@ -315,7 +305,7 @@ int pons__ns_id(sq *s, int64_t tid, const char *name, int64_t *ret, pons_error *
 
 int pons__word_id(sq *s, const char *text, int64_t *ret, pons_error *err)
 {
-    word *slot = &s->words[hash_of(text) & (WORDS_CACHED - 1)];
+    word *slot = &s->words[pons__store_hash(text) & (WORDS_CACHED - 1)];
     if (slot->wid && strcmp(slot->text, text) == 0) {
         *ret = slot->wid;
         return PONS_OK;

@@ -484,8 +484,6 @@ void pons__writer_leave(sq *s);
 void pons__sq_note(sq *s, int status); // how a commit, or the taking of a thread, ended
 bool pons__sq_away(void *self);
 int pons__sync_set(sq *s, pons_sync sync, pons_error *err); // [writing], outside a transaction
-int pons__tx_begin(sq *s, pons_error *err);                 // [writing]
-int pons__tx_commit(sq *s, pons_error *err);
 void pons__tx_rollback(sq *s);
 void pons__forget(sq *s, holding *h); // [writing] after a rollback; h may be NULL
 void pons__wal_tend(sq *s);           // [writing] after a commit

@@ -149,7 +149,7 @@ static int prune_space(sq *s, int64_t nid, const pons_prune *what, pons_prune_re
     int rc = list_rows(s, nid, &plan, err);
     size_t gone = rc ? 0 : pons__prune_plan(&plan, what);
     if (!rc && gone) {
-        rc = pons__tx_begin(s, err) ? err->status : keep_parents(s, &plan, err);
+        rc = pons__sql_do(&s->w, SQL_BEGIN_WRITE, err) ? err->status : keep_parents(s, &plan, err);
         rc = pons__transacted(s, rc, err);
     } else {
         pons__writer_leave(s);

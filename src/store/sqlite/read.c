@@ -488,6 +488,8 @@ static int place_of(void *self, const char *thread, const char *ns, const char *
     return rc;
 }
 
+#define OF_SQLITE .place = place_of, .quote = '"', .joint = " OR ", .never = "\""
+
 const sql_reads pons__sq_copied_reads = {
     .open = copied_open,
     .next = copied_next,
@@ -497,10 +499,7 @@ const sql_reads pons__sq_copied_reads = {
     .bytes = copied_bytes,
     .id = copied_id,
     .whole = copied_whole,
-    .place = place_of,
-    .quote = '"',
-    .joint = " OR ",
-    .never = "\"",
+    OF_SQLITE,
 };
 
 const sql_reads pons__sq_reads = {
@@ -512,10 +511,7 @@ const sql_reads pons__sq_reads = {
     .bytes = cursor_bytes,
     .id = cursor_id,
     .whole = cursor_whole,
-    .place = place_of,
-    .quote = '"',
-    .joint = " OR ",
-    .never = "\"",
+    OF_SQLITE,
 };
 
 // ---- threads ------------------------------------------------------------------------------------

@@ -74,17 +74,12 @@ const char *pons_ws_text(const pons_ws_doc *doc, size_t *ret_len)
 
 // ---- filled by the readers ----------------------------------------------------------------------
 
-void pons__ws_key(char *ret, size_t cap, const char *kind, const char *id)
-{
-    snprintf(ret, cap, "%s %s", kind, id);
-}
-
 // Keys of the index may be longer than any buffer.
 static char *long_key(const char *kind, const char *id)
 {
     const size_t n = strlen(kind) + strlen(id) + 2;
     char *key = pons_need(n);
-    pons__ws_key(key, n, kind, id);
+    snprintf(key, n, "%s %s", kind, id);
     return key;
 }
 

@@ -433,7 +433,7 @@ static void note_taken(pons_buf *taken, const char *name)
 static pons_value *untaken(const pons_value *raw, const pons_buf *taken, char at[64], size_t n)
 {
     pons_value *rest = NULL;
-    pons_each_member(key, v, (uintptr_t)raw) {
+    pons_each_member(key, v, raw) {
         const size_t len = strlen(key), end = n + len;
         bool whole = false, part = false;
         if (end < 63 && !strchr(key, '.')) { // else it is nobody's name
@@ -556,7 +556,8 @@ static void written_name(const ws_field *f, pons_ws_dialect d, char ret[64])
 pons_value *pons__ws_record_write(ws_kind kind, pons_ws_dialect d, const pons_value *value)
 {
     const ws_kind_info *k = pons__ws_kind_of(kind);
-    pons_autovalue rest = json_copy((json_t *)(uintptr_t)value), *out = json_object();
+    pons_autovalue rest = json_copy((json_t *)(uintptr_t)value);
+    pons_value *out = json_object();
     char name[64];
     for (size_t i = 0; i < k->n_fields; i++) {
         const ws_field *f = &k->fields[i];

@@ -114,7 +114,8 @@ static const char *status_of(int32_t state)
     return words[state];
 }
 
-pons_value *pons__rt_file_record(const pons_session_row *row, const pons_value *was)
+// What a row says, as a record of the file. was: as the file has it, or NULL.
+static pons_value *file_record(const pons_session_row *row, const pons_value *was)
 {
     pons_autovalue note = parsed(row->note);
     pons_value *v = was ? json_deep_copy(was) : parsed(row->data);
@@ -238,7 +239,7 @@ void pons__rt_file_show(pons_runtime *r, const pons_session_row *row)
     if (!have && d && is_faulty(d, row->id)) {
         return; // when somebody has mended it
     }
-    pons_autovalue v = pons__rt_file_record(row, have);
+    pons_autovalue v = file_record(row, have);
     if (have && json_equal((json_t *)(uintptr_t)have, v)) {
         return;
     }
