@@ -16,6 +16,75 @@ static int killed(pons_error *err)
     return pons_error_set(err, PONS_EIO, "scenario", "the brain was killed here");
 }
 
+// An op of the contract that only the living have.
+#define WHILE_ALIVE(name, params, ...)                                                             \
+    static int name params                                                                         \
+    {                                                                                              \
+        pons__fault_store *f = self_of(self);                                                      \
+        return f->dead ? killed(err) : f->inner.ops->name(f->inner.self, __VA_ARGS__);             \
+    }
+
+WHILE_ALIVE(drain, (void *self, pons_error *err), err)
+WHILE_ALIVE(head,
+            (void *self, const char *thread, const char *ns, pons_checkpoint_fn fn, void *user,
+             pons_error *err),
+            thread, ns, fn, user, err)
+WHILE_ALIVE(checkpoint,
+            (void *self, const char *thread, const char *ns, const char *id, pons_checkpoint_fn fn,
+             void *user, pons_error *err),
+            thread, ns, id, fn, user, err)
+WHILE_ALIVE(history,
+            (void *self, const char *thread, const char *ns, const char *before, int64_t limit,
+             pons_checkpoint_fn fn, void *user, pons_error *err),
+            thread, ns, before, limit, fn, user, err)
+WHILE_ALIVE(records,
+            (void *self, const char *thread, const char *ns, const char *checkpoint,
+             pons_record_fn fn, void *user, pons_error *err),
+            thread, ns, checkpoint, fn, user, err)
+WHILE_ALIVE(namespaces,
+            (void *self, const char *thread, int (*fn)(void *user, const char *ns), void *user,
+             pons_error *err),
+            thread, fn, user, err)
+WHILE_ALIVE(lease_acquire, (void *self, const char *thread, pons_lease *ret, pons_error *err),
+            thread, ret, err)
+
+static void lease_release(void *self, pons_lease *lease)
+{
+    pons__fault_store *f = self_of(self);
+    f->inner.ops->lease_release(f->inner.self, lease); // the kernel frees a dead holder's lock
+}
+
+static int lease_peek(void *self, const char *thread, pons_lease *ret, pons_error *err)
+{
+    pons__fault_store *f = self_of(self);
+    return f->inner.ops->lease_peek(f->inner.self, thread, ret, err);
+}
+
+WHILE_ALIVE(inbox_post,
+            (void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
+             pons_error *err),
+            thread, row, ret_seq, err)
+WHILE_ALIVE(inbox_read,
+            (void *self, const char *thread, const char *ns, int64_t after, pons_inbox_fn fn,
+             void *user, pons_error *err),
+            thread, ns, after, fn, user, err)
+WHILE_ALIVE(effect_get,
+            (void *self, const char *thread, const char *id, pons_effect_fn fn, void *user,
+             pons_error *err),
+            thread, id, fn, user, err)
+WHILE_ALIVE(effects,
+            (void *self, const char *thread, uint32_t mask, pons_effect_fn fn, void *user,
+             pons_error *err),
+            thread, mask, fn, user, err)
+WHILE_ALIVE(events,
+            (void *self, const char *thread, int64_t after, int64_t limit, pons_event_fn fn,
+             void *user, pons_error *err),
+            thread, after, limit, fn, user, err)
+WHILE_ALIVE(event_last, (void *self, const char *thread, int64_t *ret_seq, pons_error *err), thread,
+            ret_seq, err)
+WHILE_ALIVE(trim, (void *self, pons_trim *what, pons_trim_result *ret, pons_error *err), what, ret,
+            err)
+
 static int commit(void *self, const pons_commit *c, pons_error *err)
 {
     pons__fault_store *f = self_of(self);
@@ -44,74 +113,6 @@ static int commit_async(void *self, const pons_commit *c, pons_error *err)
     }
     return rc;
 }
-
-static void lease_release(void *self, pons_lease *lease)
-{
-    pons__fault_store *f = self_of(self);
-    f->inner.ops->lease_release(f->inner.self, lease); // the kernel frees a dead holder's lock
-}
-
-static int lease_peek(void *self, const char *thread, pons_lease *ret, pons_error *err)
-{
-    pons__fault_store *f = self_of(self);
-    return f->inner.ops->lease_peek(f->inner.self, thread, ret, err);
-}
-
-// An op of the contract that only the living have.
-#define WHILE_ALIVE(name, params, ...)                                                             \
-    static int name params                                                                         \
-    {                                                                                              \
-        pons__fault_store *f = self_of(self);                                                      \
-        return f->dead ? killed(err) : f->inner.ops->name(f->inner.self, __VA_ARGS__);             \
-    }
-
-WHILE_ALIVE(drain, (void *self, pons_error *err), err)
-WHILE_ALIVE(lease_acquire, (void *self, const char *thread, pons_lease *ret, pons_error *err),
-            thread, ret, err)
-WHILE_ALIVE(head,
-            (void *self, const char *thread, const char *ns, pons_checkpoint_fn fn, void *user,
-             pons_error *err),
-            thread, ns, fn, user, err)
-WHILE_ALIVE(checkpoint,
-            (void *self, const char *thread, const char *ns, const char *id, pons_checkpoint_fn fn,
-             void *user, pons_error *err),
-            thread, ns, id, fn, user, err)
-WHILE_ALIVE(history,
-            (void *self, const char *thread, const char *ns, const char *before, int64_t limit,
-             pons_checkpoint_fn fn, void *user, pons_error *err),
-            thread, ns, before, limit, fn, user, err)
-WHILE_ALIVE(records,
-            (void *self, const char *thread, const char *ns, const char *checkpoint,
-             pons_record_fn fn, void *user, pons_error *err),
-            thread, ns, checkpoint, fn, user, err)
-WHILE_ALIVE(namespaces,
-            (void *self, const char *thread, int (*fn)(void *user, const char *ns), void *user,
-             pons_error *err),
-            thread, fn, user, err)
-WHILE_ALIVE(inbox_post,
-            (void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
-             pons_error *err),
-            thread, row, ret_seq, err)
-WHILE_ALIVE(inbox_read,
-            (void *self, const char *thread, const char *ns, int64_t after, pons_inbox_fn fn,
-             void *user, pons_error *err),
-            thread, ns, after, fn, user, err)
-WHILE_ALIVE(effect_get,
-            (void *self, const char *thread, const char *id, pons_effect_fn fn, void *user,
-             pons_error *err),
-            thread, id, fn, user, err)
-WHILE_ALIVE(effects,
-            (void *self, const char *thread, uint32_t mask, pons_effect_fn fn, void *user,
-             pons_error *err),
-            thread, mask, fn, user, err)
-WHILE_ALIVE(events,
-            (void *self, const char *thread, int64_t after, int64_t limit, pons_event_fn fn,
-             void *user, pons_error *err),
-            thread, after, limit, fn, user, err)
-WHILE_ALIVE(event_last, (void *self, const char *thread, int64_t *ret_seq, pons_error *err), thread,
-            ret_seq, err)
-WHILE_ALIVE(trim, (void *self, pons_trim *what, pons_trim_result *ret, pons_error *err), what, ret,
-            err)
 
 pons_store pons__fault_store_wrap(pons__fault_store *f, pons_store inner)
 {
