@@ -27,4 +27,7 @@ int pons_plain(pons_buf *b, const char *text, size_t n, bool lines);
 // safe on a terminal. Line breaks between values stay.
 int pons_plain_json(pons_buf *b, const char *text, size_t n);
 
+// Bytes of a text, at most so many, that do not end inside a character.
+size_t pons_text_whole(const char *text, size_t most);
+
 PONS_C_END

@@ -6,6 +6,7 @@
 // but `clear`, which only frees.
 #include "pons/event_queue.h"
 
+#include "pons/growing_list.h"
 #include "pons/out_of_memory.h"
 
 #include <errno.h>
@@ -96,12 +97,8 @@ int pons_event_queue_begin(pons_event_queue *q, uint64_t call)
     const size_t at = find(q, call, &is);
     if (is) {
         rc = PONS_EEXIST;
-    } else if (q->n_live == q->cap_live) {
-        const size_t cap = q->cap_live ? 2 * q->cap_live : 4;
-        uint64_t *grown = realloc(q->live, cap * sizeof *grown);
-        rc = grown ? PONS_OK : PONS_ENOMEM;
-        q->live = grown ? grown : q->live;
-        q->cap_live = grown ? cap : q->cap_live;
+    } else if (!pons_list_room(&q->live, &q->cap_live, q->n_live + 1, sizeof *q->live)) {
+        rc = PONS_ENOMEM;
     }
     if (rc == PONS_OK) {
         memmove(q->live + at + 1, q->live + at, (q->n_live - at) * sizeof *q->live);

@@ -157,45 +157,6 @@ static int restore_slots(pons_bt_tree *t, const pons_value *slots, pons_error *e
     return PONS_OK;
 }
 
-// The parts of a tree that restoring and reloading replace, so that a failure leaves the old ones.
-typedef struct parts {
-    uint8_t *state, *defer;
-    pons__bt_mem *mem;
-    uint64_t *run;
-    pons__bt_slot *slots;
-    uint32_t n_slots, n_extra;
-    struct pons__bt_extra *extra;
-    pons__bt_fn *fns;
-    const pons__bt_node *nodes;
-    const pons__bt_hot *hot;
-    const uint32_t *kids;
-    pons_bt *bt;
-} parts;
-
-static parts take_parts(pons_bt_tree *t)
-{
-    const parts p = {t->state, t->defer, t->mem,   t->run, t->slots, t->n_slots, t->n_extra,
-                     t->extra, t->fns,   t->nodes, t->hot, t->kids,  t->bt};
-    return p;
-}
-
-static void put_parts(pons_bt_tree *t, const parts *p)
-{
-    t->state = p->state;
-    t->defer = p->defer;
-    t->mem = p->mem;
-    t->run = p->run;
-    t->slots = p->slots;
-    t->n_slots = p->n_slots;
-    t->n_extra = p->n_extra;
-    t->extra = p->extra;
-    t->fns = p->fns;
-    t->nodes = p->nodes;
-    t->hot = p->hot;
-    t->kids = p->kids;
-    t->bt = p->bt;
-}
-
 static void free_extra(pons_bt_tree *t)
 {
     for (uint32_t i = 0; i < t->n_extra; i++) {
@@ -216,28 +177,25 @@ int pons_bt_restore(pons_bt_tree *t, const pons_value *saved, pons_error *err)
     if (strcmp(hash, t->bt->hash) != 0) {
         return bad(err, "it is of another definition");
     }
-    const parts old = take_parts(t);
+    pons_bt_tree fresh = *t; // so that a failure leaves the old one
     const int64_t now_ns = pons__bt_now_ns(t);
-    t->extra = NULL;
-    t->n_extra = 0;
-    int rc = pons__bt_arrays(t) < 0
+    fresh.extra = NULL;
+    fresh.n_extra = 0;
+    int rc = pons__bt_arrays(&fresh) < 0
                  ? pons_error_set(err, PONS_ENOMEM, "bt", "no memory to restore a tree")
                  : PONS_OK;
     const pons_value *nodes = pons_get(saved, "nodes");
     for (size_t i = 0; rc >= 0 && i < json_array_size(nodes); i++) {
-        rc = restore_node(t, json_array_get(nodes, i), now_ns, err);
+        rc = restore_node(&fresh, json_array_get(nodes, i), now_ns, err);
     }
-    rc = rc < 0 ? rc : restore_slots(t, pons_get(saved, "slots"), err);
-    const parts fresh = take_parts(t);
-    if (rc >= 0) {
-        put_parts(t, &old);
-    }
-    pons__bt_free_state(t); // of the two, the one that is not wanted
-    free_extra(t);
-    put_parts(t, rc < 0 ? &old : &fresh);
+    rc = rc < 0 ? rc : restore_slots(&fresh, pons_get(saved, "slots"), err);
+    pons_bt_tree *unwanted = rc < 0 ? &fresh : t;
+    pons__bt_free_state(unwanted);
+    free_extra(unwanted);
     if (rc < 0) {
         return rc;
     }
+    *t = fresh;
     t->epoch = (uint64_t)pons_get_int(saved, "epoch", 1);
     t->next_run = (uint64_t)pons_get_int(saved, "next_run", 1);
     const pons_value *rand = pons_get(saved, "rand");
@@ -288,7 +246,7 @@ static int halt_unpaired(pons_bt_tree *t, const uint32_t *map, pons_error *err)
     return PONS_OK;
 }
 
-static int move_slots(pons_bt_tree *t, parts *old, pons_error *err)
+static int move_slots(pons_bt_tree *t, pons_bt_tree *old, pons_error *err)
 {
     for (uint32_t i = 0; i < t->n_slots; i++) {
         const pons__bt_slot_def *d = &t->bt->slots[i];
@@ -327,6 +285,17 @@ static int move_slots(pons_bt_tree *t, parts *old, pons_error *err)
     return PONS_OK;
 }
 
+// What belongs to a definition; how far the run is and what the program has set stays with each tree.
+static void swap_definitions(pons_bt_tree *a, pons_bt_tree *b)
+{
+    const pons_bt_tree was = *a;
+#define SWAP(member) (a->member = b->member, b->member = was.member)
+    SWAP(state), SWAP(defer), SWAP(mem), SWAP(run);
+    SWAP(slots), SWAP(n_slots), SWAP(extra), SWAP(n_extra);
+    SWAP(fns), SWAP(nodes), SWAP(hot), SWAP(kids), SWAP(bt);
+#undef SWAP
+}
+
 int pons_bt_reload(pons_bt_tree *t, pons_bt *bt, const pons_bt_registry *leaves, pons_error *err)
 {
     if (t->ticking) {
@@ -363,11 +332,8 @@ int pons_bt_reload(pons_bt_tree *t, pons_bt *bt, const pons_bt_registry *leaves,
             fresh->defer[j] = t->defer[i];
             fresh->run[j] = t->run[i];
         }
-        parts old = take_parts(t);
-        rc = move_slots(fresh, &old, err);
-        const parts moved = take_parts(fresh);
-        put_parts(t, &moved);
-        put_parts(fresh, &old);
+        rc = move_slots(fresh, t, err);
+        swap_definitions(t, fresh);
     }
     pons_bt_tree_destroy(fresh);
     free(map);

@@ -152,8 +152,7 @@ static int set_board(trial *x, const pons_value *values, pons_error *err)
 static int play_events(trial *x, int64_t tick, pons_error *err)
 {
     const pons_value *events = pons_get(x->script, "events");
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const pons_value *e = json_array_get(events, i);
+    pons_each(e, events) {
         if (pons_get_int(e, "before_tick", 0) != tick) {
             continue;
         }
@@ -231,16 +230,6 @@ static bool is_object(const pons_value *v)
     return json_is_object(v);
 }
 
-static bool is_list_of(const pons_value *list, is_kind kind)
-{
-    pons_each(v, list) {
-        if (!kind(v)) {
-            return false;
-        }
-    }
-    return json_is_array(list);
-}
-
 static bool is_text(const pons_value *v)
 {
     return json_is_string(v);
@@ -275,43 +264,33 @@ static bool is_dt(const pons_value *v)
     return json_is_number(v) && json_number_value(v) >= 0 && json_number_value(v) <= DT_MS_MAX;
 }
 
-static bool is_draws(const pons_value *v)
-{
-    return is_list_of(v, is_draw);
-}
-
-static bool is_texts(const pons_value *v)
-{
-    return is_list_of(v, is_text);
-}
-
-static bool is_events(const pons_value *v)
-{
-    return is_list_of(v, is_event);
-}
-
 static int check_script(const pons_value *s, pons_error *err)
 {
     static const struct {
         const char *key, *what;
         is_kind fits;
+        bool each; // it is a list of those
     } rows[] = {{"tree", "is a tree's name", is_text},
                 {"tick", "is exactly_once, once or while_running", is_tick},
                 {"ticks", "is a whole number, at most 1,000,000", is_ticks},
                 {"leaves", "is an object {name: letters}", is_object},
-                {"conditions", "is a list of leaves' names", is_texts},
-                {"random", "is a list of numbers from 0 to 1", is_draws},
+                {"conditions", "is a list of leaves' names", is_text, true},
+                {"random", "is a list of numbers from 0 to 1", is_draw, true},
                 {"dt_ms", "is a number from 0 to 1e9", is_dt},
                 {"properties", "is an object", is_object},
                 {"blackboard", "is an object", is_object},
-                {"events", "is a list of {before_tick, set{} or halt}", is_events}};
+                {"events", "is a list of {before_tick, set{} or halt}", is_event, true}};
     if (!json_is_object(s)) {
         return pons_error_set(err, PONS_EINVAL, "bt",
                               "the script of leaves: an object {leaves:{…}, ticks, …} is expected");
     }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const pons_value *v = pons_get(s, rows[i].key);
-        if (v && !rows[i].fits(v)) {
+        bool fits = !v || (rows[i].each ? json_is_array(v) : rows[i].fits(v));
+        pons_each(item, rows[i].each ? v : NULL) {
+            fits = fits && rows[i].fits(item);
+        }
+        if (!fits) {
             return pons_error_set(err, PONS_EINVAL, "bt", "the script of leaves: '%s' %s",
                                   rows[i].key, rows[i].what);
         }
@@ -328,18 +307,6 @@ static int check_script(const pons_value *s, pons_error *err)
     return PONS_OK;
 }
 
-static bool is_condition(const trial *x, const char *name)
-{
-    const pons_value *list = pons_get(x->script, "conditions");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *c = json_string_value(json_array_get(list, i));
-        if (c && strcmp(c, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static int register_leaves(trial *x, pons_error *err)
 {
     const pons_value *leaves = pons_get(x->script, "leaves");
@@ -350,8 +317,10 @@ static int register_leaves(trial *x, pons_error *err)
     size_t n = 0;
     pons_each_member(name, v, leaves) {
         x->letters[n] = (letters){.owner = x, .text = json_string_value(v)};
-        const pons_bt_leaf l = {
-            .name = name, .condition = is_condition(x, name), .fn = leaf, .user = &x->letters[n++]};
+        const pons_bt_leaf l = {.name = name,
+                                .condition = pons_list_has(pons_get(x->script, "conditions"), name),
+                                .fn = leaf,
+                                .user = &x->letters[n++]};
         const int rc = pons_bt_register(x->leaves, &l, err);
         if (rc < 0) {
             return rc;

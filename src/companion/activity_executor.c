@@ -4,6 +4,7 @@
 
 #include "companion/events.h"
 #include "companion/world_moment.h"
+#include "pons/printable.h"
 
 #include <string.h>
 
@@ -29,7 +30,7 @@ static void remember(pons_companion *c, const pons__co_activity *a, const pons__
     snprintf(d->type, sizeof d->type, "%s", a->id);
     snprintf(d->branch, sizeof d->branch, "%s", c->board.branch ? c->board.branch : "");
     snprintf(d->rationale, sizeof d->rationale, "%.*s",
-             (int)pons__co_whole(p->rationale, sizeof d->rationale - 1), p->rationale);
+             (int)pons_text_whole(p->rationale, sizeof d->rationale - 1), p->rationale);
 }
 
 static void arrive(pons_companion *c, const char *place)

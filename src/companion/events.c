@@ -6,18 +6,12 @@
 // not after it.
 #include "companion/events.h"
 
+#include "pons/growing_list.h"
+#include "pons/printable.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-size_t pons__co_whole(const char *text, size_t most)
-{
-    size_t n = strnlen(text, most);
-    while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) {
-        n--;
-    }
-    return n;
-}
 
 int pons_companion_subscribe(pons_companion *c, const char *type, pons_companion_event_fn fn,
                              void *user, pons_error *err)
@@ -70,16 +64,10 @@ pons_value *pons__co_event(pons_companion *c, const char *type, ...)
         }
     }
     va_end(ap);
-    if (c->n_events == c->cap_events) {
-        const size_t cap = c->cap_events ? 2 * c->cap_events : 16;
-        pons_value **more = realloc(c->events, cap * sizeof *more);
-        if (!more) {
-            c->nomem = true;
-            pons_value_unref(ev);
-            return NULL;
-        }
-        c->events = more;
-        c->cap_events = cap;
+    if (!pons_list_room(&c->events, &c->cap_events, c->n_events + 1, sizeof *c->events)) {
+        c->nomem = true;
+        pons_value_unref(ev);
+        return NULL;
     }
     c->nomem = c->nomem || !ev;
     c->events[c->n_events] = ev;
@@ -196,7 +184,7 @@ static pons_value *model_json(const pons_companion *c)
     }
     char said[PONS__CO_TEXT_MAX + 1] = "";
     if (b->said) {
-        const size_t n = pons__co_whole(b->said, PONS__CO_TEXT_MAX);
+        const size_t n = pons_text_whole(b->said, PONS__CO_TEXT_MAX);
         memcpy(said, b->said, n);
         said[n] = '\0';
     }

@@ -3,7 +3,6 @@
 
 #include "companion/life.h"
 
-size_t pons__co_whole(const char *text, size_t most); // bytes of it, without half a character
 pons_value *pons__co_event(pons_companion *c, const char *type, ...) __attribute__((sentinel));
 void pons__co_publish(pons_companion *c, const pons_value *ev);
 bool pons__co_wanted(const pons_companion *c, const char *type);

@@ -12,6 +12,7 @@
 
 #include "companion/events.h"
 #include "pons/items.h"
+#include "pons/printable.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +112,7 @@ int pons__co_memories_begin(pons_companion *c, pons_error *err)
 static void key_of(const pons__co_message *m, char ret[KEY_BYTES + 1])
 {
     const char *from = m->from && *m->from ? m->from : "unknown";
-    const size_t n = pons__co_whole(from, KEY_BYTES);
+    const size_t n = pons_text_whole(from, KEY_BYTES);
     memcpy(ret, from, n);
     ret[n] = '\0';
 }
@@ -194,7 +195,7 @@ pons_value *pons__co_memories_newest(const pons_companion *c)
     for (size_t i = 0; i < json_array_size(list); i++) {
         const pons_value *v = pons_get(json_array_get(list, i), "value");
         const char *said = pons_get_str(v, "text", "");
-        const size_t n = pons__co_whole(said, TOLD_TEXT);
+        const size_t n = pons_text_whole(said, TOLD_TEXT);
         memcpy(text, said, n);
         text[n] = '\0';
         json_array_append_new(

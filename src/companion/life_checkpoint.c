@@ -15,6 +15,8 @@
 #include "companion/lasting_memories.h"
 #include "companion/world_moment.h"
 #include "companion/world_view_queries.h"
+#include "pons/growing_list.h"
+#include "pons/printable.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,13 +26,11 @@ static const char NS[] = "companion", KIND[] = "message";
 
 static int pons__co_hear(pons_companion *c, const char *text, const char *from, bool urgent)
 {
-    pons__co_message *more =
-        realloc(c->world.messages, (c->world.n_messages + 1) * sizeof *c->world.messages);
-    if (!more) {
+    if (!pons_list_room(&c->world.messages, NULL, c->world.n_messages + 1,
+                        sizeof *c->world.messages)) {
         return PONS_ENOMEM;
     }
-    c->world.messages = more;
-    pons__co_message m = {.text = strndup(text, pons__co_whole(text, PONS__CO_TEXT_MAX)),
+    pons__co_message m = {.text = strndup(text, pons_text_whole(text, PONS__CO_TEXT_MAX)),
                           .from = from ? strdup(from) : NULL,
                           .urgent = urgent,
                           .at = c->minute};
@@ -38,7 +38,7 @@ static int pons__co_hear(pons_companion *c, const char *text, const char *from, 
         pons__co_message_fini(&m);
         return PONS_ENOMEM;
     }
-    more[c->world.n_messages++] = m;
+    c->world.messages[c->world.n_messages++] = m;
     return PONS_OK;
 }
 
@@ -240,15 +240,9 @@ static int take_row(void *user, const pons_inbox_row *row)
 {
     pons_companion *c = user;
     pons_autovalue v = NULL;
-    if (c->n_taken == c->cap_taken) {
-        const size_t cap = c->cap_taken ? 2 * c->cap_taken : 8;
-        int64_t *more = realloc(c->taken, cap * sizeof *more);
-        if (!more) {
-            c->nomem = true;
-            return 1;
-        }
-        c->taken = more;
-        c->cap_taken = cap;
+    if (!pons_list_room(&c->taken, &c->cap_taken, c->n_taken + 1, sizeof *c->taken)) {
+        c->nomem = true;
+        return 1;
     }
     c->taken[c->n_taken++] = row->seq;
     if (pons_value_read(row->value.data, row->value.len, &v, NULL) < 0) {

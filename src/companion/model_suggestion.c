@@ -20,6 +20,7 @@
 #include "companion/lasting_memories.h"
 #include "companion/safety_filter.h"
 #include "companion/world_view_queries.h"
+#include "pons/printable.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -155,7 +156,7 @@ static pons_value *unread_of(const pons_companion *c)
         const pons__co_message *m = &w->messages[i];
         json_array_append_new(
             list, pons_object("from", m->from ? json_string(m->from) : NULL, "text",
-                              json_stringn(m->text, pons__co_whole(m->text, REASON_BYTES)), "at",
+                              json_stringn(m->text, pons_text_whole(m->text, REASON_BYTES)), "at",
                               moment_of(c, m->at), "urgent", json_boolean(m->urgent), NULL));
     }
     return list;
@@ -229,7 +230,7 @@ static void answer(pons__co_asking *a, char *said, const char *why)
 {
     a->answered = true;
     a->said = said;
-    snprintf(a->why, sizeof a->why, "%.*s", (int)pons__co_whole(why, REASON_BYTES), why);
+    snprintf(a->why, sizeof a->why, "%.*s", (int)pons_text_whole(why, REASON_BYTES), why);
 }
 
 void pons_companion_poll(pons_companion *c)
@@ -326,7 +327,7 @@ static bool understand(const char *said, pons__co_proposal *ret, bool *ret_none,
         return false;
     }
     const char *why = pons_get_str(o, "rationale", "");
-    memcpy(ret->rationale, why, pons__co_whole(why, sizeof ret->rationale - 1));
+    memcpy(ret->rationale, why, pons_text_whole(why, sizeof ret->rationale - 1));
     *ret_none = strcmp(ret->type, "none") == 0;
     return true;
 }

@@ -9,6 +9,7 @@
 #include "items/item_filter.h"
 #include "items/names.h"
 #include "items/vectors.h"
+#include "pons/growing_list.h"
 #include "pons/items.h"
 
 #include <stdlib.h>
@@ -113,14 +114,8 @@ static bool judge(hunt *h, const pons_item_row *row, hit *ret)
 
 static int keep(hunt *h, const hit *found, bool copy)
 {
-    if (h->n == h->cap) {
-        const size_t cap = h->cap ? h->cap * 2 : 16;
-        hit *more = realloc(h->hits, cap * sizeof *more);
-        if (!more) {
-            return pons_error_set(h->err, PONS_ENOMEM, "items", "no memory to search");
-        }
-        h->hits = more;
-        h->cap = cap;
+    if (!pons_list_room(&h->hits, &h->cap, h->n + 1, sizeof *h->hits)) {
+        return pons_error_set(h->err, PONS_ENOMEM, "items", "no memory to search");
     }
     hit *mine = &h->hits[h->n];
     *mine = *found;

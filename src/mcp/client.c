@@ -24,6 +24,7 @@
 #include "pons/machine.h"
 #include "pons/mcp.h"
 #include "pons/out_of_memory.h"
+#include "pons/printable.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -215,12 +216,7 @@ static pons_value *described(const server *s, const pons_value *tool)
     char name[65];
     pons_autobuf about = PONS_BUF_INIT;
     const char *text = pons_get_str(tool, "description", pons_get_str(tool, "title", ""));
-    size_t n = strlen(text);
-    for (n = n < DESCRIPTION_MAX ? n : DESCRIPTION_MAX;
-         n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80;) {
-        n--;
-    }
-    pons_buf_bytes(&about, text, n);
+    pons_buf_bytes(&about, text, pons_text_whole(text, DESCRIPTION_MAX));
     pons__mcp_tool_name(s->name, pons_get_str(tool, "name", ""), name);
     return pons_object(
         "name", json_string(name), "category", json_string("mcp"), "description",
@@ -267,7 +263,7 @@ static void publish(provider *p)
         }
     }
     pthread_mutex_lock(&p->mtx);
-    pons_value *old_list = p->list, *old_status = p->status;
+    pons_autovalue old_list = p->list, *old_status = p->status;
     if (!json_equal(old_list, list)) {
         p->generation++;
         pons_event_queue_wake(&p->events); // a host that waits for tools looks again
@@ -275,8 +271,6 @@ static void publish(provider *p)
     p->list = list;
     p->status = status;
     pthread_mutex_unlock(&p->mtx);
-    pons_value_unref(old_list);
-    pons_value_unref(old_status);
 }
 
 // ---- requests -----------------------------------------------------------------------------------

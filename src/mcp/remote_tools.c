@@ -2,6 +2,7 @@
 // that pons's own checker knows, a result as one text of bounded length.
 #include "mcp/remote_tools.h"
 
+#include "pons/printable.h"
 #include "pons/random.h"
 #include "pons/schema.h"
 
@@ -171,11 +172,7 @@ int pons__mcp_text(const pons_value *result, pons_buf *b, bool *ret_cut)
     }
     *ret_cut = b->len > PONS__MCP_OUTPUT_MAX;
     if (*ret_cut && !b->failed) {
-        size_t n = PONS__MCP_OUTPUT_MAX;
-        while (n > 0 && ((unsigned char)b->data[n] & 0xc0) == 0x80) {
-            n--;
-        }
-        const size_t all = b->len;
+        const size_t n = pons_text_whole(b->data, PONS__MCP_OUTPUT_MAX), all = b->len;
         b->len = n;
         pons_buf_printf(b, "\n[cut here: %zu of %zu bytes]", n, all);
     }

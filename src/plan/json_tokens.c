@@ -14,6 +14,7 @@
 #include "plan/json_tokens.h"
 
 #include "pons/buf.h"
+#include "pons/growing_list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,14 +56,10 @@ static inline bool is_blank(char c)
 static bool grow(parser *p)
 {
     pons__tokens *t = p->tokens;
-    const size_t cap = t->cap * 2 + 64;
-    pons__node *nodes = realloc(t->nodes, cap * sizeof *nodes);
-    if (!nodes) {
+    if (!pons_list_room(&t->nodes, &t->cap, t->cap + 1, sizeof *t->nodes)) {
         pons_error_set(p->err, PONS_ENOMEM, "plan", "out of memory");
         return false;
     }
-    t->nodes = nodes;
-    t->cap = cap;
     return true;
 }
 
@@ -153,7 +150,7 @@ static int decode(parser *p, const char *from, pons__node *node)
     while (quote < p->end && *quote != '"') {
         quote += *quote == '\\' && quote + 1 < p->end ? 2 : 1;
     }
-    char *const out = pons__arena_take(&p->tokens->strings, (size_t)(quote - from) + 1);
+    char *const out = pons_pool_take(&p->tokens->strings, (size_t)(quote - from) + 1);
     if (!out) {
         return pons_error_set(p->err, PONS_ENOMEM, "plan", "out of memory");
     }
@@ -429,7 +426,7 @@ int pons__tokens_parse(pons__tokens *t, const char *text, size_t len, pons_error
 void pons__tokens_fini(pons__tokens *t)
 {
     free(t->nodes);
-    pons__arena_fini(&t->strings);
+    pons_pool_fini(&t->strings);
     *t = (pons__tokens){0};
 }
 
@@ -552,12 +549,12 @@ static int put(writer *w, const pons__node *v)
     return PONS_OK;
 }
 
-int pons__tokens_canonical(pons__tokens *t, const pons__node *v, pons__arena *arena,
-                           const char **ret, pons_error *err)
+int pons__tokens_canonical(pons__tokens *t, const pons__node *v, pons_pool *arena, const char **ret,
+                           pons_error *err)
 {
     const char *last = v->kind == PONS__ARRAY || v->kind == PONS__OBJECT ? v->s : NULL;
     const size_t room = last ? (size_t)(last - (t->text + v->at)) + 1 : 6 * (size_t)v->len + 8;
-    char *out = pons__arena_take(arena, room + 1 + PIECE_BYTES);
+    char *out = pons_pool_take(arena, room + 1 + PIECE_BYTES);
     if (!out) {
         return pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
     }
@@ -567,7 +564,7 @@ int pons__tokens_canonical(pons__tokens *t, const pons__node *v, pons__arena *ar
         return rc;
     }
     *w.at++ = '\0';
-    pons__arena_trim(arena, out, room + 1 + PIECE_BYTES, (size_t)(w.at - out));
+    pons_pool_trim(arena, out, room + 1 + PIECE_BYTES, (size_t)(w.at - out));
     *ret = out;
     return PONS_OK;
 }

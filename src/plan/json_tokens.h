@@ -1,8 +1,8 @@
 // json_tokens.h - strict JSON as a flat array of nodes, and canonical text of a value; json_tokens.c has the essay.
 #pragma once
 
-#include "plan/memory_pool.h"
 #include "pons/error.h"
+#include "pons/memory_pool.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,7 +52,7 @@ typedef struct pons__tokens {
     size_t n, cap;
     const char *text; // borrowed
     size_t len;
-    pons__arena strings;     // strings that had escapes
+    pons_pool strings;       // strings that had escapes
     pons__places places;     // in the text before its repair
     const pons__mark *marks; // (n_marks), by `out`; NULL: the text was not repaired
     size_t n_marks;
@@ -70,8 +70,8 @@ const pons__node *pons__tokens_get(const pons__tokens *t, const pons__node *obje
                                    const char *key);
 
 // A value as canonical text in the arena. PONS_EINVAL: the key "a" is there twice.
-int pons__tokens_canonical(pons__tokens *t, const pons__node *v, pons__arena *arena,
-                           const char **ret, pons_error *err);
+int pons__tokens_canonical(pons__tokens *t, const pons__node *v, pons_pool *arena, const char **ret,
+                           pons_error *err);
 
 // Bytes before ", \ or a control character: what a string copies as it stands. In the header: it is
 // what most of a reading and a writing consists of.

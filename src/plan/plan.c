@@ -22,6 +22,7 @@
 #include "plan/internal.h"
 #include "plan/json_tokens.h"
 #include "pons/buf.h"
+#include "pons/growing_list.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,7 +33,7 @@ enum { STEPS_MIN = 8 };
 
 typedef struct lone_step { // what pons_plan_step_from_value gives
     pons_plan_step step;
-    pons__arena arena;
+    pons_pool arena;
 } lone_step;
 
 // ---- plans --------------------------------------------------------------------------------------
@@ -60,7 +61,7 @@ void pons_plan_destroy(pons_plan *p)
     if (!p) {
         return;
     }
-    pons__arena_fini(&p->own->arena);
+    pons_pool_fini(&p->own->arena);
     free(p->own);
     free(p->steps);
     free(p);
@@ -71,7 +72,7 @@ static int no_memory(pons_error *err)
     return pons_error_set(err, PONS_ENOMEM, "plan", "out of memory");
 }
 
-static int copy_text(pons__arena *a, const char *field, const char *s, const char *fallback,
+static int copy_text(pons_pool *a, const char *field, const char *s, const char *fallback,
                      const char **ret, pons_error *err)
 {
     s = s ? s : fallback;
@@ -86,12 +87,12 @@ static int copy_text(pons__arena *a, const char *field, const char *s, const cha
             return pons_error_set(err, PONS_EINVAL, "plan", "%s: not UTF-8 at byte %zu", field, i);
         }
     }
-    *ret = pons__arena_text(a, s, len);
+    *ret = pons_pool_text(a, s, len);
     return *ret ? PONS_OK : no_memory(err);
 }
 
 // A free object that a caller gave as text, made canonical.
-static int copy_object(pons__arena *a, const char *field, const char *s, const char **ret,
+static int copy_object(pons_pool *a, const char *field, const char *s, const char **ret,
                        pons_error *err)
 {
     if (!s || !*s || strcmp(s, "{}") == 0) {
@@ -114,7 +115,7 @@ static int copy_object(pons__arena *a, const char *field, const char *s, const c
 }
 
 // A number as it was given, when that is one JSON number; else as the double says.
-static int copy_number(pons__arena *a, const char *field, double number, const char *text,
+static int copy_number(pons_pool *a, const char *field, double number, const char *text,
                        const char **ret, pons_error *err)
 {
     char made[PONS__NUMBER_MAX];
@@ -133,13 +134,13 @@ static int copy_number(pons__arena *a, const char *field, double number, const c
         }
         text = made;
     }
-    *ret = pons__arena_text(a, text, strlen(text));
+    *ret = pons_pool_text(a, text, strlen(text));
     return *ret ? PONS_OK : no_memory(err);
 }
 
 static int copy_fields(pons_plan *p, const pons_plan *fields, pons_error *err)
 {
-    pons__arena *a = &p->own->arena;
+    pons_pool *a = &p->own->arena;
     if (pons__is_blank(fields->plan_id)) {
         return pons_error_set(err, PONS_EINVAL, "plan", "plan_id: must not be empty");
     }
@@ -170,8 +171,7 @@ static int copy_fields(pons_plan *p, const pons_plan *fields, pons_error *err)
                                 &p->created_at_text, err);
 }
 
-static int copy_step(pons__arena *a, const pons_plan_step *step, pons_plan_step *ret,
-                     pons_error *err)
+static int copy_step(pons_pool *a, const pons_plan_step *step, pons_plan_step *ret, pons_error *err)
 {
     *ret = *step;
     int rc = copy_text(a, "action", step->action, NULL, &ret->action, err);
@@ -194,14 +194,8 @@ static int append(pons_plan *p, const pons_plan_step *step, pons_error *err)
     if (rc < 0) {
         return rc;
     }
-    if (p->n_steps == p->own->cap) {
-        const size_t cap = p->own->cap ? 2 * p->own->cap : STEPS_MIN;
-        pons_plan_step *steps = realloc(p->steps, cap * sizeof *steps);
-        if (!steps) {
-            return no_memory(err);
-        }
-        p->steps = steps;
-        p->own->cap = cap;
+    if (!pons_list_room(&p->steps, &p->own->cap, p->n_steps + 1, sizeof *p->steps)) {
+        return no_memory(err);
     }
     p->steps[p->n_steps++] = copy;
     if (copy.step_id > p->own->max_id) {
@@ -403,7 +397,7 @@ int pons_plan_object(const char *text, pons_value **ret, pons_error *err)
 
 // ---- lone steps ---------------------------------------------------------------------------------
 
-pons_plan_step *pons__step_new(pons__arena **ret_arena)
+pons_plan_step *pons__step_new(pons_pool **ret_arena)
 {
     lone_step *s = calloc(1, sizeof *s);
     if (!s) {
@@ -419,7 +413,7 @@ void pons_plan_step_destroy(pons_plan_step *step)
         return;
     }
     lone_step *s = (lone_step *)step; // its first member
-    pons__arena_fini(&s->arena);
+    pons_pool_fini(&s->arena);
     free(s);
 }
 
@@ -443,7 +437,7 @@ void pons_execution_result_destroy(pons_execution_result *r)
     if (!r) {
         return;
     }
-    pons__arena_fini(&r->own->arena);
+    pons_pool_fini(&r->own->arena);
     free(r->own);
     free(r);
 }
@@ -482,7 +476,7 @@ int pons_execution_result_create(const pons_execution_result *fields, pons_execu
     if (!r) {
         return no_memory(err);
     }
-    pons__arena *a = &r->own->arena;
+    pons_pool *a = &r->own->arena;
     r->step_id = fields->step_id;
     r->success = fields->success;
     r->status = fields->status;
@@ -501,41 +495,38 @@ int pons_execution_result_create(const pons_execution_result *fields, pons_execu
     return PONS_OK;
 }
 
-int pons_execution_result_success(const char *plan_id, int64_t step_id, const char *message,
-                                  const char *output, double now_s, pons_execution_result **ret,
-                                  pons_error *err)
+static int result_of(const char *plan_id, int64_t step_id, pons_step_status status,
+                     const char *message, const char *output, double now_s,
+                     pons_execution_result **ret, pons_error *err)
 {
     const pons_execution_result fields = {.plan_id = plan_id,
                                           .step_id = step_id,
-                                          .success = true,
-                                          .status = PONS_STEP_SUCCESS,
-                                          .message = message && *message ? message : "执行成功",
-                                          .output = output,
-                                          .timestamp = now_s};
-    return pons_execution_result_create(&fields, ret, err);
-}
-
-int pons_execution_result_failure(const char *plan_id, int64_t step_id, const char *message,
-                                  const char *output, double now_s, pons_execution_result **ret,
-                                  pons_error *err)
-{
-    const pons_execution_result fields = {.plan_id = plan_id,
-                                          .step_id = step_id,
-                                          .status = PONS_STEP_FAILED,
+                                          .success = status != PONS_STEP_FAILED,
+                                          .status = status,
                                           .message = message,
                                           .output = output,
                                           .timestamp = now_s};
     return pons_execution_result_create(&fields, ret, err);
 }
 
+int pons_execution_result_success(const char *plan_id, int64_t step_id, const char *message,
+                                  const char *output, double now_s, pons_execution_result **ret,
+                                  pons_error *err)
+{
+    message = message && *message ? message : "执行成功";
+    return result_of(plan_id, step_id, PONS_STEP_SUCCESS, message, output, now_s, ret, err);
+}
+
+int pons_execution_result_failure(const char *plan_id, int64_t step_id, const char *message,
+                                  const char *output, double now_s, pons_execution_result **ret,
+                                  pons_error *err)
+{
+    return result_of(plan_id, step_id, PONS_STEP_FAILED, message, output, now_s, ret, err);
+}
+
 int pons_execution_result_skipped(const char *plan_id, int64_t step_id, const char *message,
                                   double now_s, pons_execution_result **ret, pons_error *err)
 {
-    const pons_execution_result fields = {.plan_id = plan_id,
-                                          .step_id = step_id,
-                                          .success = true,
-                                          .status = PONS_STEP_SKIPPED,
-                                          .message = message ? message : "步骤已跳过",
-                                          .timestamp = now_s};
-    return pons_execution_result_create(&fields, ret, err);
+    message = message ? message : "步骤已跳过";
+    return result_of(plan_id, step_id, PONS_STEP_SKIPPED, message, NULL, now_s, ret, err);
 }

@@ -60,11 +60,6 @@ const pons_machine pons_plan_machine = {
         [PONS_PLAN_CANCELLED] = 0,
     }};
 
-const pons__words pons__risk_words = {risk_words, PONS_RISK_LEVELS};
-const pons__words pons__step_words = {step_words, PONS_STEP_STATUSES};
-const pons__words pons__plan_words = {plan_words, PONS_PLAN_STATUSES};
-const pons__words pons__tool_words = {tool_words, PONS_TOOL_CALL_TYPES};
-
 static const char *word_of(const char *const *words, int n, int i)
 {
     return i >= 0 && i < n ? words[i] : "?";
@@ -80,47 +75,24 @@ int pons__words_find(const pons__words *w, const char *word, size_t len)
     return -1;
 }
 
-const char *pons_risk_level_word(int level)
-{
-    return word_of(risk_words, PONS_RISK_LEVELS, level);
-}
+// Of an enumeration: its words, the word of a number, and the number of a word.
+#define ENUMERATION(noun, set, n)                                                                  \
+    const pons__words pons__##set = {set, n};                                                      \
+    const char *pons_##noun##_word(int i)                                                          \
+    {                                                                                              \
+        return word_of(set, n, i);                                                                 \
+    }                                                                                              \
+    int pons_##noun##_find(const char *word)                                                       \
+    {                                                                                              \
+        return pons__words_find(&pons__##set, word, strlen(word));                                 \
+    }
 
-const char *pons_step_status_word(int status)
-{
-    return word_of(step_words, PONS_STEP_STATUSES, status);
-}
-
-const char *pons_plan_status_word(int status)
-{
-    return word_of(plan_words, PONS_PLAN_STATUSES, status);
-}
-
-const char *pons_tool_call_word(int type)
-{
-    return word_of(tool_words, PONS_TOOL_CALL_TYPES, type);
-}
+ENUMERATION(risk_level, risk_words, PONS_RISK_LEVELS)
+ENUMERATION(step_status, step_words, PONS_STEP_STATUSES)
+ENUMERATION(plan_status, plan_words, PONS_PLAN_STATUSES)
+ENUMERATION(tool_call, tool_words, PONS_TOOL_CALL_TYPES)
 
 const char *pons_repair_word(int kind)
 {
     return word_of(repair_words, PONS_REPAIR_KINDS, kind);
-}
-
-int pons_risk_level_find(const char *word)
-{
-    return pons__words_find(&pons__risk_words, word, strlen(word));
-}
-
-int pons_step_status_find(const char *word)
-{
-    return pons__words_find(&pons__step_words, word, strlen(word));
-}
-
-int pons_plan_status_find(const char *word)
-{
-    return pons__words_find(&pons__plan_words, word, strlen(word));
-}
-
-int pons_tool_call_find(const char *word)
-{
-    return pons__words_find(&pons__tool_words, word, strlen(word));
 }

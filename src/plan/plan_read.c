@@ -107,7 +107,7 @@ typedef struct object {
     const char *noun; // "plan", "step", "result"
     size_t index;     // of the step in its plan
     bool in_steps;    // index counts
-    pons__arena *arena;
+    pons_pool *arena;
     pons_error *err;
     const pons__node *slots[FIELDS_MAX];
 } object;
@@ -261,7 +261,7 @@ static void defaulted(const object *o, int field, const char *value)
 
 static int copy(object *o, const char *s, size_t len, const char **ret)
 {
-    *ret = pons__arena_text(o->arena, s, len);
+    *ret = pons_pool_text(o->arena, s, len);
     return *ret ? PONS_OK : pons_error_set(o->err, PONS_ENOMEM, "plan", "out of memory");
 }
 
@@ -415,7 +415,7 @@ static int plan_id(object *o, pons_plan *p)
         if (o->read->flags & PONS__READ_REPORT) {
             pons__tell(o->read, PONS_REPAIR_NEW_ID, o->node, "plan_id: absent, a new one: %s", id);
         }
-        p->plan_id = pons__arena_text(o->arena, id, strlen(id));
+        p->plan_id = pons_pool_text(o->arena, id, strlen(id));
         return p->plan_id ? PONS_OK : pons_error_set(o->err, PONS_ENOMEM, "plan", "out of memory");
     }
     const int rc = take_text(o, PLAN_ID, NULL, &p->plan_id);
@@ -547,7 +547,7 @@ static int plan_fields(object *o, pons_plan *p)
     if (!o->slots[GOAL] && r->goal) {
         pons__tell(r, PONS_REPAIR_GOAL, o->node,
                    "goal: absent, the one that was given with the text");
-        p->goal = pons__arena_text(o->arena, r->goal, strlen(r->goal));
+        p->goal = pons_pool_text(o->arena, r->goal, strlen(r->goal));
         rc = rc < 0 || p->goal ? rc : PONS_ENOMEM;
     } else {
         rc = rc < 0 ? rc : take_text(o, GOAL, NULL, &p->goal);
@@ -646,7 +646,7 @@ int pons_plan_step_from_value(const pons_value *v, pons_plan_step **ret, pons_er
 {
     pons__tokens tokens = {0};
     char *text = NULL;
-    pons__arena *arena = NULL;
+    pons_pool *arena = NULL;
     const pons__read r = {.tokens = &tokens};
     int rc = tokens_of(v, &tokens, &text, err);
     pons_plan_step *step = rc < 0 ? NULL : pons__step_new(&arena);

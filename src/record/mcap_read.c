@@ -4,6 +4,7 @@
 // to has a limit, ids must have been told before. One record is in memory at a time. A record that the
 // file ends in is no damage: that is how a recording looks whose writer was killed.
 #include "pons/buf.h"
+#include "pons/growing_list.h"
 #include "pons/mcap.h"
 #include "record/bytes.h"
 
@@ -223,14 +224,8 @@ static int on_message(reader *r, pons_bufread b, uint64_t *ret_time, uint16_t *r
 
 static bool note(reader *r, uint16_t id, uint64_t time, uint64_t offset)
 {
-    if (r->n_entries == r->cap_entries) {
-        const size_t cap = r->cap_entries ? 2 * r->cap_entries : 256;
-        entry *more = realloc(r->entries, cap * sizeof *more);
-        if (!more) {
-            return false;
-        }
-        r->entries = more;
-        r->cap_entries = cap;
+    if (!pons_list_room(&r->entries, &r->cap_entries, r->n_entries + 1, sizeof *r->entries)) {
+        return false;
     }
     r->entries[r->n_entries++] = (entry){id, time, offset};
     return true;
@@ -339,14 +334,8 @@ static int unpack(reader *r, bool zstd, const uint8_t **data, size_t packed, siz
 
 static int note_chunk(reader *r, uint64_t record_n, pons_error *err)
 {
-    if (r->ret->chunks == r->cap_chunks) {
-        const size_t cap = r->cap_chunks ? 2 * r->cap_chunks : 64;
-        place *more = realloc(r->chunks, cap * sizeof *more);
-        if (!more) {
-            return no_memory(err);
-        }
-        r->chunks = more;
-        r->cap_chunks = cap;
+    if (!pons_list_room(&r->chunks, &r->cap_chunks, r->ret->chunks + 1, sizeof *r->chunks)) {
+        return no_memory(err);
     }
     r->chunks[r->ret->chunks++] = (place){r->at, record_n};
     return PONS_OK;

@@ -11,6 +11,7 @@
 // was written before a kill can be read by itself. A chunk goes to the file with its indexes in one
 // write; where that fails the file is cut back to the chunk before it, and the recording is over.
 #include "pons/buf.h"
+#include "pons/growing_list.h"
 #include "pons/mcap.h"
 #include "record/bytes.h"
 
@@ -153,11 +154,9 @@ int pons_mcap_channel(pons_mcap_writer *w, int schema, const char *topic, const 
     if (there < 0 || w->n_channels >= IDS_MAX) {
         return there < 0 ? there : pons_error_set(err, PONS_EINVAL, MODULE, "too many topics");
     }
-    channel *more = realloc(w->list, ((size_t)w->n_channels + 1) * sizeof *more);
-    if (!more) {
+    if (!pons_list_room(&w->list, NULL, (size_t)w->n_channels + 1, sizeof *w->list)) {
         return no_memory(w, err);
     }
-    w->list = more;
     w->list[w->n_channels] = (channel){.index = PONS_BUF_INIT};
     const size_t begun = pons__record_begin(&b, PONS__MCAP_CHANNEL);
     pons__put(&b, (uint64_t)w->n_channels + 1, 2);

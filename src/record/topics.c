@@ -88,8 +88,7 @@ static pons_value *scene(const char *id, int64_t ns, pons_value *lines, pons_val
 static pons_value *outline(const pons_value *polygon, pons_value *of_color)
 {
     pons_value *points = json_array();
-    for (size_t i = 0; i < json_array_size(polygon); i++) {
-        const pons_value *p = json_array_get(polygon, i);
+    pons_each(p, polygon) {
         json_array_append_new(points, xyz(json_number_value(json_array_get(p, 0)),
                                           json_number_value(json_array_get(p, 1)), 0.01));
     }
@@ -264,7 +263,7 @@ void pons_record_world(const pons_value *world, int64_t ns, pons_record_put put,
     }
     pons_autobuf data = PONS_BUF_INIT;
     const bool whole = cells && pons_buf_base64(&data, cells, (size_t)w * (size_t)h) >= 0;
-    pons_value *fields = json_array();
+    pons_autovalue fields = json_array();
     json_array_append_new(fields, pons_object("name", json_string("occupied"), "offset",
                                               json_integer(0), "type", json_integer(UINT8), NULL));
     give(put, user, "/map", "foxglove.Grid",
@@ -274,6 +273,5 @@ void pons_record_world(const pons_value *world, int64_t ns, pons_record_put put,
                              "row_stride", json_integer(w), "cell_stride", json_integer(1),
                              "fields", pons_value_ref(fields), "data", json_string(data.data), NULL)
                : NULL);
-    pons_value_unref(fields);
     free(cells);
 }

@@ -22,7 +22,7 @@ static void clear_world(pons__runner *r)
         if (box) {
             pons_autovalue gone = pons_object("id", json_string(pons_get_str(box, "id", "")),
                                               "remove", json_true(), NULL);
-            r->wheels.ops.spawn(&r->wheels, gone, &none); // it may never have been there
+            r->wheels.ops.spawn(r->wheels.self, gone, &none); // it may never have been there
         }
     }
     for (size_t i = 0; i < PONS__MOVERS_MAX; i++) {
@@ -30,7 +30,7 @@ static void clear_world(pons__runner *r)
         r->movers[i].box = NULL;
     }
     r->wheels.left_stuck = r->wheels.right_stuck = false;
-    r->wheels.ops.set_battery(&r->wheels, BATTERY_PCT);
+    r->wheels.ops.set_battery(r->wheels.self, BATTERY_PCT);
     r->model.state = PONS__MODEL_THERE;
     r->steer_until_ns = 0;
     r->paused_until_ns = r->body_frozen_until_ns = 0;

@@ -16,7 +16,76 @@ static int killed(pons_error *err)
     return pons_error_set(err, PONS_EIO, "scenario", "the brain was killed here");
 }
 
-static int fault_commit(void *self, const pons_commit *c, pons_error *err)
+// An op of the contract that only the living have.
+#define WHILE_ALIVE(name, params, ...)                                                             \
+    static int name params                                                                         \
+    {                                                                                              \
+        pons__fault_store *f = self_of(self);                                                      \
+        return f->dead ? killed(err) : f->inner.ops->name(f->inner.self, __VA_ARGS__);             \
+    }
+
+WHILE_ALIVE(drain, (void *self, pons_error *err), err)
+WHILE_ALIVE(head,
+            (void *self, const char *thread, const char *ns, pons_checkpoint_fn fn, void *user,
+             pons_error *err),
+            thread, ns, fn, user, err)
+WHILE_ALIVE(checkpoint,
+            (void *self, const char *thread, const char *ns, const char *id, pons_checkpoint_fn fn,
+             void *user, pons_error *err),
+            thread, ns, id, fn, user, err)
+WHILE_ALIVE(history,
+            (void *self, const char *thread, const char *ns, const char *before, int64_t limit,
+             pons_checkpoint_fn fn, void *user, pons_error *err),
+            thread, ns, before, limit, fn, user, err)
+WHILE_ALIVE(records,
+            (void *self, const char *thread, const char *ns, const char *checkpoint,
+             pons_record_fn fn, void *user, pons_error *err),
+            thread, ns, checkpoint, fn, user, err)
+WHILE_ALIVE(namespaces,
+            (void *self, const char *thread, int (*fn)(void *user, const char *ns), void *user,
+             pons_error *err),
+            thread, fn, user, err)
+WHILE_ALIVE(lease_acquire, (void *self, const char *thread, pons_lease *ret, pons_error *err),
+            thread, ret, err)
+
+static void lease_release(void *self, pons_lease *lease)
+{
+    pons__fault_store *f = self_of(self);
+    f->inner.ops->lease_release(f->inner.self, lease); // the kernel frees a dead holder's lock
+}
+
+static int lease_peek(void *self, const char *thread, pons_lease *ret, pons_error *err)
+{
+    pons__fault_store *f = self_of(self);
+    return f->inner.ops->lease_peek(f->inner.self, thread, ret, err);
+}
+
+WHILE_ALIVE(inbox_post,
+            (void *self, const char *thread, const pons_inbox_row *row, int64_t *ret_seq,
+             pons_error *err),
+            thread, row, ret_seq, err)
+WHILE_ALIVE(inbox_read,
+            (void *self, const char *thread, const char *ns, int64_t after, pons_inbox_fn fn,
+             void *user, pons_error *err),
+            thread, ns, after, fn, user, err)
+WHILE_ALIVE(effect_get,
+            (void *self, const char *thread, const char *id, pons_effect_fn fn, void *user,
+             pons_error *err),
+            thread, id, fn, user, err)
+WHILE_ALIVE(effects,
+            (void *self, const char *thread, uint32_t mask, pons_effect_fn fn, void *user,
+             pons_error *err),
+            thread, mask, fn, user, err)
+WHILE_ALIVE(events,
+            (void *self, const char *thread, int64_t after, int64_t limit, pons_event_fn fn,
+             void *user, pons_error *err),
+            thread, after, limit, fn, user, err)
+WHILE_ALIVE(event_last, (void *self, const char *thread, int64_t *ret_seq, pons_error *err), thread,
+            ret_seq, err)
+WHILE_ALIVE(trim, (void *self, pons_trim *what, pons_trim_result *ret, pons_error *err), what, ret,
+            err)
+
+static int commit(void *self, const pons_commit *c, pons_error *err)
 {
     pons__fault_store *f = self_of(self);
     if (f->dead) {
@@ -36,127 +105,13 @@ static int fault_commit(void *self, const pons_commit *c, pons_error *err)
     return rc;
 }
 
-static int fault_commit_async(void *self, const pons_commit *c, pons_error *err)
+static int commit_async(void *self, const pons_commit *c, pons_error *err)
 {
-    const int rc = fault_commit(self, c, err);
+    const int rc = commit(self, c, err);
     if (rc >= 0 && c->written) {
         c->written(c->user);
     }
     return rc;
-}
-
-static int fault_drain(void *self, pons_error *err)
-{
-    pons__fault_store *f = self_of(self);
-    return f->dead ? killed(err) : f->inner.ops->drain(f->inner.self, err);
-}
-
-static int fault_lease_acquire(void *self, const char *thread, pons_lease *ret, pons_error *err)
-{
-    pons__fault_store *f = self_of(self);
-    return f->dead ? killed(err) : f->inner.ops->lease_acquire(f->inner.self, thread, ret, err);
-}
-
-static void fault_lease_release(void *self, pons_lease *lease)
-{
-    pons__fault_store *f = self_of(self);
-    f->inner.ops->lease_release(f->inner.self, lease); // the kernel frees a dead holder's lock
-}
-
-static int fault_lease_peek(void *self, const char *thread, pons_lease *ret, pons_error *err)
-{
-    pons__fault_store *f = self_of(self);
-    return f->inner.ops->lease_peek(f->inner.self, thread, ret, err);
-}
-
-static int fault_head(void *self, const char *thread, const char *ns, pons_checkpoint_fn fn,
-                      void *user, pons_error *err)
-{
-    pons__fault_store *f = self_of(self);
-    return f->dead ? killed(err) : f->inner.ops->head(f->inner.self, thread, ns, fn, user, err);
-}
-
-static int fault_checkpoint(void *self, const char *thread, const char *ns, const char *id,
-                            pons_checkpoint_fn fn, void *user, pons_error *err)
-{
-    pons__fault_store *f = self_of(self);
-    return f->dead ? killed(err)
-                   : f->inner.ops->checkpoint(f->inner.self, thread, ns, id, fn, user, err);
-}
-
-static int fault_history(void *self, const char *thread, const char *ns, const char *before,
-                         int64_t limit, pons_checkpoint_fn fn, void *user, pons_error *err)
-{
-    pons__fault_store *f = self_of(self);
-    return f->dead ? killed(err)
-                   : f->inner.ops->history(f->inner.self, thread, ns, before, limit, fn, user, err);
-}
-
-static int fault_records(void *self, const char *thread, const char *ns, const char *checkpoint,
-                         pons_record_fn fn, void *user, pons_error *err)
-{
-    pons__fault_store *f = self_of(self);
-    return f->dead ? killed(err)
-                   : f->inner.ops->records(f->inner.self, thread, ns, checkpoint, fn, user, err);
-}
-
-static int fault_namespaces(void *self, const char *thread, int (*fn)(void *user, const char *ns),
-                            void *user, pons_error *err)
-{
-    pons__fault_store *f = self_of(self);
-    return f->dead ? killed(err) : f->inner.ops->namespaces(f->inner.self, thread, fn, user, err);
-}
-
-static int fault_inbox_post(void *self, const char *thread, const pons_inbox_row *row,
-                            int64_t *ret_seq, pons_error *err)
-{
-    pons__fault_store *f = self_of(self);
-    return f->dead ? killed(err)
-                   : f->inner.ops->inbox_post(f->inner.self, thread, row, ret_seq, err);
-}
-
-static int fault_inbox_read(void *self, const char *thread, const char *ns, int64_t after,
-                            pons_inbox_fn fn, void *user, pons_error *err)
-{
-    pons__fault_store *f = self_of(self);
-    return f->dead ? killed(err)
-                   : f->inner.ops->inbox_read(f->inner.self, thread, ns, after, fn, user, err);
-}
-
-static int fault_effect_get(void *self, const char *thread, const char *id, pons_effect_fn fn,
-                            void *user, pons_error *err)
-{
-    pons__fault_store *f = self_of(self);
-    return f->dead ? killed(err)
-                   : f->inner.ops->effect_get(f->inner.self, thread, id, fn, user, err);
-}
-
-static int fault_effects(void *self, const char *thread, uint32_t mask, pons_effect_fn fn,
-                         void *user, pons_error *err)
-{
-    pons__fault_store *f = self_of(self);
-    return f->dead ? killed(err)
-                   : f->inner.ops->effects(f->inner.self, thread, mask, fn, user, err);
-}
-
-static int fault_events(void *self, const char *thread, int64_t after, int64_t limit,
-                        pons_event_fn fn, void *user, pons_error *err)
-{
-    pons__fault_store *f = self_of(self);
-    return f->dead ? killed(err)
-                   : f->inner.ops->events(f->inner.self, thread, after, limit, fn, user, err);
-}
-
-static int fault_event_last(void *self, const char *thread, int64_t *ret_seq, pons_error *err)
-{
-    pons__fault_store *f = self_of(self);
-    return f->dead ? killed(err) : f->inner.ops->event_last(f->inner.self, thread, ret_seq, err);
-}
-
-static int fault_trim(void *self, pons_trim *what, pons_trim_result *ret, pons_error *err)
-{
-    pons__fault_store *f = self_of(self);
-    return f->dead ? killed(err) : f->inner.ops->trim(f->inner.self, what, ret, err);
 }
 
 pons_store pons__fault_store_wrap(pons__fault_store *f, pons_store inner)
@@ -164,24 +119,24 @@ pons_store pons__fault_store_wrap(pons__fault_store *f, pons_store inner)
     f->inner = inner;
     f->ops = (pons_store_ops){.abi = PONS_STORE_ABI,
                               .name = "fault",
-                              .lease_acquire = fault_lease_acquire,
-                              .lease_release = fault_lease_release,
-                              .lease_peek = fault_lease_peek,
-                              .commit = fault_commit,
-                              .commit_async = fault_commit_async,
-                              .drain = fault_drain,
-                              .head = fault_head,
-                              .checkpoint = fault_checkpoint,
-                              .history = fault_history,
-                              .records = fault_records,
-                              .namespaces = fault_namespaces,
-                              .inbox_post = fault_inbox_post,
-                              .inbox_read = fault_inbox_read,
-                              .effect_get = fault_effect_get,
-                              .effects = fault_effects,
-                              .events = fault_events,
-                              .event_last = fault_event_last,
-                              .trim = inner.ops->trim ? fault_trim : NULL};
+                              .lease_acquire = lease_acquire,
+                              .lease_release = lease_release,
+                              .lease_peek = lease_peek,
+                              .commit = commit,
+                              .commit_async = commit_async,
+                              .drain = drain,
+                              .head = head,
+                              .checkpoint = checkpoint,
+                              .history = history,
+                              .records = records,
+                              .namespaces = namespaces,
+                              .inbox_post = inbox_post,
+                              .inbox_read = inbox_read,
+                              .effect_get = effect_get,
+                              .effects = effects,
+                              .events = events,
+                              .event_last = event_last,
+                              .trim = inner.ops->trim ? trim : NULL};
     return (pons_store){.ops = &f->ops, .self = f};
 }
 

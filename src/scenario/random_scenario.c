@@ -118,8 +118,8 @@ static pons_value *dispatch(const char *skill, pons_value *args)
 static pons_value *operation(pons_rand *rand)
 {
     const char *zone = one_of(rand, zones, COUNT(zones));
-    pons_value *pose = pons_object("x", json_real(tenth(rand, -2.0, WORLD_X_M + 2.0)), "y",
-                                   json_real(tenth(rand, -2.0, WORLD_Y_M + 2.0)), NULL);
+    pons_autovalue pose = pons_object("x", json_real(tenth(rand, -2.0, WORLD_X_M + 2.0)), "y",
+                                      json_real(tenth(rand, -2.0, WORLD_Y_M + 2.0)), NULL);
     const double some = tenth(rand, -1.0, 6.0);
     pons_value *op = NULL;
     switch (pons_rand_below(rand, 14)) {
@@ -163,7 +163,6 @@ static pons_value *operation(pons_rand *rand)
         op = json_pack("{s:s, s:s}", "op", "speak", "text", "hello");
         break;
     }
-    pons_value_unref(pose);
     return op;
 }
 

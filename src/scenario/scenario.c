@@ -90,7 +90,7 @@ static void watch(pons__runner *r, bool ran, bool awake)
                              .truth = r->watch.truth};
     if (r->body) {
         pons_body_truth(r->body, &look.truth, NULL);
-        r->wheels.ops.caps(&r->wheels, &look.caps);
+        r->wheels.ops.caps(r->wheels.self, &look.caps);
     }
     if (runs && r->robot_ns - r->looked_ns >= LOOK_NS) {
         r->looked_ns = r->robot_ns;

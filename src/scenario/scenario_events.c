@@ -51,7 +51,7 @@ static int put_box(pons__runner *r, const pons_value *box, pons_error *err)
             excuse(r);
         }
     }
-    return r->wheels.ops.spawn(&r->wheels, box, err);
+    return r->wheels.ops.spawn(r->wheels.self, box, err);
 }
 
 static int move_boxes(pons__runner *r, pons_error *err)
@@ -96,7 +96,7 @@ static int steer(pons__runner *r, pons_error *err)
 void pons__post(pons__runner *r, const char *kind, pons_value *value_taken)
 {
     pons_error ignored = PONS_ERROR_INIT;
-    pons_value *inbox_message = json_copy(value_taken);
+    pons_autovalue inbox_message = json_copy(value_taken);
     if (strcmp(kind, "answer") != 0 &&
         *r->control.boot_id) { // as the command line looks at the body
         json_object_set_new(inbox_message, "stop_boot", json_string(r->control.boot_id));
@@ -104,7 +104,6 @@ void pons__post(pons__runner *r, const char *kind, pons_value *value_taken)
         json_object_set_new(inbox_message, "stop_latched", json_boolean(r->control.latched));
     }
     pons_inbox_post(r->memory, PONS__STORY_THREAD, "kernel", kind, inbox_message, &ignored);
-    pons_value_unref(inbox_message);
     pons_value_unref(value_taken);
 }
 
@@ -257,7 +256,7 @@ static int do_remove(pons__runner *r, const pons_value *what, pons_error *err)
             r->movers[i].box = NULL;
         }
     }
-    r->wheels.ops.spawn(&r->wheels, gone, &none);
+    r->wheels.ops.spawn(r->wheels.self, gone, &none);
     return PONS_OK;
 }
 
@@ -284,7 +283,7 @@ static int do_move(pons__runner *r, const pons_value *what, pons_error *err)
 
 static int do_battery(pons__runner *r, const pons_value *what, pons_error *err)
 {
-    r->wheels.ops.set_battery(&r->wheels, json_number_value(what));
+    r->wheels.ops.set_battery(r->wheels.self, json_number_value(what));
     return PONS_OK;
 }
 

@@ -15,7 +15,7 @@ static pons_value *without(const pons_value *story, const char *key, size_t inde
 {
     pons_value *fewer = json_copy((json_t *)story);
     const pons_value *list = pons_get(story, key);
-    pons_value *rest = json_array();
+    pons_autovalue rest = json_array();
     for (size_t i = 0; i < json_array_size(list); i++) {
         if (i != index) {
             json_array_append(rest, json_array_get(list, i));
@@ -25,7 +25,6 @@ static pons_value *without(const pons_value *story, const char *key, size_t inde
     if (json_array_size(rest) > 0) {
         json_object_set(fewer, key, rest);
     }
-    pons_value_unref(rest);
     return fewer;
 }
 

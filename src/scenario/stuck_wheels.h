@@ -4,7 +4,7 @@
 #include "pons/ext/robot.h"
 #include "pons/geometry.h"
 
-// A driver that passes everything on but what a stuck wheel does not do. One is opened at a time.
+// A driver that passes everything on but what a stuck wheel does not do. A thread runs one at a time.
 typedef struct pons__wheels {
     const pons_robot_ops *inner;
     void *self; // inner's
@@ -12,8 +12,6 @@ typedef struct pons__wheels {
     bool left_stuck, right_stuck;
     pons_twist2 reported; // the newest velocity
     pons_robot_ops ops;
-    pons_robot_arm_ops arm;
-    pons_robot_camera_ops cameras;
 } pons__wheels;
 const pons_robot_ops *pons__wheels_wrap(pons__wheels *w, const pons_robot_ops *inner);
 // Carries the robot elsewhere: its odometry does not notice. PONS_EUNSUPPORTED where a driver

@@ -276,8 +276,7 @@ static commit_request *request_copy(const pons_commit *c, commit_line *line)
 
 static int commit(commit_queue *q, const pons_commit *c, int64_t *ret_event_first, pons_error *err)
 {
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__store_check_commit(c, err);
     if (rc) {
         return rc;
@@ -329,8 +328,7 @@ int pons__commitq_commit_now(void *store, const pons_commit *c, pons_error *err)
 int pons__commitq_commit_async(void *store, const pons_commit *c, pons_error *err)
 {
     commit_queue *q = store;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__store_check_commit(c, err);
     if (rc) {
         return rc;
@@ -369,8 +367,7 @@ int pons__commitq_commit_async(void *store, const pons_commit *c, pons_error *er
 int pons__commitq_drain(void *store, pons_error *err)
 {
     commit_queue *q = store;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = PONS_OK;
     pthread_mutex_lock(&q->mtx);
     const uint64_t target = q->enqueued;
@@ -394,8 +391,7 @@ int pons__commitq_drain(void *store, pons_error *err)
 int pons__commitq_flush(void *store, const pons_lease *lease, pons_error *err)
 {
     commit_queue *q = store;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = PONS_OK;
     pthread_mutex_lock(&q->mtx);
     commit_line *line = find(q, lease);

@@ -10,6 +10,7 @@
 //     S......S.....S........S....B.....   S: snapshots, B: `before`, which is read from the last S
 //     \_____/                             before it; the oldest stretch goes first, from its end, so
 //     <-----                              that what is left of it can be read
+#include "pons/growing_list.h"
 #include "store/store.h"
 
 #include <stdlib.h>
@@ -49,14 +50,8 @@ int pons__prune_check(const char *thread, const pons_prune *what, pons_error *er
 
 bool pons__prune_push(prune_rows *rows, const prune_row *row)
 {
-    if (rows->n == rows->cap) {
-        size_t cap = rows->cap ? rows->cap * 2 : 64;
-        prune_row *bigger = realloc(rows->at, cap * sizeof *bigger);
-        if (!bigger) {
-            return false;
-        }
-        rows->at = bigger;
-        rows->cap = cap;
+    if (!pons_list_room(&rows->at, &rows->cap, rows->n + 1, sizeof *rows->at)) {
+        return false;
     }
     rows->at[rows->n++] = *row;
     return true;

@@ -124,6 +124,15 @@ int pons__store_check_commit(const pons_commit *c, pons_error *err)
     return rc ? rc : pons__store_check_items(c->items, c->n_items, err);
 }
 
+uint32_t pons__store_hash(const char *text)
+{
+    uint32_t h = 2166136261u;
+    for (; *text; text++) {
+        h = (h ^ (uint8_t)*text) * 16777619u;
+    }
+    return h;
+}
+
 int64_t pons__store_wall_ms(void)
 {
     pons_clock clock = pons_clock_real();

@@ -14,6 +14,7 @@ int pons__store_check_post(const char *thread, const pons_inbox_row *row, pons_e
 int pons__store_check_commit(const pons_commit *c, pons_error *err);
 
 int64_t pons__store_wall_ms(void);
+uint32_t pons__store_hash(const char *text); // FNV-1a: where a name is among those that are cached
 void pons__store_host(char ret[PONS__HOST_MAX]);
 
 // "PONS_ESTALE": the lease is not, or no longer, the one that may write.

@@ -13,6 +13,7 @@
 // steps before it takes the first. Whoever keeps or undoes has a lock on the folder.
 #include "tools/undo_versions.h"
 
+#include "pons/growing_list.h"
 #include "pons/value.h"
 #include "tools/core/path.h"
 #include "tools/core/read_write_guards.h"
@@ -103,15 +104,9 @@ static int scan(int dir, entries *ret, pons_error *err)
         if (strcmp(end, ".bytes") == 0 && fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
             ret->bytes += st.st_size;
         } else if (strcmp(end, ".json") == 0) {
-            if (ret->n == ret->room) {
-                const size_t room = ret->room ? 2 * ret->room : 64;
-                int64_t *grown = realloc(ret->at, room * sizeof *grown);
-                if (!grown) {
-                    rc = pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for " FOLDER);
-                    break;
-                }
-                ret->at = grown;
-                ret->room = room;
+            if (!pons_list_room(&ret->at, &ret->room, ret->n + 1, sizeof *ret->at)) {
+                rc = pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for " FOLDER);
+                break;
             }
             ret->at[ret->n++] = seq;
         }

@@ -24,6 +24,7 @@
 // and is seen as eStop; a pause of the master's ends the drive and begins it again, so it has nothing to do with
 // a person's pause, and lifts none.
 #include "pons/out_of_memory.h"
+#include "pons/printable.h"
 #include "vda5050/vehicle.h"
 
 #include <stdlib.h>
@@ -68,10 +69,7 @@ static void take_action(pons_vda5050 *v, const pons_value *a, const char *key)
 // The key's words are for people, its end says which it is. Words are cut, at whole characters.
 static void name(char *ret, size_t cap, const char *what, const char *word, const char *id)
 {
-    size_t n = strlen(word) > 60 ? 60 : strlen(word);
-    while (n > 0 && ((unsigned char)word[n] & 0xC0) == 0x80) {
-        n--;
-    }
+    const size_t n = pons_text_whole(word, 60);
     char plain[61];
     for (size_t i = 0; i < n; i++) {
         plain[i] = (unsigned char)word[i] < 0x20 || word[i] == 0x7f ? '?' : word[i];
@@ -83,12 +81,11 @@ static void name(char *ret, size_t cap, const char *what, const char *word, cons
 static void hold(pons_vda5050 *v, const char *type, const char *what, const char *key,
                  const char *value)
 {
-    pons_value *refs = json_array();
+    pons_autovalue refs = json_array();
     pons__vda_ref(refs, key, value);
     pons__vda_ref(refs, "orderId", pons_get_str(pons_get(v->kept, "order"), "id", ""));
     pons_value *e = pons__vda_error(type, "FATAL", what, refs);
     json_object_set_new(e, "errorHint", json_string("cancelOrder, then a new order"));
-    pons_value_unref(refs);
     pons__vda_set(v, "hold", e);
 }
 

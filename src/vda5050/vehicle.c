@@ -141,10 +141,9 @@ bool pons__vda_busy(const pons_vda5050 *v)
 
 void pons__vda_drop(pons_vda5050 *v, const char *result)
 {
-    size_t i = 0;
-    pons_value *a = NULL, *current = json_object_get(v->kept, "current");
+    pons_value *current = json_object_get(v->kept, "current");
     const char *at = pons_get_str(current, "action", "");
-    json_array_foreach(pons__vda_list(v, "actions"), i, a) {
+    pons_each(a, pons__vda_list(v, "actions")) {
         const bool runs = strcmp(pons_get_str(a, "id", ""), at) == 0;
         if (pons__vda_open(a) && !runs && strcmp(pons_get_str(a, "scope", ""), "INSTANT") != 0) {
             pons__vda_status(a, "FAILED", result);

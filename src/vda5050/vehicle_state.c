@@ -188,7 +188,7 @@ static pons_value *state(pons_vda5050 *v)
 void pons__vda_publish_state(pons_vda5050 *v, int64_t now_ms, int64_t wall_ms)
 {
     const double every_s = pons_get_num(v->config, "state_s", STATE_S);
-    pons_value *says = state(v);
+    pons_autovalue says = state(v);
     const bool due = v->forced || !v->said || (double)(now_ms - v->state_ms) >= every_s * 1000.0 ||
                      !json_equal(says, v->said);
     if (due && v->online) {
@@ -202,7 +202,6 @@ void pons__vda_publish_state(pons_vda5050 *v, int64_t now_ms, int64_t wall_ms)
         v->state_ms = now_ms;
         v->forced = false;
     }
-    pons_value_unref(says);
 }
 
 // ---- factsheet ----------------------------------------------------------------------------------
@@ -224,14 +223,12 @@ static pons_value *agv_actions(const pons_vda5050 *v)
                                               "actionDescription", own[i].about, "actionScopes",
                                               "INSTANT"));
     }
-    const char *type = NULL, *key = NULL;
-    const pons_value *row = NULL, *to = NULL;
-    json_object_foreach((json_t *)pons_get(v->config, "actions"), type, row) {
+    pons_each_member(type, row, pons_get(v->config, "actions")) {
         if (!pons__vda_has_skill(v, pons_get_str(row, "skill", ""))) {
             continue;
         }
         pons_value *parameters = json_array();
-        json_object_foreach((json_t *)pons_get(row, "parameters"), key, to) {
+        pons_each_member(key, to, pons_get(row, "parameters")) {
             const bool required = pons_list_has(pons_get(row, "required"), key);
             json_array_append_new(parameters,
                                   json_pack("{s:s, s:s, s:b}", "key", key, "valueDataType",

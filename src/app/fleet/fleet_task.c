@@ -1,6 +1,7 @@
 // fleet_task.c - a task of the fleet as its item in the store has it: by names, so that a map or a list
 // of robots that was edited since is noticed.
 #include "app/fleet/fleet.h"
+#include "pons/printable.h"
 
 #include <string.h>
 
@@ -52,14 +53,8 @@ int app_fleet_task_read(const app_fleet_file *f, const pons_fleet_map *map,
     const int priority = find_word(pons_fleet_priorities, pons_get_str(v, "priority", "normal"));
     const int state = find_word(pons_fleet_task_states, pons_get_str(v, "state", "waiting"));
     const char *name = pons_get_str(v, "name", id);
-    size_t len = strlen(name);
-    if (len >= sizeof t.name) { // as long as it may be, in whole characters
-        for (len = sizeof t.name - 1; len > 0 && ((unsigned char)name[len] & 0xC0U) == 0x80U;
-             len--) {
-        }
-    }
     snprintf(t.id, sizeof t.id, "%s", id);
-    snprintf(t.name, sizeof t.name, "%.*s", (int)len, name);
+    snprintf(t.name, sizeof t.name, "%.*s", (int)pons_text_whole(name, sizeof t.name - 1), name);
     if (!*id || strlen(id) >= sizeof t.id || priority < 0 || state < 0 || t.n_stops < 1 ||
         t.n_stops > PONS_FLEET_STOPS_MAX || t.stop > t.n_stops) {
         return pons_error_set(err, PONS_EINVAL, "fleet", "task '%s' is none", id);

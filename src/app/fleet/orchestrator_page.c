@@ -1,6 +1,7 @@
 // orchestrator_page.c - how the fleet stands, for people: the three tables of ORCHESTRATOR.md (what runs, the
 // pool, what waits) and ROBOTS.md. What people write between the tables stays.
 #include "app/fleet/fleet.h"
+#include "pons/growing_list.h"
 #include "pons/out_of_memory.h"
 #include "pons/workspace.h"
 
@@ -64,10 +65,7 @@ void app_fleet_files_close(app_fleet_files *files)
 // Two tasks may have one name: the second is told from the first.
 static void add(rows *r, const char *kind, const char *id, pons_value *value)
 {
-    if (r->n == r->cap) {
-        r->cap = r->cap ? r->cap * 2 : 32;
-        r->at = pons_need_more(r->at, r->cap * sizeof *r->at);
-    }
+    pons_need_room(&r->at, &r->cap, r->n + 1, sizeof *r->at);
     r->at[r->n].kind = kind;
     r->at[r->n].value = value;
     snprintf(r->at[r->n].id, sizeof r->at[r->n].id, "%s", id);

@@ -30,8 +30,7 @@ static int list(void *self, pons_value **ret, pons_error *err)
         return rc;
     }
     *ret = json_array();
-    for (size_t i = 0; i < json_array_size(all); i++) {
-        json_t *item = json_array_get(all, i);
+    pons_each(item, all) {
         if (pons_get_bool(item, "read_only", false)) {
             json_array_append(*ret, item);
         }

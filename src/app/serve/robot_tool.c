@@ -14,6 +14,8 @@
 // (there is no adopt), and the model is told that the outcome is unknown.
 #include "app/serve/robot_tool.h"
 
+#include "pons/growing_list.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/timerfd.h>
@@ -55,12 +57,10 @@ typedef struct goals {
 
 static void push(goals *g, pons_tool_event ev)
 {
-    pons_tool_event *grown = realloc(g->events, (g->n + 1) * sizeof *grown);
-    if (!grown) {
+    if (!pons_list_room(&g->events, NULL, g->n + 1, sizeof *g->events)) {
         pons_tool_event_clear(&ev);
         return;
     }
-    g->events = grown;
     g->events[g->n++] = ev;
 }
 

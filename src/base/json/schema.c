@@ -15,7 +15,9 @@
 #include "base/json/regex.h"
 #include "base/text/utf8.h"
 #include "pons/buf.h"
+#include "pons/growing_list.h"
 #include "pons/module.h"
+#include "pons/printable.h"
 #include "pons/spelling.h"
 
 #include <limits.h>
@@ -184,11 +186,10 @@ static int no_memory(compiler *c)
 // at/key with the key escaped (RFC 6901); the caller frees.
 static char *pointer_join(const char *at, const char *key)
 {
-    pons_buf b = PONS_BUF_INIT;
+    pons_autobuf b = PONS_BUF_INIT;
     pons_buf_str(&b, at);
     pons_buf_pointer(&b, key, strlen(key));
     char *pointer = pons_buf_take(&b, NULL);
-    pons_buf_fini(&b);
     return pointer;
 }
 
@@ -283,24 +284,10 @@ __attribute__((format(printf, 4, 5))) static bool fault(checker *c, fault_kind k
     va_start(ap, fmt);
     pons__format_line(message, sizeof message, fmt, ap);
     va_end(ap);
-    pons_buf pointer = PONS_BUF_INIT;
+    pons_autobuf pointer = PONS_BUF_INIT;
     write_path(path, &pointer);
     c->fn(c->user, pointer.data && !pointer.failed ? pointer.data : "", message);
-    pons_buf_fini(&pointer);
     return false;
-}
-
-// The longest length ≤ QUOTE_MAX that does not end inside a character.
-static int quote_len(const char *s, size_t len)
-{
-    if (len <= QUOTE_MAX) {
-        return (int)len;
-    }
-    len = QUOTE_MAX;
-    while (len > 0 && ((unsigned char)s[len] & 0xc0) == 0x80) {
-        len--;
-    }
-    return (int)len;
 }
 
 static const char *describe(const json_t *v, char *buf, size_t cap)
@@ -315,7 +302,8 @@ static const char *describe(const json_t *v, char *buf, size_t cap)
     case JSON_STRING: {
         const char *s = json_string_value(v);
         const size_t len = json_string_length(v);
-        snprintf(buf, cap, "string \"%.*s%s\"", quote_len(s, len), s, len > QUOTE_MAX ? "…" : "");
+        snprintf(buf, cap, "string \"%.*s%s\"", (int)pons_text_whole(s, QUOTE_MAX), s,
+                 len > QUOTE_MAX ? "…" : "");
         return buf;
     }
     case JSON_INTEGER:
@@ -490,8 +478,7 @@ static int compile_required(compiler *c, rule *r, const json_t *v, const char *a
     if (!json_is_array(v)) {
         return bad(c, at, "expected a list of names");
     }
-    for (size_t i = 0; i < json_array_size(v); i++) {
-        const json_t *name = json_array_get(v, i);
+    pons_each(name, v) {
         if (!json_is_string(name)) {
             return bad(c, at, "expected a list of names");
         }
@@ -675,14 +662,8 @@ static const keyword *find_keyword(const char *name)
 static rule *add_rule(compiler *c, const char *at)
 {
     pons_schema *s = c->s;
-    if (s->n == s->cap) {
-        const size_t cap = s->cap ? 2 * s->cap : 16;
-        rule **all = realloc(s->all, cap * sizeof *all);
-        if (!all) {
-            return NULL;
-        }
-        s->all = all;
-        s->cap = cap;
+    if (!pons_list_room(&s->all, &s->cap, s->n + 1, sizeof *s->all)) {
+        return NULL;
     }
     rule *r = calloc(1, sizeof *r);
     if (!r || !(r->pointer = strdup(at))) {

@@ -95,3 +95,12 @@ int pons_plain_json(pons_buf *b, const char *text, size_t n)
     }
     return b->failed ? PONS_ENOMEM : PONS_OK;
 }
+
+size_t pons_text_whole(const char *text, size_t most)
+{
+    size_t n = strnlen(text, most);
+    while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) {
+        n--;
+    }
+    return n;
+}

@@ -19,6 +19,7 @@
 #include "base/yaml/yaml_scalar.h"
 #include "pons/buf.h"
 #include "pons/file.h"
+#include "pons/growing_list.h"
 
 #include <libfyaml.h>
 
@@ -257,15 +258,9 @@ static int quote_len(span t)
 static int attach(builder *b, json_t *v, uint32_t line, uint32_t column)
 {
     pons_yaml *y = b->y;
-    if (y->n == y->cap) {
-        const size_t cap = y->cap ? 2 * y->cap : NODES_FIRST;
-        node *nodes = realloc(y->nodes, cap * sizeof *nodes);
-        if (!nodes) {
-            json_decref(v);
-            return no_memory(b->err);
-        }
-        y->nodes = nodes;
-        y->cap = cap;
+    if (!pons_list_room(&y->nodes, &y->cap, y->n + 1, sizeof *y->nodes)) {
+        json_decref(v);
+        return no_memory(b->err);
     }
     int r = 0;
     if (b->depth == 0) {

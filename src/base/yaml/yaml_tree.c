@@ -8,6 +8,7 @@
 
 #include "base/yaml/yaml_scalar.h"
 #include "pons/buf.h"
+#include "pons/growing_list.h"
 
 #include <libfyaml.h>
 
@@ -239,15 +240,9 @@ static int add(reader *r, pons_node n, size_t *ret)
         pons_value_unref(n.scalar);
         return refuse(r, n.line, n.column, "more than 32768 values");
     }
-    if (r->t.n == r->cap) {
-        const size_t cap = r->cap ? 2 * r->cap : NODES_FIRST;
-        pons_node *nodes = realloc(r->t.nodes, cap * sizeof *nodes);
-        if (!nodes) {
-            pons_value_unref(n.scalar);
-            return no_memory(r->err);
-        }
-        r->t.nodes = nodes;
-        r->cap = cap;
+    if (!pons_list_room(&r->t.nodes, &r->cap, r->t.n + 1, sizeof *r->t.nodes)) {
+        pons_value_unref(n.scalar);
+        return no_memory(r->err);
     }
     frame *f = top(r);
     if (f) {

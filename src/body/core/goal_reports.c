@@ -13,9 +13,8 @@ bool pons__goal_active(const pons__goal *g)
 
 bool pons__goals_held(const pons_body *b)
 {
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        if (pons__goal_active(&b->goals[i]) && !b->goals[i].ending &&
-            b->goals[i].state == PONS_GOAL_HELD) {
+    pons__each_goal(g, b) {
+        if (!g->ending && g->state == PONS_GOAL_HELD) {
             return true;
         }
     }
@@ -23,16 +22,11 @@ bool pons__goals_held(const pons_body *b)
 }
 
 // One that is ending has nothing any more.
-static bool has(const pons__goal *g)
-{
-    return pons__goal_active(g) && !g->ending;
-}
-
 const pons__goal *pons__goal_base(const pons_body *b)
 {
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        if (has(&b->goals[i]) && b->goals[i].skill->needs_base) {
-            return &b->goals[i];
+    pons__each_goal(g, b) {
+        if (!g->ending && g->skill->needs_base) {
+            return g;
         }
     }
     return NULL;
@@ -40,9 +34,9 @@ const pons__goal *pons__goal_base(const pons_body *b)
 
 const pons__goal *pons__goal_arm(const pons_body *b)
 {
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        if (has(&b->goals[i]) && b->goals[i].skill->needs_arm) {
-            return &b->goals[i];
+    pons__each_goal(g, b) {
+        if (!g->ending && g->skill->needs_arm) {
+            return g;
         }
     }
     return NULL;
@@ -51,10 +45,8 @@ const pons__goal *pons__goal_arm(const pons_body *b)
 const pons__goal *pons__goal_shown(const pons_body *b)
 {
     const pons__goal *shown = pons__goal_base(b) ? pons__goal_base(b) : pons__goal_arm(b);
-    for (size_t i = 0; !shown && i < PONS__GOALS_MAX; i++) {
-        if (pons__goal_active(&b->goals[i])) {
-            shown = &b->goals[i];
-        }
+    pons__each_goal(g, b) {
+        shown = shown ? shown : g;
     }
     return shown;
 }
@@ -67,9 +59,8 @@ const pons_value *pons__body_resources(const pons_body *b)
 int64_t pons__goals_counted(const pons_body *b, const char *resource, const pons__goal *but)
 {
     int64_t taken = 0;
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        const pons__goal *g = &b->goals[i];
-        if (pons__goal_active(g) && g != but) {
+    pons__each_goal(g, b) {
+        if (g != but) {
             taken += pons__skills_counted(&b->skills, g->skill, resource);
         }
     }

@@ -5,6 +5,10 @@
 
 // Goals, as others see them.
 bool pons__goal_active(const pons__goal *g); // false: a free place
+// Loops over the active ones; g is const as b is.
+#define pons__each_goal(g, b)                                                                      \
+    for (__typeof__(&(b)->goals[0]) g = (b)->goals; g < (b)->goals + PONS__GOALS_MAX; g++)         \
+        if (pons__goal_active(g))
 bool pons__goals_held(const pons_body *b);
 const pons__goal *pons__goal_base(const pons_body *b);  // the goal that has the base, or NULL
 const pons__goal *pons__goal_arm(const pons_body *b);   // the arm, or NULL

@@ -104,9 +104,8 @@ static bool comes_after(const pons__skill *k, const pons__goal *ending)
 
 static bool has_to_wait(const pons_body *b, const pons__skill *k)
 {
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        const pons__goal *g = &b->goals[i];
-        if (pons__goal_active(g) && g->ending && comes_after(k, g)) {
+    pons__each_goal(g, b) {
+        if (g->ending && comes_after(k, g)) {
             return true;
         }
     }
@@ -115,10 +114,9 @@ static bool has_to_wait(const pons_body *b, const pons__skill *k)
 
 static pons__goal *find_active(pons_body *b, const char *goal_id)
 {
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        if (pons__goal_active(&b->goals[i]) &&
-            strcmp(b->goals[i].msg.as.goal.goal_id, goal_id) == 0) {
-            return &b->goals[i];
+    pons__each_goal(g, b) {
+        if (strcmp(g->msg.as.goal.goal_id, goal_id) == 0) {
+            return g;
         }
     }
     return NULL;
@@ -301,9 +299,8 @@ static void start_goal(pons_body *b, pons__client *c, const pons_message *msg, c
 
 static void start_waiting(pons_body *b)
 {
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        pons__goal *g = &b->goals[i];
-        if (!pons__goal_active(g) || g->state != PONS_GOAL_ACCEPTED || has_to_wait(b, g->skill)) {
+    pons__each_goal(g, b) {
+        if (g->state != PONS_GOAL_ACCEPTED || has_to_wait(b, g->skill)) {
             continue;
         }
         const pons_ledger_line line = ledger_line(b, &g->msg.as.goal, g->epoch, PONS_GOAL_STARTED);
@@ -322,10 +319,8 @@ static void start_waiting(pons_body *b)
 // Nobody knows whether the robot still carries it out: what waits for its end is not started over it.
 static void not_started(pons_body *b, const pons__goal *unknown)
 {
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        pons__goal *g = &b->goals[i];
-        if (pons__goal_active(g) && g->state == PONS_GOAL_ACCEPTED &&
-            comes_after(g->skill, unknown)) {
+    pons__each_goal(g, b) {
+        if (g->state == PONS_GOAL_ACCEPTED && comes_after(g->skill, unknown)) {
             finish(b, g, PONS_GOAL_FAILED, PONS__ROBOT_LACKS,
                    "ROBOT_LACKS: not started, as the robot's software has not answered the cancel "
                    "of the goal before it");
@@ -649,9 +644,8 @@ void pons__goals_step(pons_body *b)
     pons__skill_env env;
     goal_env(b, &env);
     bool hold = false, hold_arm = false;
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        pons__goal *g = &b->goals[i];
-        if (!pons__goal_active(g) || g->ending || g->state == PONS_GOAL_ACCEPTED) {
+    pons__each_goal(g, b) {
+        if (g->ending || g->state == PONS_GOAL_ACCEPTED) {
             continue;
         }
         if (g->state == PONS_GOAL_HELD) {
@@ -721,11 +715,10 @@ void pons__goals_hold(pons_body *b)
 
 void pons__goals_watch(pons_body *b)
 {
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        pons__goal *g = &b->goals[i];
-        if (pons__goal_active(g) && g->ending) {
+    pons__each_goal(g, b) {
+        if (g->ending) {
             watch_ending(b, g);
-        } else if (pons__goal_active(g) && g->state == PONS_GOAL_HELD &&
+        } else if (g->state == PONS_GOAL_HELD &&
                    b->host_ns - g->held_host_ns >= PONS__BRAIN_LOST_NS) {
             finish(b, g, PONS_GOAL_FAILED, PONS__BRAIN_LOST, "BRAIN_LOST: held for 30 s");
         }
@@ -737,9 +730,8 @@ void pons__goals_stopped(pons_body *b, const char *reason, uint64_t up_to_seq)
 {
     char text[PONS__REASON_MAX + 16];
     snprintf(text, sizeof text, "STOPPED: %s", reason);
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        pons__goal *g = &b->goals[i];
-        if (pons__goal_active(g) && g->skill->moves && g->seq <= up_to_seq) {
+    pons__each_goal(g, b) {
+        if (g->skill->moves && g->seq <= up_to_seq) {
             finish(b, g, PONS_GOAL_FAILED, PONS__STOPPED, text);
         }
     }
@@ -747,17 +739,15 @@ void pons__goals_stopped(pons_body *b, const char *reason, uint64_t up_to_seq)
 
 void pons__goals_end(pons_body *b, const char *why)
 {
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        if (pons__goal_active(&b->goals[i])) {
-            finish(b, &b->goals[i], PONS_GOAL_CANCELED, 0, why);
-        }
+    pons__each_goal(g, b) {
+        finish(b, g, PONS_GOAL_CANCELED, 0, why);
     }
 }
 
 bool pons__goals_ending(const pons_body *b)
 {
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        if (pons__goal_active(&b->goals[i]) && b->goals[i].ending) {
+    pons__each_goal(g, b) {
+        if (g->ending) {
             return true;
         }
     }
@@ -766,9 +756,8 @@ bool pons__goals_ending(const pons_body *b)
 
 void pons__goals_give_up(pons_body *b)
 {
-    for (size_t i = 0; i < PONS__GOALS_MAX; i++) {
-        pons__goal *g = &b->goals[i];
-        if (pons__goal_active(g) && g->ending) {
+    pons__each_goal(g, b) {
+        if (g->ending) {
             settle(b, g, PONS_GOAL_FAILED, PONS__OUTCOME_UNKNOWN,
                    "OUTCOME_UNKNOWN: the body ended before the robot's software had answered the "
                    "cancel");

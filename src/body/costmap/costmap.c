@@ -35,6 +35,8 @@
 // between the centres.
 #include "body/costmap/costmap.h"
 
+#include "pons/growing_list.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,16 +63,10 @@ static int clamp_int(int v, int lo, int hi)
     return v < lo ? lo : v > hi ? hi : v;
 }
 
-static bool push(int32_t **list, int32_t *n, int32_t *cap, int32_t cell)
+static bool push(int32_t **list, int32_t *n, size_t *cap, int32_t cell)
 {
-    if (*n == *cap) {
-        const int32_t more = *cap ? 2 * *cap : 256;
-        int32_t *grown = realloc(*list, sizeof **list * (size_t)more);
-        if (!grown) {
-            return false;
-        }
-        *list = grown;
-        *cap = more;
+    if ((size_t)*n == *cap && !pons_list_room(list, cap, *cap + 1, sizeof **list)) {
+        return false;
     }
     (*list)[(*n)++] = cell;
     return true;

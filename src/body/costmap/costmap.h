@@ -59,16 +59,19 @@ struct pons__costmap {
     uint8_t *level_of;          // (reach² + 1) by squared distance in cells, between middles
 
     int32_t *seen; // (n_seen) cells whose evidence is not 0
-    int32_t n_seen, cap_seen;
+    int32_t n_seen;
+    size_t cap_seen;
     int32_t n_obstacles;
 
     uint8_t *disc; // (2·reach+1, 2·reach+1) level of the distance from the middle cell
     int32_t reach; // PONS__DIST_MAX_M in cells
 
     int32_t *fresh; // (n_fresh) cells that became obstacles since dist was brought up to date
-    int32_t n_fresh, cap_fresh;
+    int32_t n_fresh;
+    size_t cap_fresh;
     int32_t *gone; // (n_gone) and cells that stopped being obstacles
-    int32_t n_gone, cap_gone;
+    int32_t n_gone;
+    size_t cap_gone;
     int64_t refill_stamp_ns, scan_stamp_ns; // of the last refill, of the last scan; robot time
     uint32_t generation;                    // of dist: rises whenever it changes,
     uint32_t openings;                      // and this when some of it may have risen

@@ -198,14 +198,13 @@ int pons__ledger_note(pons__ledger *l, const pons_ledger_note *note, pons_error 
 {
     pons_ledger_note again;
     off_t at;
-    pons_value *json = pons_ledger_note_encode(note);
+    pons_autovalue json = pons_ledger_note_encode(note);
     int rc = json ? pons_ledger_note_decode(json, &again, err) : pons__ledger_no_memory(err);
     rc = rc < 0 ? rc : write_lines(l, &json, 1, true, &at, err);
     if (rc == PONS_OK) {
         pons__ledger_see_note(l, &again);
         l->lines++;
     }
-    pons_value_unref(json);
     return rc;
 }
 

@@ -12,6 +12,7 @@
 
 #include "body/safety/epoch_file.h"
 #include "pons/buf.h"
+#include "pons/growing_list.h"
 #include "pons/random.h"
 
 #include <dirent.h>
@@ -141,13 +142,11 @@ static int take(pons__part **parts, size_t *n, uint32_t number, pons__part **ret
             return PONS_OK;
         }
     }
-    pons__part *more = realloc(*parts, (*n + 1) * sizeof *more);
-    if (!more) {
+    if (!pons_list_room(parts, NULL, *n + 1, sizeof **parts)) {
         return PONS_ENOMEM;
     }
-    *parts = more;
-    more[*n] = (pons__part){.number = number};
-    *ret = &more[(*n)++];
+    (*parts)[*n] = (pons__part){.number = number};
+    *ret = &(*parts)[(*n)++];
     return PONS_OK;
 }
 

@@ -12,6 +12,8 @@
 // are walls; connected_regions.c says which are worth searching.
 #include "body/planner/astar.h"
 
+#include "pons/growing_list.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +33,7 @@ typedef struct cells {
 
 typedef struct bucket {
     int32_t *cell;
-    int n, cap;
+    size_t n, cap;
 } bucket;
 
 struct pons__search {
@@ -82,15 +84,9 @@ static cells *tile_of(pons__search *s, int cx, int cy)
 static void push(pons__search *s, uint32_t f, int32_t cell)
 {
     bucket *b = &s->ring[f % BUCKETS];
-    if (b->n == b->cap) {
-        const int more = b->cap ? 2 * b->cap : 32;
-        int32_t *grown = realloc(b->cell, sizeof *grown * (size_t)more);
-        if (!grown) {
-            s->starved = true;
-            return;
-        }
-        b->cell = grown;
-        b->cap = more;
+    if (b->n == b->cap && !pons_list_room(&b->cell, &b->cap, b->n + 1, sizeof *b->cell)) {
+        s->starved = true;
+        return;
     }
     b->cell[b->n++] = cell;
     s->n_open++;

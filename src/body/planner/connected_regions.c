@@ -19,6 +19,8 @@
 // before a search.
 #include "body/planner/connected_regions.h"
 
+#include "pons/growing_list.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +52,8 @@ struct pons__regions {
     float *cost_to;  // (16·w·h)
     int32_t *parent; // (16·w·h) -1: the first
     entry *heap;
-    int n_heap, cap_heap;
+    int n_heap;
+    size_t cap_heap;
     int32_t first, last;
     double last_x, last_y;
     pons__extra_cost *extra;
@@ -150,15 +153,10 @@ static void cut(pons__regions *r, int at, uint8_t label[CELLS])
 
 static void push(pons__regions *r, float f, int32_t node)
 {
-    if (r->n_heap == r->cap_heap) {
-        const int more = r->cap_heap ? 2 * r->cap_heap : 1024;
-        entry *grown = realloc(r->heap, sizeof *grown * (size_t)more);
-        if (!grown) {
-            r->starved = true;
-            return;
-        }
-        r->heap = grown;
-        r->cap_heap = more;
+    if ((size_t)r->n_heap == r->cap_heap &&
+        !pons_list_room(&r->heap, &r->cap_heap, r->cap_heap + 1, sizeof *r->heap)) {
+        r->starved = true;
+        return;
     }
     int i = r->n_heap++;
     for (; i > 0 && r->heap[(i - 1) / 2].f > f; i = (i - 1) / 2) {

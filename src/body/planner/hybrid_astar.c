@@ -21,6 +21,7 @@
 //
 // Near its start and its goal the robot may be nearer to things than the margin: as near as it stands there.
 #include "body/planner/hybrid_astar_internal.h"
+#include "pons/growing_list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -121,15 +122,10 @@ static bool before(entry a, entry b)
 
 static void push(pons__heading *h, entry e)
 {
-    if (h->n_heap == h->cap_heap) {
-        const int more = h->cap_heap ? 2 * h->cap_heap : 8192;
-        entry *grown = realloc(h->heap, sizeof *grown * (size_t)more);
-        if (!grown) {
-            h->starved = true;
-            return;
-        }
-        h->heap = grown;
-        h->cap_heap = more;
+    if ((size_t)h->n_heap == h->cap_heap &&
+        !pons_list_room(&h->heap, &h->cap_heap, h->cap_heap + 1, sizeof *h->heap)) {
+        h->starved = true;
+        return;
     }
     int i = h->n_heap++;
     for (; i > 0 && before(e, h->heap[(i - 1) / 2]); i = (i - 1) / 2) {

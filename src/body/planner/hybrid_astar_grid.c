@@ -1,6 +1,7 @@
 // hybrid_astar_grid.c - the ground of a search with headings: what may be stood on, and the flood that tells what is
 // left to the goal (hybrid_astar.c).
 #include "body/planner/hybrid_astar_internal.h"
+#include "pons/growing_list.h"
 
 #include <stdlib.h>
 
@@ -68,15 +69,9 @@ double pons__heading_margin(const pons__heading *h, pons_pose2 at)
 void pons__heading_pour(pons__heading *h, uint32_t cost, int32_t cell)
 {
     bucket *b = &h->ring[cost % RING];
-    if (b->n == b->cap) {
-        const int more = b->cap ? 2 * b->cap : 64;
-        int32_t *grown = realloc(b->cell, sizeof *grown * (size_t)more);
-        if (!grown) {
-            h->starved = true;
-            return;
-        }
-        b->cell = grown;
-        b->cap = more;
+    if (b->n == b->cap && !pons_list_room(&b->cell, &b->cap, b->n + 1, sizeof *b->cell)) {
+        h->starved = true;
+        return;
     }
     h->left[cell] = cost;
     b->cell[b->n++] = cell;

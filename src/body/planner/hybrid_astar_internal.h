@@ -27,7 +27,7 @@ typedef struct entry {
 
 typedef struct bucket {
     int32_t *cell;
-    int n, cap;
+    size_t n, cap;
 } bucket;
 
 struct pons__heading {
@@ -51,7 +51,8 @@ struct pons__heading {
     int32_t *bins; // open addressing: a state, or -1
     uint32_t mask;
     entry *heap;
-    int n_heap, cap_heap;
+    int n_heap;
+    size_t cap_heap;
     int32_t best, nearest; // best: the last state of the way; -1
     float nearest_left;
     int searched;

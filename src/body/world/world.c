@@ -230,12 +230,11 @@ static const char *zone_of_word(const pons_value *zones, size_t until, const cha
 {
     for (size_t i = 0; i < until; i++) {
         const pons_value *zone = json_array_get(zones, i);
-        const char *language, *id = pons_get_str(zone, "id", "");
-        json_t *words;
+        const char *id = pons_get_str(zone, "id", "");
         if (!strcasecmp(id, word)) {
             return id;
         }
-        json_object_foreach((json_t *)pons_get(zone, "names"), language, words) {
+        pons_each_member(language, words, pons_get(zone, "names")) {
             for (size_t w = 0; w < json_array_size(words); w++) {
                 if (!strcasecmp(json_string_value(json_array_get(words, w)), word)) {
                     return id;
@@ -284,8 +283,7 @@ static int check_standing(checker *c, const char *pointer, const pons_value *pos
     if (rc < 0) {
         return rc;
     }
-    for (size_t i = 0; i < json_array_size(boxes); i++) {
-        const pons_value *b = json_array_get(boxes, i);
+    pons_each(b, boxes) {
         const pons_box2 box = {pons_get_num(b, "x", 0.0), pons_get_num(b, "y", 0.0),
                                pons_get_num(b, "yaw", 0.0), pons_get_num(b, "sx", 0.0),
                                pons_get_num(b, "sy", 0.0)};

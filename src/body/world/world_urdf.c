@@ -58,7 +58,7 @@ static bool place_lidar(pons_value *world, pons_value *robot, const pons_base_ur
     if (!u->has_lidar || !json_is_object(given)) {
         return true;
     }
-    pons_value *lidar = json_copy((json_t *)(uintptr_t)given);
+    pons_autovalue lidar = json_copy((json_t *)(uintptr_t)given);
     bool whole = lidar && offer(lidar, "range_min", u->lidar_range_m[0]) &&
                  offer(lidar, "range_max", u->lidar_range_m[1]);
     if (whole && !pons_get(given, "pose")) {
@@ -70,7 +70,6 @@ static bool place_lidar(pons_value *world, pons_value *robot, const pons_base_ur
                                            u->lidar_pose[1], "yaw", u->lidar_pose[3]));
     }
     whole = whole && !json_object_set(world, "lidar", lidar);
-    pons_value_unref(lidar);
     return whole;
 }
 
@@ -92,7 +91,7 @@ int pons__world_urdf(pons_value *world, const pons_yaml *yaml, pons_error *err)
     if (rc < 0) {
         return rc;
     }
-    pons_value *robot = json_copy((json_t *)(uintptr_t)given);
+    pons_autovalue robot = json_copy((json_t *)(uintptr_t)given);
     if (!robot || !fill(robot, &u) || !place_lidar(world, robot, &u) ||
         json_object_set(world, "robot", robot)) {
         rc = pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the robot");
@@ -114,6 +113,5 @@ int pons__world_urdf(pons_value *world, const pons_yaml *yaml, pons_error *err)
             rc = fault(yaml, err);
         }
     }
-    pons_value_unref(robot);
     return rc;
 }

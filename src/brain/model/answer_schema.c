@@ -124,7 +124,7 @@ static void add_ends(pons__cook *c, pons_value *form)
 static void add_switch(const pons__cook *c, pons_value *form)
 {
     const pons__tasks *tasks = c->b->tasks;
-    pons_value *ids = json_array();
+    pons_autovalue ids = json_array();
     for (size_t i = 0; i < tasks->queue.n && json_array_size(ids) < PONS__MENU_IDS_MAX; i++) {
         const pons__task *task = tasks->queue.at[i], *to = NULL;
         char why[160];
@@ -137,7 +137,6 @@ static void add_switch(const pons__cook *c, pons_value *form)
         add(form, json_pack("[s]", "SWITCH_TASK"), "task_id",
             pons__form_one_of(pons_value_ref(ids)));
     }
-    pons_value_unref(ids);
 }
 
 // ---- the menu -----------------------------------------------------------------------------------

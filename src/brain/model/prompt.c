@@ -29,6 +29,7 @@
 #include "brain/model/prompt_budget.h"
 #include "brain/model/schema_words.h"
 #include "pons/buf.h"
+#include "pons/printable.h"
 
 #include <math.h>
 #include <string.h>
@@ -437,7 +438,7 @@ pons_value *pons__decision_request(pons_brain *b, const pons_value *messages,
     }
     pons_autobuf reminded = PONS_BUF_INIT;
     if (complaint && previous && *previous) {
-        pons_buf_printf(&reminded, "%.*s", (int)pons__cut_at(previous, PREVIOUS_MAX), previous);
+        pons_buf_printf(&reminded, "%.*s", (int)pons_text_whole(previous, PREVIOUS_MAX), previous);
         pons__room_take(&left, reminded.data);
     }
     char *seen = observation_text(&a, pons__room_part(left, 2));

@@ -5,6 +5,8 @@
 // the next.
 #include "brain/model/prompt_budget.h"
 
+#include "pons/printable.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -52,17 +54,6 @@ pons__room pons__room_part(pons__room r, int parts)
     return (pons__room){.bytes = r.bytes / parts, .tokens = r.tokens / parts};
 }
 
-// The most bytes of a text, up to max, that end with a whole character.
-size_t pons__cut_at(const char *text, size_t max)
-{
-    size_t n = strnlen(text, max + 1);
-    if (n > max) {
-        for (n = max; n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80; n--) {
-        }
-    }
-    return n;
-}
-
 // A copy with no text longer than text_max bytes and no list or object longer than list_max.
 pons_value *pons__shortened(const pons_value *v, size_t text_max, size_t list_max)
 {
@@ -71,7 +62,7 @@ pons_value *pons__shortened(const pons_value *v, size_t text_max, size_t list_ma
     const char *key;
     if (json_is_string(v) && json_string_length(v) > text_max) {
         const char *text = json_string_value(v);
-        return json_sprintf("%.*s…", (int)pons__cut_at(text, text_max), text);
+        return json_sprintf("%.*s…", (int)pons_text_whole(text, text_max), text);
     }
     if (json_is_array(v)) {
         pons_value *list = json_array();

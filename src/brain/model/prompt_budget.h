@@ -12,8 +12,6 @@ bool pons__room_add(pons__room *r, const char *text); // to a message, if it fit
 void pons__room_take(pons__room *r, const char *text);
 pons__room pons__room_part(pons__room r, int parts);
 
-// The most bytes of a text, up to max, that end with a whole character.
-size_t pons__cut_at(const char *text, size_t max);
 // New: with no text longer than text_max bytes and no list or object longer than list_max.
 pons_value *pons__shortened(const pons_value *v, size_t text_max, size_t list_max);
 // New: with its numbers to three places, which is more than any decision needs.

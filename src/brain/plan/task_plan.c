@@ -160,7 +160,7 @@ int pons__task_plan_of_patch(pons_brain *b, pons_cx *cx, const pons__task *task,
                             json_string(task && *task->text ? task->text : "the task"));
     }
     pons_plan *plan = NULL;
-    pons_value *value = NULL;
+    pons_autovalue value = NULL;
     const pons_plan_origin from = {.now_s = (double)pons_cx_wall_ms(cx) / 1e3};
     int rc = pons_plan_from_llm_response(reply, "llm", &from, &plan, err);
     rc = rc < 0 ? rc : pons_plan_to_value(plan, &value, err);
@@ -168,7 +168,6 @@ int pons__task_plan_of_patch(pons_brain *b, pons_cx *cx, const pons__task *task,
     if (rc >= 0) {
         *ret = pons__task_plan_new("patch", value);
     }
-    pons_value_unref(value);
     pons_plan_destroy(plan);
     return rc;
 }

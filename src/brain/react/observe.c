@@ -321,7 +321,7 @@ int pons__build_observation(pons_cx *cx, void *user, pons_error *err)
     r->iter_ms = pons__wall_ms(b);
     r->model_tries = b->opts.llm ? b->rules.model_attempts : 0;
     r->check_in_s = b->rules.check_in_s;
-    pons_value *observation = observation_of(b, r, t.skills);
+    pons_autovalue observation = observation_of(b, r, t.skills);
     pons__list_clear(&pons__result_record, &t.skills->results); // they are told
     pons__json(&r->observation, pons_value_ref(observation));
     r->wake = r->wake == PONS_WAKE_NO_PROGRESS ? PONS_WAKE_NONE : r->wake; // it is told
@@ -333,6 +333,5 @@ int pons__build_observation(pons_cx *cx, void *user, pons_error *err)
     json_object_del(reported, "means");
     pons__say_message(cx, "user", reported);
     PONS__EMIT(b, cx, observed, .observation = observation);
-    pons_value_unref(observation);
     return pons__turn_end(&t, PONS_OK);
 }

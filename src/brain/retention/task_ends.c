@@ -7,6 +7,7 @@
 #include "brain/retention/task_ends.h"
 
 #include "pons/fields.h"
+#include "pons/growing_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +114,7 @@ int pons__ends_read(const pons_value *v, pons__ends *ret)
 
 pons_value *pons__ends_write(const pons__ends *e)
 {
-    pons_value *marks = json_array(), *begun = json_array();
+    pons_autovalue marks = json_array(), *begun = json_array();
     int bad = 0;
     for (size_t i = 0; i < e->n_marks; i++) {
         const pons__mark *m = &e->marks[i];
@@ -141,10 +142,7 @@ pons_value *pons__ends_write(const pons__ends *e)
         .marks = marks,
         .begun = begun,
     };
-    pons_value *v = bad ? NULL : pons_fields_object(ends_fields, N(ends_fields), &t);
-    pons_value_unref(marks);
-    pons_value_unref(begun);
-    return v;
+    return bad ? NULL : pons_fields_object(ends_fields, N(ends_fields), &t);
 }
 
 void pons__ends_fini(pons__ends *e)
@@ -170,11 +168,9 @@ static void thin_out(pons__ends *e)
 
 bool pons__ends_mark(pons__ends *e, const pons__mark *m)
 {
-    pons__mark *bigger = realloc(e->marks, (e->n_marks + 1) * sizeof *bigger);
-    if (!bigger) {
+    if (!pons_list_room(&e->marks, NULL, e->n_marks + 1, sizeof *e->marks)) {
         return false;
     }
-    e->marks = bigger;
     e->marks[e->n_marks++] = *m;
     thin_out(e);
     return true;
@@ -182,11 +178,9 @@ bool pons__ends_mark(pons__ends *e, const pons__mark *m)
 
 bool pons__ends_begin(pons__ends *e, const char *task)
 {
-    pons__begun *bigger = realloc(e->begun, (e->n_begun + 1) * sizeof *bigger);
-    if (!bigger) {
+    if (!pons_list_room(&e->begun, NULL, e->n_begun + 1, sizeof *e->begun)) {
         return false;
     }
-    e->begun = bigger;
     pons__begun *b = &e->begun[e->n_begun++];
     b->n = e->ended;
     snprintf(b->task, sizeof b->task, "%s", task);

@@ -1,6 +1,8 @@
 // definition.c - how a definition is held: made by a loader, counted, freed.
 #include "bt/core/definition.h"
 
+#include "pons/growing_list.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,7 @@ pons_bt *pons__bt_create(pons_bt_format format, const char *file)
     }
     bt->refs = 1;
     bt->format = format;
-    bt->file = pons__bt_strndup(&bt->arena, file, strlen(file));
+    bt->file = pons_pool_text(&bt->arena, file, strlen(file));
     if (!bt->file) {
         pons_bt_unref(bt);
         return NULL;
@@ -44,7 +46,7 @@ void pons_bt_unref(pons_bt *bt)
     free(bt->names);
     free(bt->name_hash);
     free(bt->slots);
-    pons__bt_arena_fini(&bt->arena);
+    pons_pool_fini(&bt->arena);
     free(bt);
 }
 
@@ -119,7 +121,7 @@ int32_t pons__bt_name(pons_bt *bt, const char *name)
             at = (at + 1) & bt->name_mask;
         }
     }
-    const char *copy = pons__bt_strndup(&bt->arena, name, strlen(name));
+    const char *copy = pons_pool_text(&bt->arena, name, strlen(name));
     if (!copy) {
         return PONS_ENOMEM;
     }
@@ -130,15 +132,9 @@ int32_t pons__bt_name(pons_bt *bt, const char *name)
 
 int pons__bt_keep(pons_bt *bt, pons_value *v)
 {
-    if (v && bt->n_values == bt->cap_values) {
-        const uint32_t cap = bt->cap_values ? bt->cap_values * 2 : 16;
-        pons_value **grown = realloc(bt->values, cap * sizeof(pons_value *));
-        if (!grown) {
-            pons_value_unref(v);
-            return PONS_ENOMEM;
-        }
-        bt->values = grown;
-        bt->cap_values = cap;
+    if (v && !pons_list_room(&bt->values, &bt->cap_values, bt->n_values + 1, sizeof *bt->values)) {
+        pons_value_unref(v);
+        return PONS_ENOMEM;
     }
     if (v) {
         bt->values[bt->n_values++] = v;

@@ -9,9 +9,9 @@
 
 #include "bt/core/blackboard_value.h"
 #include "bt/core/load_faults.h"
-#include "bt/core/memory_pool.h"
 #include "bt/core/node_types.h"
 #include "pons/bt.h"
+#include "pons/memory_pool.h"
 
 typedef struct pons__bt_script pons__bt_script; // xml/script.h
 
@@ -109,7 +109,7 @@ enum { PONS__BT_LEAVES = 1, PONS__BT_PLAIN = 2 }; // none has children; each is 
 
 struct pons_bt {
     int refs;
-    pons__bt_arena arena;
+    pons_pool arena;
     pons_bt_format format;
     const char *file;
     const char *main_id; // XML: the tree's ID; NULL: it has none
@@ -125,7 +125,7 @@ struct pons_bt {
     pons__bt_slot_def *slots;
     uint32_t n_slots, cap_slots;
     pons_value **values; // to unref
-    uint32_t n_values, cap_values;
+    size_t n_values, cap_values;
     char hash[33]; // of the structure, for restore
 };
 

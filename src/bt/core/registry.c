@@ -1,6 +1,8 @@
 // registry.c - leaves by name, and the numbers that a tree's texts may name.
 #include "bt/core/registry.h"
 
+#include "pons/growing_list.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,14 +53,8 @@ int pons_bt_register(pons_bt_registry *r, const pons_bt_leaf *leaf, pons_error *
         return pons_error_set(err, PONS_EEXIST, "bt", "a leaf named '%s' is registered already",
                               leaf->name);
     }
-    if (r->n == r->cap) {
-        const size_t cap = r->cap ? r->cap * 2 : 16;
-        pons_bt_leaf *grown = realloc(r->leaves, cap * sizeof *grown);
-        if (!grown) {
-            return pons_error_set(err, PONS_ENOMEM, "bt", "no memory for leaf '%s'", leaf->name);
-        }
-        r->leaves = grown;
-        r->cap = cap;
+    if (!pons_list_room(&r->leaves, &r->cap, r->n + 1, sizeof *r->leaves)) {
+        return pons_error_set(err, PONS_ENOMEM, "bt", "no memory for leaf '%s'", leaf->name);
     }
     pons_bt_leaf *l = &r->leaves[r->n];
     *l = *leaf;

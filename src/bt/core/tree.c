@@ -1,6 +1,8 @@
 // tree.c - the arrays of a tree at work, and the slots of its blackboards.
 #include "bt/core/tree.h"
 
+#include "pons/growing_list.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,11 +71,9 @@ pons__bt_slot *pons__bt_extra_slot(pons_bt_tree *t, const char *key)
             return &t->extra[i].slot;
         }
     }
-    struct pons__bt_extra *grown = realloc(t->extra, (t->n_extra + 1) * sizeof *grown);
-    if (!grown) {
+    if (!pons_list_room(&t->extra, NULL, t->n_extra + 1, sizeof *t->extra)) {
         return NULL;
     }
-    t->extra = grown;
     t->extra[t->n_extra] = (struct pons__bt_extra){.key = strdup(key)};
     return t->extra[t->n_extra].key ? &t->extra[t->n_extra++].slot : NULL;
 }

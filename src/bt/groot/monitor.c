@@ -10,6 +10,7 @@
 #include "bt/core/tree.h"
 #include "bt/groot/groot.h"
 #include "pons/groot.h"
+#include "pons/growing_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -309,13 +310,11 @@ static void insert_one(pons_groot *g, const pons_value *v, pons_groot_reply *r)
     }
     hook *h = find_hook(g, uid, after);
     if (!h) {
-        hook *grown = realloc(g->hooks, (g->n_hooks + 1) * sizeof *grown);
-        if (!grown) {
+        if (!pons_list_room(&g->hooks, NULL, g->n_hooks + 1, sizeof *g->hooks)) {
             r->head.failed = true;
             return;
         }
-        g->hooks = grown;
-        h = &grown[g->n_hooks++];
+        h = &g->hooks[g->n_hooks++];
         *h = (hook){.uid = (uint16_t)uid, .after = after};
     }
     h->enabled = pons_get_bool(v, "enabled", true);

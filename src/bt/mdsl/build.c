@@ -32,7 +32,7 @@ static bool has_props(const pons_value *args)
 
 static const pons__bt_call_def *call_of(builder *b, const char *name, const pons_value *args)
 {
-    pons__bt_call_def *c = pons__bt_alloc(&b->bt->arena, sizeof *c);
+    pons__bt_call_def *c = pons_pool_take(&b->bt->arena, sizeof *c);
     const int32_t fn = pons__bt_name(b->bt, name);
     if (!c || fn < 0 || pons__bt_keep(b->bt, pons_value_ref(args)) < 0) {
         b->nomem = true;
@@ -53,7 +53,7 @@ static const pons__bt_guard *guard_of(builder *b, const pons__bt_ast *n, uint32_
     if (!n->at || (!n->at[AT_WHILE].name && !n->at[AT_UNTIL].name)) {
         return outer;
     }
-    pons__bt_guard *g = pons__bt_alloc(&b->bt->arena, sizeof *g);
+    pons__bt_guard *g = pons_pool_take(&b->bt->arena, sizeof *g);
     if (!g) {
         b->nomem = true;
         return outer;
@@ -72,7 +72,7 @@ static const pons__bt_attrs *attrs_of(builder *b, const pons__bt_ast *n)
     if (!n->at || (!n->at[AT_ENTRY].name && !n->at[AT_STEP].name && !n->at[AT_EXIT].name)) {
         return NULL;
     }
-    pons__bt_attrs *a = pons__bt_alloc(&b->bt->arena, sizeof *a);
+    pons__bt_attrs *a = pons_pool_take(&b->bt->arena, sizeof *a);
     if (!a) {
         b->nomem = true;
         return NULL;
@@ -118,7 +118,7 @@ static void emit(builder *b, const pons__bt_ast *n, uint32_t parent, int depth,
         x->call = call_of(b, n->id, n->args);
         x->name = x->call ? x->call->name : "";
     } else if (n->type == M_LOTTO && n->n_weights > 0) {
-        int64_t *w = pons__bt_alloc(&b->bt->arena, (size_t)n->n_weights * sizeof *w);
+        int64_t *w = pons_pool_take(&b->bt->arena, (size_t)n->n_weights * sizeof *w);
         b->nomem |= !w;
         if (w) {
             memcpy(w, n->weights, (size_t)n->n_weights * sizeof *w);
@@ -299,7 +299,7 @@ int pons__bt_build_mdsl(pons__bt_ast *roots, const char *file, const pons_bt_loa
     }
     const pons__bt_ast *main_root = find_main(&b, roots, o->tree);
     check_all(&b, roots, main_root);
-    rc = b.nomem || f->nomem || b.names->arena.nomem ? PONS_ENOMEM : PONS_OK;
+    rc = b.nomem || f->nomem || b.names->arena.failed ? PONS_ENOMEM : PONS_OK;
     if (rc == PONS_OK && f->n == 0 && main_root) {
         emit(&b, main_root, 0, 1, NULL);
         if (b.deep) {
@@ -309,7 +309,7 @@ int pons__bt_build_mdsl(pons__bt_ast *roots, const char *file, const pons_bt_loa
             pons__bt_fault(f, main_root->pos, "the tree has more than %d nodes",
                            PONS__BT_NODES_MAX);
         }
-        rc = b.nomem || b.bt->arena.nomem ? PONS_ENOMEM : pons__bt_finish(b.bt);
+        rc = b.nomem || b.bt->arena.failed ? PONS_ENOMEM : pons__bt_finish(b.bt);
     }
     if (rc == PONS_OK && f->n == 0) {
         *ret = b.bt;

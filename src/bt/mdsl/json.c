@@ -28,7 +28,7 @@ typedef struct reader {
     const char *at, *end, *line_start;
     uint32_t line;
     const char *file;
-    pons__bt_arena *arena;
+    pons_pool *arena;
     pons__bt_faults *faults;
     bool nomem, stop;
 } reader;
@@ -88,7 +88,7 @@ static const char *read_string(reader *r, size_t *ret_len)
         return NULL;
     }
     const char *copy =
-        need(r, pons__bt_strndup(r->arena, json_string_value(s), json_string_length(s)));
+        need(r, pons_pool_text(r->arena, json_string_value(s), json_string_length(s)));
     *ret_len = json_string_length(s);
     json_decref(s);
     r->at = p + 1;
@@ -198,7 +198,7 @@ static bool word(reader *r, const char *w)
 // One value; behind the outermost one nothing but space may stand.
 static jval *read_value(reader *r, int depth)
 {
-    jval *v = need(r, pons__bt_alloc(r->arena, sizeof *v));
+    jval *v = need(r, pons_pool_take(r->arena, sizeof *v));
     space(r);
     if (!v) {
         return NULL;
@@ -320,7 +320,7 @@ static void read_counts(reader *r, const jval *v, pons__bt_ast *n, const char *k
         return;
     }
     if (list) {
-        n->weights = need(r, pons__bt_alloc(r->arena, (size_t)(m->n + 1) * sizeof *n->weights));
+        n->weights = need(r, pons_pool_take(r->arena, (size_t)(m->n + 1) * sizeof *n->weights));
     }
     for (const jval *x = m->type == 'a' ? m->first : m; x; x = m->type == 'a' ? x->next : NULL) {
         if (x->type != 'i' || (list && x->number < 0)) {
@@ -360,7 +360,7 @@ static void read_attributes(reader *r, const jval *v, pons__bt_ast *n)
             continue;
         }
         const char *name = name_of(r, m, "call", "missing function name", m->pos);
-        n->at = n->at ? n->at : need(r, pons__bt_alloc(r->arena, AT_COUNT * sizeof *n->at));
+        n->at = n->at ? n->at : need(r, pons_pool_take(r->arena, AT_COUNT * sizeof *n->at));
         if (!n->at) {
             return;
         }
@@ -460,7 +460,7 @@ static pons__bt_ast *node_of(reader *r, const jval *v, int depth)
                        pons__bt_types[type].word);
         return NULL;
     }
-    pons__bt_ast *n = need(r, pons__bt_alloc(r->arena, sizeof *n));
+    pons__bt_ast *n = need(r, pons_pool_take(r->arena, sizeof *n));
     if (!n) {
         return NULL;
     }
@@ -492,7 +492,7 @@ static pons__bt_ast *node_of(reader *r, const jval *v, int depth)
 int pons__bt_load_json(const char *text, size_t len, const char *file,
                        const pons_bt_load_options *o, pons__bt_faults *faults, pons_bt **ret)
 {
-    pons__bt_arena arena = {0};
+    pons_pool arena = {0};
     reader r = {.at = text,
                 .end = text + len,
                 .line_start = text,
@@ -515,11 +515,11 @@ int pons__bt_load_json(const char *text, size_t len, const char *file,
             }
         }
     }
-    int rc = r.nomem || arena.nomem ? PONS_ENOMEM : PONS_OK;
+    int rc = r.nomem || arena.failed ? PONS_ENOMEM : PONS_OK;
     if (rc == PONS_OK && (first || faults->n == 0)) {
         rc = pons__bt_build_mdsl(first, file, o, faults, ret);
     }
     pons__bt_ast_fini(first);
-    pons__bt_arena_fini(&arena);
+    pons_pool_fini(&arena);
     return rc;
 }

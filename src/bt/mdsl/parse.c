@@ -44,7 +44,7 @@ typedef struct reader {
     const char *at, *end, *line_start;
     uint32_t line;
     const char *file;
-    pons__bt_arena *arena;
+    pons_pool *arena;
     pons__bt_faults *faults;
     bool nomem, stop;
     token next;
@@ -197,7 +197,7 @@ static void unexpected(reader *r, const char *wanted)
 
 static char *copy(reader *r, const char *s, size_t n)
 {
-    char *c = pons__bt_strndup(r->arena, s, n);
+    char *c = pons_pool_text(r->arena, s, n);
     r->nomem |= !c;
     r->stop |= !c;
     return c ? c : (char *)"";
@@ -349,7 +349,7 @@ static void take_counts(reader *r, pons__bt_ast *n, arguments *as)
     }
     pons__bt_ast_counts(r->faults, n, v, as->n, as->pos);
     if (n->type == M_LOTTO && as->n > 0) {
-        n->weights = pons__bt_alloc(r->arena, (size_t)as->n * sizeof *v);
+        n->weights = pons_pool_take(r->arena, (size_t)as->n * sizeof *v);
         r->nomem |= !n->weights;
         if (n->weights) {
             memcpy(n->weights, v, (size_t)as->n * sizeof *v);
@@ -414,7 +414,7 @@ static void read_attributes(reader *r, pons__bt_ast *n, arguments *as)
                 advance(r);
             }
         }
-        n->at = n->at ? n->at : pons__bt_alloc(r->arena, AT_COUNT * sizeof *n->at);
+        n->at = n->at ? n->at : pons_pool_take(r->arena, AT_COUNT * sizeof *n->at);
         if (!n->at) {
             r->nomem = r->stop = true;
             pons_value_unref(args);
@@ -472,7 +472,7 @@ static pons__bt_ast *read_node(reader *r, int depth, bool base)
         unexpected(r, base ? "'root' (root node expected at base of definition)" : "a node or '}'");
         return NULL;
     }
-    pons__bt_ast *n = pons__bt_alloc(r->arena, sizeof *n);
+    pons__bt_ast *n = pons_pool_take(r->arena, sizeof *n);
     arguments *as = &r->as;
     if (!n) {
         r->nomem = r->stop = true;
@@ -508,7 +508,7 @@ static pons__bt_ast *read_node(reader *r, int depth, bool base)
 int pons__bt_load_mdsl(const char *text, size_t len, const char *file,
                        const pons_bt_load_options *o, pons__bt_faults *faults, pons_bt **ret)
 {
-    pons__bt_arena arena = {0};
+    pons_pool arena = {0};
     static const reader none;
     reader r = none;
     r.at = r.line_start = text;
@@ -530,8 +530,8 @@ int pons__bt_load_mdsl(const char *text, size_t len, const char *file,
         }
     }
     int rc =
-        r.nomem || arena.nomem ? PONS_ENOMEM : pons__bt_build_mdsl(first, file, o, faults, ret);
+        r.nomem || arena.failed ? PONS_ENOMEM : pons__bt_build_mdsl(first, file, o, faults, ret);
     pons__bt_ast_fini(first);
-    pons__bt_arena_fini(&arena);
+    pons_pool_fini(&arena);
     return rc;
 }

@@ -80,13 +80,13 @@ static void keep_attributes(pons__bt_loader *l, const pons__bt_element *e, uint3
     for (const pons__bt_attribute *a = e->attrs; a; a = a->next) {
         n += !pons__bt_ports_special(a->name);
     }
-    pons__bt_port *ports = n > 0 ? pons__bt_alloc(&l->bt->arena, n * sizeof *ports) : NULL;
+    pons__bt_port *ports = n > 0 ? pons_pool_take(&l->bt->arena, n * sizeof *ports) : NULL;
     uint32_t k = 0;
     for (const pons__bt_attribute *a = e->attrs; a && ports; a = a->next) {
         if (!pons__bt_ports_special(a->name)) {
             ports[k] =
-                (pons__bt_port){.name = pons__bt_strndup(&l->bt->arena, a->name, strlen(a->name)),
-                                .text = pons__bt_strndup(&l->bt->arena, a->value, strlen(a->value)),
+                (pons__bt_port){.name = pons_pool_text(&l->bt->arena, a->name, strlen(a->name)),
+                                .text = pons_pool_text(&l->bt->arena, a->value, strlen(a->value)),
                                 .slot = PONS__BT_NONE,
                                 .type = 's'};
             l->nomem |= !ports[k].name || !ports[k].text;
@@ -107,11 +107,11 @@ static void add_remap(pons__bt_loader *l, int32_t outer, int32_t inner, const ch
     if (!key) {
         const int32_t slot = pons__bt_board_local(l, (uint32_t)inner, name, true);
         if (slot >= 0) {
-            l->bt->slots[slot].initial = pons__bt_strndup(&l->bt->arena, text, strlen(text));
+            l->bt->slots[slot].initial = pons_pool_text(&l->bt->arena, text, strlen(text));
         }
         return;
     }
-    pons__bt_remap *r = pons__bt_alloc(l->arena, sizeof *r);
+    pons__bt_remap *r = pons_pool_take(l->arena, sizeof *r);
     if (!r) {
         l->nomem = true;
         return;
@@ -143,8 +143,8 @@ static int push(pons__bt_loader *l, pons__bt_element *e, int type, const char *i
     const char *name = pons__bt_element_attr(e, "name");
     n->parent = parent;
     n->depth = (uint16_t)depth;
-    n->id = pons__bt_strndup(&l->bt->arena, id, strlen(id));
-    n->name = name ? pons__bt_strndup(&l->bt->arena, name, strlen(name)) : n->id;
+    n->id = pons_pool_text(&l->bt->arena, id, strlen(id));
+    n->name = name ? pons_pool_text(&l->bt->arena, name, strlen(name)) : n->id;
     l->nomem |= !n->id || !n->name;
     if (depth > 1) {
         l->bt->nodes[parent].n_kids++;
@@ -260,7 +260,7 @@ static void check_children(pons__bt_loader *l, pons__bt_element *e, int type, co
 
 static void set_leaf(pons__bt_loader *l, uint32_t at, const char *id)
 {
-    pons__bt_call_def *c = pons__bt_alloc(&l->bt->arena, sizeof *c);
+    pons__bt_call_def *c = pons_pool_take(&l->bt->arena, sizeof *c);
     const int32_t fn = pons__bt_name(l->bt, id);
     if (!c || fn < 0) {
         l->nomem = true;

@@ -26,7 +26,7 @@ void pons__bt_conds_set(pons__bt_loader *l, pons__bt_element *e, uint32_t at, in
             if (!is_pre && strcmp(a->name, post[i]) != 0) {
                 continue;
             }
-            c = c ? c : pons__bt_alloc(&l->bt->arena, sizeof *c);
+            c = c ? c : pons_pool_take(&l->bt->arena, sizeof *c);
             if (!c) {
                 l->nomem = true;
                 return;
@@ -59,7 +59,7 @@ const pons__bt_script *pons__bt_conds_compile(pons__bt_loader *l, pons__bt_eleme
                               name, e->tag);
         return NULL;
     }
-    char *copy = pons__bt_strndup(&l->bt->arena, text, strlen(text));
+    char *copy = pons_pool_text(&l->bt->arena, text, strlen(text));
     const pons__bt_script *s = copy ? pons__bt_script_compile(&l->bt->arena, copy, script_slot,
                                                               script_enum, &cx, error, sizeof error)
                                     : NULL;

@@ -93,69 +93,58 @@ static int x_run_once(pons_bt_tree *t, uint32_t i, pons_error *err)
 
 // ---- time ---------------------------------------------------------------------------------------
 
-static int64_t since_ms(const pons_bt_tree *t, int64_t then_ns)
-{
-    return (pons__bt_now_ns(t) - then_ns) / PONS_NS_PER_MS;
-}
-
-// index: started.
-static int x_delay(pons_bt_tree *t, uint32_t i, pons_error *err)
+// How long this run of the node has taken so far. index: it has begun.
+static int64_t run_ms(pons_bt_tree *t, uint32_t i)
 {
     pons__bt_mem *m = &t->mem[i];
+    if (m->index == 0) {
+        m->index = 1;
+        m->t_ns = pons__bt_now_ns(t);
+        pons__bt_set(t, i, PONS_BT_RUNNING);
+    }
+    return (pons__bt_now_ns(t) - m->t_ns) / PONS_NS_PER_MS;
+}
+
+static int tick_child(pons_bt_tree *t, uint32_t i, pons_error *err)
+{
+    const int s = t->tick(t, i + 1, err);
+    return pons__bt_completed(s) ? pons__bt_end_with(t, i, s, err) : s;
+}
+
+static int x_delay(pons_bt_tree *t, uint32_t i, pons_error *err)
+{
     int64_t wait_ms;
     const int rc = pons__bt_need_int(t, i, "delay_msec", 0, &wait_ms, err);
     if (rc < 0) {
         return rc;
     }
-    if (m->index == 0) {
-        m->index = 1;
-        m->t_ns = pons__bt_now_ns(t);
-        pons__bt_set(t, i, PONS_BT_RUNNING);
-    }
-    if (since_ms(t, m->t_ns) < wait_ms) {
-        return PONS_BT_RUNNING;
-    }
-    const int s = t->tick(t, i + 1, err);
-    return pons__bt_completed(s) ? pons__bt_end_with(t, i, s, err) : s;
+    return run_ms(t, i) < wait_ms ? PONS_BT_RUNNING : tick_child(t, i, err);
 }
 
 static int x_timeout(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
-    pons__bt_mem *m = &t->mem[i];
     int64_t limit_ms;
     const int rc = pons__bt_need_int(t, i, "msec", 0, &limit_ms, err);
     if (rc < 0) {
         return rc;
     }
-    if (m->index == 0) {
-        m->index = 1;
-        m->t_ns = pons__bt_now_ns(t);
-        pons__bt_set(t, i, PONS_BT_RUNNING);
-    } else if (limit_ms > 0 && t->state[i + 1] == PONS_BT_RUNNING &&
-               since_ms(t, m->t_ns) >= limit_ms) {
-        return pons__bt_end_with(t, i, PONS_BT_FAILURE, err);
-    }
-    const int s = t->tick(t, i + 1, err);
-    return pons__bt_completed(s) ? pons__bt_end_with(t, i, s, err) : s;
+    const bool over = run_ms(t, i) >= limit_ms && limit_ms > 0;
+    return over && t->state[i + 1] == PONS_BT_RUNNING
+               ? pons__bt_end_with(t, i, PONS_BT_FAILURE, err)
+               : tick_child(t, i, err);
 }
 
 static int x_sleep(pons_bt_tree *t, uint32_t i, pons_error *err)
 {
-    pons__bt_mem *m = &t->mem[i];
     int64_t wait_ms;
     const int rc = pons__bt_need_int(t, i, "msec", 0, &wait_ms, err);
     if (rc < 0 || wait_ms <= 0) {
         return rc < 0 ? rc : PONS_BT_SUCCESS;
     }
-    if (m->index == 0) {
-        m->index = 1;
-        m->t_ns = pons__bt_now_ns(t);
-        pons__bt_set(t, i, PONS_BT_RUNNING);
-    }
-    if (since_ms(t, m->t_ns) < wait_ms) {
+    if (run_ms(t, i) < wait_ms) {
         return PONS_BT_RUNNING;
     }
-    m->index = 0;
+    t->mem[i].index = 0;
     return PONS_BT_SUCCESS;
 }
 
@@ -189,8 +178,7 @@ static int x_precondition(pons_bt_tree *t, uint32_t i, pons_error *err)
     if (m->index == 0) {
         return status_input(t, i, "else", PONS_BT_FAILURE);
     }
-    const int s = t->tick(t, i + 1, err);
-    return pons__bt_completed(s) ? pons__bt_end_with(t, i, s, err) : s;
+    return tick_child(t, i, err);
 }
 
 // A list is shared: what is taken is gone for everyone.

@@ -45,7 +45,7 @@ static void add_tree(pons__bt_loader *l, pons__bt_element *e, bool top, bool alo
                        "<BehaviorTree ID=\"%.60s\"> must have exactly one child, not %d",
                        id ? id : "", e->n);
     }
-    pons__bt_subtree *tr = id ? pons__bt_alloc(l->arena, sizeof *tr) : NULL;
+    pons__bt_subtree *tr = id ? pons_pool_take(l->arena, sizeof *tr) : NULL;
     if (!tr) {
         l->nomem |= id != NULL;
         return;
@@ -61,7 +61,7 @@ static void add_models(pons__bt_loader *l, pons__bt_element *list)
 {
     for (pons__bt_element *e = list->first; e; e = e->next) {
         const char *id = pons__bt_element_attr(e, "ID");
-        pons__bt_node_model *m = pons__bt_alloc(l->arena, sizeof *m);
+        pons__bt_node_model *m = pons_pool_take(l->arena, sizeof *m);
         if (!m) {
             l->nomem = true;
             return;
@@ -154,7 +154,7 @@ static void include(pons__bt_loader *l, const pons__bt_element *e)
     if (!text) {
         return;
     }
-    const char *name = pons__bt_strndup(&l->bt->arena, full, strlen(full));
+    const char *name = pons_pool_text(&l->bt->arena, full, strlen(full));
     l->nomem |= !name;
     if (!name || len > PONS__BT_FILE_MAX) {
         pons__bt_fault(l->f, e->pos,

@@ -58,7 +58,7 @@ static void check_others(pons__bt_loader *l)
 int pons__bt_load_xml(const char *text, size_t len, const char *file, bool is_file,
                       const pons_bt_load_options *o, pons__bt_faults *f, pons_bt **ret)
 {
-    pons__bt_arena arena = {0};
+    pons_pool arena = {0};
     pons__bt_loader l = {
         .arena = &arena, .f = f, .o = o, .bt = pons__bt_create(PONS_BT_XML, file), .bytes = len};
     int rc = PONS_ENOMEM;
@@ -75,13 +75,13 @@ int pons__bt_load_xml(const char *text, size_t len, const char *file, bool is_fi
         no_main(&l, root, name);
     }
     if (main_tree) {
-        l.bt->main_id = pons__bt_strndup(&l.bt->arena, main_tree->id, strlen(main_tree->id));
+        l.bt->main_id = pons_pool_text(&l.bt->arena, main_tree->id, strlen(main_tree->id));
         l.nomem |= !l.bt->main_id;
         pons__bt_build_xml(&l, main_tree, 0, 1, pons__bt_board_add(&l, PONS__BT_NONE, false),
                            main_tree->e->pos);
     }
     check_others(&l);
-    if (l.nomem || f->nomem || arena.nomem || l.bt->arena.nomem) {
+    if (l.nomem || f->nomem || arena.failed || l.bt->arena.failed) {
         goto out;
     }
     rc = f->n == 0 ? pons__bt_finish(l.bt) : PONS_OK;
@@ -99,6 +99,6 @@ out:
     pons_value_unref(l.model_of[0]);
     pons_value_unref(l.model_of[1]);
     pons_bt_unref(l.bt);
-    pons__bt_arena_fini(&arena);
+    pons_pool_fini(&arena);
     return rc;
 }

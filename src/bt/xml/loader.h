@@ -64,7 +64,7 @@ typedef struct pons__bt_node_kind {
 } pons__bt_node_kind;
 
 typedef struct pons__bt_loader {
-    pons__bt_arena *arena; // of the loading
+    pons_pool *arena; // of the loading
     pons__bt_faults *f;
     const pons_bt_load_options *o;
     pons_bt *bt;
@@ -77,7 +77,8 @@ typedef struct pons__bt_loader {
     char *files[PONS__BT_INCLUDES_MAX];
     int n_files;
     pons__bt_board *boards;
-    uint32_t n_boards, cap_boards;
+    uint32_t n_boards;
+    size_t cap_boards;
     uint32_t *slot_hash; // slot + 1
     uint32_t slot_mask;
     const char *way[PONS__BT_DEPTH_MAX + 1]; // trees that are open

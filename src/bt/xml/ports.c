@@ -110,8 +110,8 @@ static void set_port(pons__bt_loader *l, pons__bt_element *e, pons__bt_port *p, 
     char buf[512];
     const char *key = pons__bt_board_pointer(l, text, name, buf, sizeof buf);
     *p = (pons__bt_port){.slot = PONS__BT_NONE};
-    p->name = pons__bt_strndup(&l->bt->arena, name, strlen(name));
-    p->text = pons__bt_strndup(&l->bt->arena, text, strlen(text));
+    p->name = pons_pool_text(&l->bt->arena, name, strlen(name));
+    p->text = pons_pool_text(&l->bt->arena, text, strlen(text));
     p->type = type;
     if (!p->name || !p->text) {
         l->nomem = true;
@@ -179,7 +179,7 @@ void pons__bt_ports_set(pons__bt_loader *l, pons__bt_element *e, uint32_t at,
         }
     }
     if (n > 0) {
-        pons__bt_port *copy = pons__bt_alloc(&l->bt->arena, n * sizeof *copy);
+        pons__bt_port *copy = pons_pool_take(&l->bt->arena, n * sizeof *copy);
         l->nomem |= !copy;
         if (copy) {
             memcpy(copy, ports, n * sizeof *copy);

@@ -29,7 +29,7 @@ enum { SCRIPT_MAX = 8 << 10 }; // [bytes] bounds the recursion over a long sum, 
 
 typedef struct parser {
     const char *text, *at;
-    pons__bt_arena *arena;
+    pons_pool *arena;
     pons__bt_slot_of_fn slot_of;
     pons__bt_enum_of_fn enum_of;
     void *cx;
@@ -64,7 +64,7 @@ static void p_space(parser *p)
 
 static pons__bt_expr *p_node(parser *p, pons__bt_op o, pons__bt_expr *a, pons__bt_expr *b)
 {
-    pons__bt_expr *e = p->failed ? NULL : pons__bt_alloc(p->arena, sizeof *e);
+    pons__bt_expr *e = p->failed ? NULL : pons_pool_take(p->arena, sizeof *e);
     if (!e) {
         return p_fail(p, "no memory");
     }
@@ -129,7 +129,7 @@ static pons__bt_expr *p_string(parser *p)
         return p_fail(p, "a string without its closing quote");
     }
     pons__bt_expr *e = p_node(p, OP_LITERAL, NULL, NULL);
-    char *copy = e ? pons__bt_strndup(p->arena, s, (size_t)(end - s)) : NULL;
+    char *copy = e ? pons_pool_text(p->arena, s, (size_t)(end - s)) : NULL;
     if (copy) {
         e->literal = (pons__bt_value){.kind = PONS__BT_STRING, .s = copy};
     }
@@ -151,7 +151,7 @@ static pons__bt_expr *p_name(parser *p)
         n++;
     }
     pons__bt_expr *e = p_node(p, OP_NAME, NULL, NULL);
-    e = e && (e->name = pons__bt_strndup(p->arena, s, n)) ? e : NULL;
+    e = e && (e->name = pons_pool_text(p->arena, s, n)) ? e : NULL;
     p->at += n;
     if (!e) {
         return p_fail(p, "no memory");
@@ -318,7 +318,7 @@ static pons__bt_expr *p_expr(parser *p)
 
 // ---- public functions ---------------------------------------------------------------------------
 
-pons__bt_script *pons__bt_script_compile(pons__bt_arena *a, const char *text,
+pons__bt_script *pons__bt_script_compile(pons_pool *a, const char *text,
                                          pons__bt_slot_of_fn slot_of, pons__bt_enum_of_fn enum_of,
                                          void *cx, char *ret_error, size_t cap)
 {
@@ -330,7 +330,7 @@ pons__bt_script *pons__bt_script_compile(pons__bt_arena *a, const char *text,
                 .cx = cx,
                 .error = ret_error,
                 .cap = cap};
-    pons__bt_script *s = pons__bt_alloc(a, sizeof *s);
+    pons__bt_script *s = pons_pool_take(a, sizeof *s);
     int room = 1;
     if (strlen(text) > SCRIPT_MAX) {
         return p_fail(&p, "longer than 8 KiB");
@@ -338,7 +338,7 @@ pons__bt_script *pons__bt_script_compile(pons__bt_arena *a, const char *text,
     for (const char *c = text; *c; c++) {
         room += *c == ';';
     }
-    pons__bt_expr **list = pons__bt_alloc(a, (size_t)room * sizeof(pons__bt_expr *));
+    pons__bt_expr **list = pons_pool_take(a, (size_t)room * sizeof(pons__bt_expr *));
     if (!s || !list) {
         return p_fail(&p, "no memory");
     }

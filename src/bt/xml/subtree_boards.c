@@ -2,20 +2,16 @@
 // built, so that a tree at work looks nothing up.
 #include "bt/xml/subtree_boards.h"
 
+#include "pons/growing_list.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 int32_t pons__bt_board_add(pons__bt_loader *l, int32_t parent, bool autoremap)
 {
-    if (l->n_boards == l->cap_boards) {
-        const uint32_t cap = l->cap_boards ? l->cap_boards * 2 : 16;
-        pons__bt_board *grown = realloc(l->boards, cap * sizeof *grown);
-        if (!grown) {
-            l->nomem = true;
-            return 0;
-        }
-        l->boards = grown;
-        l->cap_boards = cap;
+    if (!pons_list_room(&l->boards, &l->cap_boards, l->n_boards + 1, sizeof *l->boards)) {
+        l->nomem = true;
+        return 0;
     }
     l->boards[l->n_boards] = (pons__bt_board){.parent = parent, .autoremap = autoremap};
     return (int32_t)l->n_boards++;
@@ -75,7 +71,7 @@ int32_t pons__bt_board_local(pons__bt_loader *l, uint32_t on, const char *key, b
     if (!make) {
         return PONS__BT_NONE;
     }
-    char *copy = pons__bt_strndup(&bt->arena, key, strlen(key));
+    char *copy = pons_pool_text(&bt->arena, key, strlen(key));
     if (!copy) {
         l->nomem = true;
         return PONS__BT_NONE;

@@ -70,7 +70,7 @@ static void on_start(void *user, const XML_Char *tag, const XML_Char **attrs)
 {
     parse *p = user;
     pons__bt_loader *l = p->l;
-    pons__bt_element *e = p->stopped ? NULL : pons__bt_alloc(l->arena, sizeof *e);
+    pons__bt_element *e = p->stopped ? NULL : pons_pool_take(l->arena, sizeof *e);
     if (!e) {
         l->nomem |= !p->stopped;
         p->stopped = true;
@@ -88,7 +88,7 @@ static void on_start(void *user, const XML_Char *tag, const XML_Char **attrs)
                            PONS__BT_ATTRIBUTES_MAX);
             break;
         }
-        pons__bt_attribute *a = pons__bt_alloc(l->arena, sizeof *a);
+        pons__bt_attribute *a = pons_pool_take(l->arena, sizeof *a);
         if (!a) {
             l->nomem = true;
             break;
@@ -150,7 +150,7 @@ static void on_doctype(void *user, const XML_Char *name, const XML_Char *sysid,
 
 char *pons__bt_loader_keep(pons__bt_loader *l, const char *s)
 {
-    char *c = pons__bt_strndup(l->arena, s, strlen(s));
+    char *c = pons_pool_text(l->arena, s, strlen(s));
     l->nomem |= !c;
     return c ? c : (char *)"";
 }

@@ -4,6 +4,7 @@
 // says where it stands. Both are read from the session's state, of the newest ones only.
 #include "app/agent/agent_setup.h"
 #include "cli/agent/chat.h"
+#include "pons/growing_list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +21,8 @@ typedef struct found {
 static int take(void *user, const pons_thread_info *info)
 {
     found *f = user;
-    if (f->n == f->room) {
-        const size_t room = f->room ? 2 * f->room : 64;
-        cli_session_row *more = realloc(f->at, room * sizeof *more);
-        if (!more) {
-            return PONS_ENOMEM;
-        }
-        f->at = more;
-        f->room = room;
+    if (!pons_list_room(&f->at, &f->room, f->n + 1, sizeof *f->at)) {
+        return PONS_ENOMEM;
     }
     cli_session_row *row = &f->at[f->n++];
     *row = (cli_session_row){.updated_ms = info->updated_ms};

@@ -16,6 +16,7 @@
 #include "cli/graphs/thread_why.h"
 #include "pons/brain.h"
 #include "pons/buf.h"
+#include "pons/printable.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -29,11 +30,8 @@
 static void line(const char *label, const char *text)
 {
     char *clean = app_without_secrets(text);
-    size_t n = strlen(clean);
-    const bool cut = n > SHOWN_BYTES;
-    for (n = cut ? SHOWN_BYTES : n; cut && n > 0 && ((unsigned char)clean[n] & 0xc0) == 0x80; n--) {
-    }
-    cli_out("%-9s %.*s%s\n", label, (int)n, clean, cut ? "…" : "");
+    const size_t n = pons_text_whole(clean, SHOWN_BYTES);
+    cli_out("%-9s %.*s%s\n", label, (int)n, clean, clean[n] ? "…" : "");
     free(clean);
 }
 
@@ -120,11 +118,9 @@ int cli_thread_show(pons_store store, const char *thread, const pons_value *stat
         cli_out("\n");
         return cli_why(store, thread, LAST_EVENTS, err);
     }
-    const char *ns, *name;
-    json_t *channels, *v;
-    json_object_foreach((json_t *)(uintptr_t)states, ns, channels) {
+    pons_each_member(ns, channels, states) {
         cli_out("\n%s\n", *ns ? ns : "(root)");
-        json_object_foreach(channels, name, v) {
+        pons_each_member(name, v, channels) {
             show_channel(name, v);
         }
     }

@@ -77,7 +77,7 @@ static int polygon_of(const char *text, pons_value **ret, pons_error *err)
 
 static void add_words(pons_value *names, const char *language, const char *words)
 {
-    pons_value *all = json_array();
+    pons_autovalue all = json_array();
     for (const char *at = words ? words : ""; *at;) {
         const size_t n = strcspn(at, ",");
         if (n > 0) {
@@ -88,7 +88,6 @@ static void add_words(pons_value *names, const char *language, const char *words
     if (json_array_size(all) > 0) {
         json_object_set(names, language, all);
     }
-    pons_value_unref(all);
 }
 
 // The corners' mean, or what is given.

@@ -123,8 +123,7 @@ static void show(const char *path, const pons_mcap_about *a)
     if (a->messages > 0) {
         cli_out("from %s to %s, %.1f s\n", from, to, (double)(a->end_ns - a->start_ns) / 1e9);
     }
-    for (size_t i = 0; i < json_array_size(a->topics); i++) {
-        const pons_value *t = json_array_get(a->topics, i);
+    pons_each(t, a->topics) {
         const char *encoding = pons_get_str(t, "encoding", "");
         const bool json = strcmp(encoding, "json") == 0;
         cli_out("%8lld  %-*s %s%s%s\n", (long long)pons_get_int(t, "messages", 0), 20,

@@ -7,6 +7,7 @@
 // has no end in common.
 #include "fleet/map/floor_grid.h"
 
+#include "pons/growing_list.h"
 #include "pons/out_of_memory.h"
 
 #include <math.h>
@@ -204,10 +205,7 @@ static void place_ridges(making *m)
         for (int i = 0; i < m->w; i++) {
             ridge r = {.i = i, .k = k};
             if (is_ridge(m, &r)) {
-                if (n == cap) {
-                    cap = cap ? cap * 2 : 256;
-                    all = pons_need_more(all, cap * sizeof *all);
-                }
+                pons_need_room(&all, &cap, n + 1, sizeof *all);
                 all[n++] = r;
             }
         }
@@ -269,10 +267,7 @@ static void find_lines(making *m)
                     if (b <= a || far > reach || !is_clear(m, a, b)) {
                         continue;
                     }
-                    if (m->n_lines == m->cap_lines) {
-                        m->cap_lines = m->cap_lines ? m->cap_lines * 2 : 256;
-                        m->lines = pons_need_more(m->lines, m->cap_lines * sizeof *m->lines);
-                    }
+                    pons_need_room(&m->lines, &m->cap_lines, m->n_lines + 1, sizeof *m->lines);
                     m->lines[m->n_lines++] = (line){a, b, far};
                 }
             }

@@ -9,6 +9,7 @@
 //
 // Distances between zones are those of their middles.
 #include "fleet/map/zone_graph.h"
+#include "pons/growing_list.h"
 #include "pons/out_of_memory.h"
 #include "pons/yaml.h"
 
@@ -91,10 +92,7 @@ static int add_arc(reading *r, size_t from, size_t to)
             return PONS_OK;
         }
     }
-    if (r->n_arcs == r->cap_arcs) {
-        r->cap_arcs = r->cap_arcs ? r->cap_arcs * 2 : 64;
-        r->arcs = pons_need_more(r->arcs, r->cap_arcs * sizeof *r->arcs);
-    }
+    pons_need_room(&r->arcs, &r->cap_arcs, r->n_arcs + 1, sizeof *r->arcs);
     r->arcs[r->n_arcs++] = (pons__arc){(int32_t)from, (int32_t)to};
     return PONS_OK;
 }

@@ -1,5 +1,6 @@
 // event_heap.c - what is going to happen, the soonest first; of one time, in the order in which it was made.
 #include "fleet/sim/fleet_sim.h"
+#include "pons/growing_list.h"
 #include "pons/out_of_memory.h"
 
 static bool sooner(const pons__sim_event *a, const pons__sim_event *b)
@@ -9,10 +10,7 @@ static bool sooner(const pons__sim_event *a, const pons__sim_event *b)
 
 static void push(pons__sim *s, pons__sim_event e)
 {
-    if (s->n_heap == s->cap_heap) {
-        s->cap_heap = s->cap_heap ? s->cap_heap * 2 : 1024;
-        s->heap = pons_need_more(s->heap, s->cap_heap * sizeof *s->heap);
-    }
+    pons_need_room(&s->heap, &s->cap_heap, s->n_heap + 1, sizeof *s->heap);
     e.order = ++s->orders;
     size_t at = s->n_heap++;
     while (at > 0 && sooner(&e, &s->heap[(at - 1) / 2])) {

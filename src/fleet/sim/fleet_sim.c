@@ -7,6 +7,7 @@
 // what the bodies say.
 #include "fleet/sim/fleet_sim.h"
 
+#include "pons/growing_list.h"
 #include "pons/out_of_memory.h"
 
 #include <math.h>
@@ -55,10 +56,7 @@ static void on_task(void *user, const pons_fleet_task *t)
         i++;
     }
     if (i == s->n_live) {
-        if (s->n_live == s->cap_live) {
-            s->cap_live = s->cap_live ? s->cap_live * 2 : 256;
-            s->live = pons_need_more(s->live, s->cap_live * sizeof *s->live);
-        }
+        pons_need_room(&s->live, &s->cap_live, s->n_live + 1, sizeof *s->live);
         s->live[s->n_live++] = *t;
     }
     if (t->state == PONS_FLEET_ASSIGNED) {

@@ -3,7 +3,7 @@
 #include "graph/core/faults.h"
 
 #include "graph/engine.h"
-#include "graph/util/growing_array.h"
+#include "pons/growing_list.h"
 
 void pons__cx_fault(pons_cx *cx, int st, const pons_error *err)
 {
@@ -44,7 +44,7 @@ void pons__task_hold(pons_cx *cx, pons_value *v)
     if (!v) {
         return;
     }
-    if (!pons__reserve(&cx->held, &cx->cap_held, cx->n_held + 1, sizeof *cx->held)) {
+    if (!pons_list_room(&cx->held, &cx->cap_held, cx->n_held + 1, sizeof *cx->held)) {
         pons_value_unref(v);
         pons__cx_fault(cx, PONS_ENOMEM, NULL);
         return;

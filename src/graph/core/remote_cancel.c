@@ -12,7 +12,7 @@
 #include "graph/core/thread_lease.h"
 #include "graph/engine.h"
 #include "graph/util/cancel.h"
-#include "graph/util/growing_array.h"
+#include "pons/growing_list.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -137,7 +137,7 @@ typedef struct seqs {
 static int add_seq(void *user, const pons_inbox_row *row)
 {
     seqs *s = user;
-    s->failed = !pons__reserve(&s->v, &s->cap, s->n + 1, sizeof *s->v);
+    s->failed = !pons_list_room(&s->v, &s->cap, s->n + 1, sizeof *s->v);
     if (!s->failed) {
         s->v[s->n++] = row->seq;
     }

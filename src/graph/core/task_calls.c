@@ -14,7 +14,7 @@
 #include "graph/core/task_random.h"
 #include "graph/core/thread_lease.h"
 #include "graph/engine.h"
-#include "graph/util/growing_array.h"
+#include "pons/growing_list.h"
 #include "pons/log.h"
 
 #include <stdio.h>
@@ -62,7 +62,7 @@ pons__call *pons__call_add(pons_cx *cx, pons__call_kind kind, const char *name, 
         }
     }
     char *own = strdup(name);
-    if (!own || !pons__reserve(&cx->calls, &cx->cap_calls, cx->n_calls + 1, sizeof *cx->calls)) {
+    if (!own || !pons_list_room(&cx->calls, &cx->cap_calls, cx->n_calls + 1, sizeof *cx->calls)) {
         free(own);
         return NULL;
     }

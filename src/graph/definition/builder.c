@@ -4,7 +4,7 @@
 // record that found no memory the graph will not compile.
 #include "graph/definition/builder.h"
 
-#include "graph/util/growing_array.h"
+#include "pons/growing_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,7 +170,7 @@ void pons_graph_channel(pons_graph_builder *b, const char *name, const pons_chan
     if (!recording(b)) {
         return;
     }
-    if (!pons__reserve(&b->channels, &b->cap_channels, b->n_channels + 1, sizeof *b->channels)) {
+    if (!pons_list_room(&b->channels, &b->cap_channels, b->n_channels + 1, sizeof *b->channels)) {
         b->failed = true;
         return;
     }
@@ -193,7 +193,7 @@ void pons_graph_node(pons_graph_builder *b, const char *name, pons_node_fn fn, v
     if (!recording(b)) {
         return;
     }
-    if (!pons__reserve(&b->nodes, &b->cap_nodes, b->n_nodes + 1, sizeof *b->nodes)) {
+    if (!pons_list_room(&b->nodes, &b->cap_nodes, b->n_nodes + 1, sizeof *b->nodes)) {
         b->failed = true;
         return;
     }
@@ -220,13 +220,11 @@ static void record_shares(pons_graph_builder *b, pons__node_spec *n, const pons_
             at++;
         }
         if (at == n->n_shares) {
-            pons__share_spec *v = realloc(n->shares, (at + 1) * sizeof *v);
-            if (!v) {
+            if (!pons_list_room(&n->shares, NULL, at + 1, sizeof *n->shares)) {
                 b->failed = true;
                 return;
             }
-            n->shares = v;
-            v[n->n_shares++] =
+            n->shares[n->n_shares++] =
                 (pons__share_spec){copy(b, s->outer), copy(b, s->inner), false, false};
         }
         n->shares[at].in = n->shares[at].in || in;
@@ -373,7 +371,7 @@ void pons_graph_edge(pons_graph_builder *b, const char *from, const char *to)
     if (!recording(b)) {
         return;
     }
-    if (!pons__reserve(&b->edges, &b->cap_edges, b->n_edges + 1, sizeof *b->edges)) {
+    if (!pons_list_room(&b->edges, &b->cap_edges, b->n_edges + 1, sizeof *b->edges)) {
         b->failed = true;
         return;
     }
@@ -385,7 +383,7 @@ void pons_graph_join(pons_graph_builder *b, const char *const *from, size_t n, c
     if (!recording(b)) {
         return;
     }
-    if (!pons__reserve(&b->joins, &b->cap_joins, b->n_joins + 1, sizeof *b->joins)) {
+    if (!pons_list_room(&b->joins, &b->cap_joins, b->n_joins + 1, sizeof *b->joins)) {
         b->failed = true;
         return;
     }
@@ -407,7 +405,7 @@ void pons_graph_router(pons_graph_builder *b, const char *from, pons_router_fn f
     if (!recording(b)) {
         return;
     }
-    if (!pons__reserve(&b->routers, &b->cap_routers, b->n_routers + 1, sizeof *b->routers)) {
+    if (!pons_list_room(&b->routers, &b->cap_routers, b->n_routers + 1, sizeof *b->routers)) {
         b->failed = true;
         return;
     }

@@ -11,6 +11,7 @@
 #include "graph/engine.h"
 #include "graph/util/bits.h"
 #include "pons/buf.h"
+#include "pons/growing_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,12 +217,10 @@ static bool add_edge(pons__node *n, uint32_t to)
             return true;
         }
     }
-    uint32_t *v = realloc(n->edges, (n->n_edges + 1) * sizeof *v);
-    if (!v) {
+    if (!pons_list_room(&n->edges, NULL, n->n_edges + 1, sizeof *n->edges)) {
         return false;
     }
-    n->edges = v;
-    v[n->n_edges++] = to;
+    n->edges[n->n_edges++] = to;
     return true;
 }
 
@@ -239,12 +238,10 @@ static bool take_edges(pons_graph *g, const pons_graph_builder *b, faults *f)
 
 static bool add_arm(pons__node *n, uint32_t join, uint32_t bit)
 {
-    pons__arm *v = realloc(n->arms, (n->n_arms + 1) * sizeof *v);
-    if (!v) {
+    if (!pons_list_room(&n->arms, NULL, n->n_arms + 1, sizeof *n->arms)) {
         return false;
     }
-    n->arms = v;
-    v[n->n_arms++] = (pons__arm){join, bit};
+    n->arms[n->n_arms++] = (pons__arm){join, bit};
     return true;
 }
 
@@ -306,12 +303,10 @@ static bool take_routers(pons_graph *g, const pons_graph_builder *b, faults *f)
         if (!n) {
             continue;
         }
-        pons__router *v = realloc(n->routers, (n->n_routers + 1) * sizeof *v);
-        if (!v) {
+        if (!pons_list_room(&n->routers, NULL, n->n_routers + 1, sizeof *n->routers)) {
             return false;
         }
-        n->routers = v;
-        pons__router *r = &v[n->n_routers++];
+        pons__router *r = &n->routers[n->n_routers++];
         *r =
             (pons__router){.fn = from->fn,
                            .user = from->user,

@@ -8,6 +8,7 @@
 //   \__ wait __/ told   told
 #include "graph/engine.h"
 #include "graph/history/snapshot.h"
+#include "pons/growing_list.h"
 #include "pons/items.h"
 
 #include <stdio.h>
@@ -57,14 +58,8 @@ static int tell(walk *w)
 
 static int wait_for_run(walk *w, const pons_checkpoint_row *row, char source)
 {
-    if (w->n == w->cap) {
-        const size_t cap = w->cap ? w->cap * 2 : 16;
-        waiting *more = realloc(w->rows, cap * sizeof *more);
-        if (!more) {
-            return w->st = PONS_ENOMEM;
-        }
-        w->rows = more;
-        w->cap = cap;
+    if (!pons_list_room(&w->rows, &w->cap, w->n + 1, sizeof *w->rows)) {
+        return w->st = PONS_ENOMEM;
     }
     waiting *mine = &w->rows[w->n++];
     *mine = (waiting){.step = row->step, .source = source};

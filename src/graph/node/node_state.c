@@ -7,7 +7,7 @@
 #include "graph/core/task_writes.h"
 #include "graph/engine.h"
 #include "graph/state/channel_update.h"
-#include "graph/util/growing_array.h"
+#include "pons/growing_list.h"
 
 #include <stdlib.h>
 
@@ -63,7 +63,7 @@ static const pons_value *own_view(pons_cx *cx, uint32_t ch)
     }
     free(mine);
     if (st == PONS_OK &&
-        !pons__reserve(&cx->views, &cx->cap_views, cx->n_views + 1, sizeof *cx->views)) {
+        !pons_list_room(&cx->views, &cx->cap_views, cx->n_views + 1, sizeof *cx->views)) {
         st = PONS_ENOMEM;
     }
     if (st != PONS_OK) {

@@ -239,8 +239,7 @@ static pons_value *metadata_of(const pons_run *r, bool input)
 pons_value *pons__shown_checkpoint(pons_run *r, bool input, pons_value *values)
 {
     char task[PONS__TASK_ID_MAX];
-    pons_value *tasks = NULL, *next = json_array(), *one;
-    size_t i;
+    pons_value *tasks = NULL, *next = json_array();
     const char *id = input ? pons__run_input_id(r) : pons__run_cp(r);
     const char *parent = input ? r->ns->exists ? r->ns->head : "" : parent_of(r);
     if (input) {
@@ -251,7 +250,7 @@ pons_value *pons__shown_checkpoint(pons_run *r, bool input, pons_value *values)
         tasks = tasks_of(r);
     }
     bool ok = next != NULL;
-    json_array_foreach(tasks, i, one) {
+    pons_each(one, tasks) {
         ok = ok && json_array_append_new(next, pons_value_ref(pons_get(one, "name"))) == 0;
     }
     return pons_object_whole("config", config_of(r, id), "parent_config",

@@ -28,16 +28,15 @@ static bool shown(const pons_graph *g, size_t channel)
 
 static int state_of(const pons_run *r, pons_value **ret, pons_error *err)
 {
-    pons_value *state = json_object(), *p;
+    pons_value *state = json_object();
     pons_autovalue pending = pons_run_pending(r);
     pons_value *asked = json_array();
-    size_t i;
     bool ok = state && pending && asked;
     for (size_t k = 0; k < r->g->n_channels && ok; k++) {
         const pons_value *v = shown(r->g, k) ? r->ns->slots[k].v : NULL;
         ok = !v || json_object_set_new(state, r->g->channels[k].name, pons_value_ref(v)) == 0;
     }
-    json_array_foreach(pending, i, p) {
+    pons_each(p, pending) {
         if (ok && strcmp(pons_get_str(p, "kind", ""), PONS__HUMAN) == 0) {
             ok = json_array_append_new(
                      asked, pons_object_whole("id", pons_value_ref(pons_get(p, "id")), "value",

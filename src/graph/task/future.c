@@ -188,8 +188,7 @@ static int run_called(pons_cx *cx, pons_error *err)
 
 int pons_future_result(pons_cx *cx, pons_future f, const pons_value **ret, pons_error *err)
 {
-    pons_error own = PONS_ERROR_INIT;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     if (!pons__future_call(cx, f)) {
         return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "node '%s' has no future %zu",
                               cx->node->name, f.call);

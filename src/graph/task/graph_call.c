@@ -178,8 +178,7 @@ static int find_call(pons_cx *cx, const pons_graph *g, const pons_value *input,
 int pons_cx_run(pons_cx *cx, const pons_graph *g, const pons_value *input, pons_subgraph_mode mode,
                 const pons_value **ret_state, pons_error *err)
 {
-    pons_error own = PONS_ERROR_INIT;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     if (pons__graph_given(g, err) != PONS_OK) {
         return PONS_EINVAL;
     }

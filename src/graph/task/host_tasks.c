@@ -12,8 +12,7 @@
 
 int pons_future_lend(pons_cx *cx, pons_future f, pons_cx **ret, pons_error *err)
 {
-    pons_error own = PONS_ERROR_INIT;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     const pons__call *c = pons__future_call(cx, f);
     if (!c) {
         return pons_error_set(err, PONS_EINVAL, PONS__MODULE, "node '%s' has no future %zu",

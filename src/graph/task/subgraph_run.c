@@ -347,8 +347,7 @@ static int copy_in(pons_cx *cx, pons_error *err)
 // who sends its own state sends these with it.
 static int input_of(pons_cx *cx, pons_value **ret, pons_error *err)
 {
-    const char *name;
-    pons_value *v, *input = json_object();
+    pons_value *input = json_object();
     if (!json_is_object(cx->arg)) {
         pons_value_unref(input);
         return pons_error_set(err, PONS_EINVAL, PONS__MODULE,
@@ -357,7 +356,7 @@ static int input_of(pons_cx *cx, pons_value **ret, pons_error *err)
                               cx->node->name);
     }
     bool ok = input != NULL;
-    json_object_foreach(cx->arg, name, v) {
+    pons_each_member(name, v, cx->arg) {
         const uint32_t ch = pons__graph_channel_find(cx->node->sub, name);
         if (ch != PONS__NONE) {
             if (cx->node->sub->channels[ch].kind < PONS_CHANNEL_IS_LAST_STEP) {

@@ -297,7 +297,7 @@ static void refused(transfer *t)
         end_session(w, PONS_ECLOSED, "the server has forgotten the session");
         return;
     }
-    pons_value *m = NULL;
+    pons_autovalue m = NULL;
     pons_error bad = PONS_ERROR_INIT;
     const char *says = body;
     if (pons_value_parse(body, t->body.len, &m, &bad) >= 0) {
@@ -311,7 +311,6 @@ static void refused(transfer *t)
         advice = ": the transport sse, of 2024, is not spoken; give the url of its streamable HTTP";
     }
     snprintf(why, sizeof why, "HTTP status %d%s%s%.300s", status, advice, *says ? ": " : "", says);
-    pons_value_unref(m);
     if (t->id > 0) {
         answer_for(w, t->id, t->kind == RESUME ? PONS__RPC_WIRE : PONS__RPC_INTERNAL, why);
     }

@@ -37,7 +37,7 @@ typedef struct call {
 typedef struct composer { // writes a new text whose positions lead to those of a tape
     pons__tokens *from;
     pons__repaired to;
-    pons__arena scratch;
+    pons_pool scratch;
 } composer;
 
 static pons__read reported(const reading *g, pons__tokens *t)
@@ -283,7 +283,7 @@ static int read_composed(reading *g, composer *c, pons_plan **ret)
     rc = rc < 0 ? rc : pons__read_plan(&r, t.nodes, ret, g->err);
     pons__tokens_fini(&t);
     pons__repaired_fini(&c->to);
-    pons__arena_fini(&c->scratch);
+    pons_pool_fini(&c->scratch);
     return rc;
 }
 
@@ -327,7 +327,7 @@ static int read_plan(reading *g, pons__tokens *t, const pons__node *node, pons_p
     pons_buf_str(&c.to.text, "}");
     if (rc < 0) {
         pons__repaired_fini(&c.to);
-        pons__arena_fini(&c.scratch);
+        pons_pool_fini(&c.scratch);
         return rc;
     }
     return read_composed(g, &c, ret);
@@ -367,7 +367,7 @@ static int read_list(reading *g, pons__tokens *t, const pons__node *list, pons_p
     }
     if (rc < 0) {
         pons__repaired_fini(&c.to);
-        pons__arena_fini(&c.scratch);
+        pons_pool_fini(&c.scratch);
         return rc;
     }
     if (steps) {

@@ -94,8 +94,7 @@ int pons__lenient_after_member(pons__lenient *r, char closer, int ended);
 
 // ---- repair_scalars.c ---------------------------------------------------------------------------
 
-int pons__lenient_string_with(pons__lenient *r, bool as_key, bool raw);
-int pons__lenient_string(pons__lenient *r, bool as_key);
+int pons__lenient_string(pons__lenient *r, bool as_key, bool raw);
 int pons__lenient_number(pons__lenient *r);
 const char *pons__lenient_enum_value(const char *s, size_t len);
 bool pons__lenient_is_word(const char *s, size_t len, const char *word_);

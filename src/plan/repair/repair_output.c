@@ -1,6 +1,7 @@
 // repair_output.c - what the lenient reader says (refusals, repairs) and what it writes (strict JSON, marks).
 #include "plan/json_tokens.h"
 #include "plan/repair/repair.h"
+#include "pons/growing_list.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -57,15 +58,9 @@ void pons__lenient_emit_string(pons__lenient *r, const char *s, size_t len)
 
 void pons__repaired_mark(pons__repaired *o, size_t given)
 {
-    if (o->n_marks == o->cap_marks) {
-        const size_t cap = 2 * o->cap_marks + 64;
-        pons__mark *marks = realloc(o->marks, cap * sizeof *marks);
-        if (!marks) {
-            o->text.failed = true;
-            return;
-        }
-        o->marks = marks;
-        o->cap_marks = cap;
+    if (!pons_list_room(&o->marks, &o->cap_marks, o->n_marks + 1, sizeof *o->marks)) {
+        o->text.failed = true;
+        return;
     }
     o->marks[o->n_marks++] = (pons__mark){(uint32_t)o->text.len, (uint32_t)given};
 }

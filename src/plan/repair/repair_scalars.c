@@ -167,7 +167,7 @@ static int quoted(pons__lenient *r, bool raw)
     return PONS_OK;
 }
 
-int pons__lenient_string_with(pons__lenient *r, bool as_key, bool raw)
+int pons__lenient_string(pons__lenient *r, bool as_key, bool raw)
 {
     pons_buf_clear(&r->word);
     int rc = quoted(r, raw);
@@ -188,11 +188,6 @@ int pons__lenient_string_with(pons__lenient *r, bool as_key, bool raw)
     pons__lenient_emit_string(r, r->word.data ? r->word.data : "", r->word.len);
     r->last = PONS__LAST_WHOLE;
     return r->word.failed ? pons_error_set(r->err, PONS_ENOMEM, "plan", "out of memory") : PONS_OK;
-}
-
-int pons__lenient_string(pons__lenient *r, bool as_key)
-{
-    return pons__lenient_string_with(r, as_key, false);
 }
 
 // ---- numbers and words --------------------------------------------------------------------------

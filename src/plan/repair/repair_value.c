@@ -13,7 +13,7 @@ static int key(pons__lenient *r)
     const char *start = r->at;
     pons__lenient_mark(r, start);
     if (pons__lenient_quote_at(r->at, r->end)) {
-        return pons__lenient_string(r, true);
+        return pons__lenient_string(r, true, false);
     }
     while (r->at < r->end && (pons__lenient_word_byte(*r->at) || (*r->at == '-' && r->at > start) ||
                               pons__lenient_escaped_underscore(r->at, r->end))) {
@@ -307,7 +307,7 @@ static int word(pons__lenient *r, bool calls)
         (pons__lenient_is_word(start, len, "r") || pons__lenient_is_word(start, len, "u"))) {
         pons__lenient_tell(r, PONS_REPAIR_RAW_STRING, start, "a prefix of a Python string");
         r->at = end;
-        return pons__lenient_string_with(r, false, tolower((unsigned char)*start) == 'r');
+        return pons__lenient_string(r, false, tolower((unsigned char)*start) == 'r');
     }
     if (end < r->end && *end == '(') {
         return call(r, start, len, calls);
@@ -362,7 +362,7 @@ int pons__lenient_value(pons__lenient *r, bool calls)
         return parenthesis(r);
     }
     if (pons__lenient_quote_at(r->at, r->end)) {
-        return pons__lenient_string(r, false);
+        return pons__lenient_string(r, false, false);
     }
     if (isdigit((unsigned char)c) || c == '-' || c == '+' ||
         (c == '.' && r->at + 1 < r->end && isdigit((unsigned char)r->at[1]))) {

@@ -75,7 +75,7 @@ static bool take_grant(pons__watch *w, const pons_value *op)
 static void effect_event(pons__watch *w, const pons_value *payload)
 {
     const char *skill = pons_get_str(payload, "skill", ""), *goal;
-    const char *id, *state = pons_get_str(payload, "state", "");
+    const char *state = pons_get_str(payload, "state", "");
     goal = pons_get_str(payload, "goal_id", "");
     const bool known = pons_get(w->sent, goal) != NULL;
     if (known) {
@@ -85,8 +85,7 @@ static void effect_event(pons__watch *w, const pons_value *payload)
         return;
     }
     json_object_set_new(w->sent, goal, json_string(state));
-    json_t *question;
-    json_object_foreach(w->questions, id, question) {
+    pons_each_member(id, question, w->questions) {
         const pons_value *ops = pons_get(question, "ops");
         const bool same_task = strcmp(pons_get_str(question, "task_id", ""),
                                       pons_get_str(payload, "task_id", "")) == 0;
@@ -228,12 +227,11 @@ static bool asks_about(const pons__watch *w, const char *task)
 // Nobody who could run waits behind one who matters less, or came later.
 static void active_event(pons__watch *w, const pons_value *payload)
 {
-    const char *id = pons_get_str(pons_get(payload, "task"), "id", ""), *other;
+    const char *id = pons_get_str(pons_get(payload, "task"), "id", "");
     pons_value *task = json_object_get(w->tasks, id);
     const int64_t priority = pons_get_int(task, "priority", 0), n = pons_get_int(task, "n", 0);
     const bool named = strcmp(id, w->switched_to) == 0 || pons_get_int(task, "deadline_ms", 0) > 0;
-    json_t *left;
-    json_object_foreach(task && !pons_get_bool(task, "own", false) ? w->tasks : NULL, other, left) {
+    pons_each_member(other, left, task && !pons_get_bool(task, "own", false) ? w->tasks : NULL) {
         const int64_t its = pons_get_int(left, "priority", 0);
         const bool older = pons_get_int(left, "n", 0) < n && !pons_get_bool(left, "begun", false);
         if (left == task || pons_get_bool(left, "own", false) || asks_about(w, other)) {
@@ -268,11 +266,10 @@ static void done_event(pons__watch *w, const pons_value *payload)
 {
     const char *id = pons_get_str(payload, "task_id", "");
     pons_autovalue known = pons_value_ref(pons_get(w->tasks, id));
-    const char *zone = pons_get_str(known, "zone", ""), *goal;
+    const char *zone = pons_get_str(known, "zone", "");
     const char *status = pons_get_str(payload, "status", "");
     const bool own =
         pons_get_bool(known, "own", false); // the kernel ends it, and lets go after that
-    json_t *task;
     if (!known) {
         pons__watch_broken(w, "done", "%s ended, and it was not queued, or had ended", id);
         return;
@@ -287,7 +284,7 @@ static void done_event(pons__watch *w, const pons_value *payload)
         pons__watch_broken(w, "there", "%s succeeded, and the robot is at %.2f, %.2f, not in %s",
                            id, w->truth.x, w->truth.y, zone);
     }
-    json_object_foreach(w->moving, goal, task) {
+    pons_each_member(goal, task, w->moving) {
         if (strcmp(json_string_value(task), id) == 0 && !kernels) {
             pons__watch_broken(w, "left", "%s %s, and its goal %s still has the base", id, status,
                                goal);

@@ -57,18 +57,9 @@ static int check_lost(const commit_request *r, pons_error *err)
                           r->line->thread);
 }
 
-static uint32_t hash_of(const char *text) // FNV-1a
-{
-    uint32_t h = 2166136261u;
-    for (; *text; text++) {
-        h = (h ^ (uint8_t)*text) * 16777619u;
-    }
-    return h;
-}
-
 static int space_id(pg *s, pg_holding *h, const char *ns, int64_t *ret, pons_error *err)
 {
-    pg_space *slot = &h->spaces[hash_of(ns) & (PG_SPACES_CACHED - 1)];
+    pg_space *slot = &h->spaces[pons__store_hash(ns) & (PG_SPACES_CACHED - 1)];
     if (!slot->nid || strcmp(slot->name, ns) != 0) {
         PGresult *r;
         int rc = pons__pg_run(&s->w, PG_SPACE, ARGS(arg_int(h->tid), arg_text(ns)), &r, err);
@@ -400,8 +391,7 @@ int pons__pg_inbox_post(void *self, const char *thread, const pons_inbox_row *ro
                         pons_error *err)
 {
     pg *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__store_check_post(thread, row, err);
     if (rc) {
         return rc;

@@ -74,8 +74,7 @@ int pons__pg_items_write(void *self, const pons_item_write *items, size_t n, pon
                          pons_error *err)
 {
     pg *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__store_check_items(items, n, err);
     if (rc) {
         return rc;
@@ -91,8 +90,7 @@ int pons__pg_items_write(void *self, const pons_item_write *items, size_t n, pon
 
 int pons__pg_items_sweep(void *self, int64_t now_ms, int64_t *ret_removed, pons_error *err)
 {
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     PGresult *r;
     int rc = pons__pg_once(self, PG_ITEM_SWEEP, ARGS(arg_int(now_ms)), &r, err);
     if (!rc && ret_removed) {
@@ -105,8 +103,7 @@ int pons__pg_items_sweep(void *self, int64_t now_ms, int64_t *ret_removed, pons_
 int pons__pg_thread_note(void *self, const char *thread, pons_bytes note, const pons_bytes *was,
                          pons_error *err)
 {
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__store_check_thread(thread, err);
     if (rc) {
         return rc;

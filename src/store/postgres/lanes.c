@@ -65,8 +65,7 @@ static int add_all(pg_conn *c, const pons_session_row *const *rows, size_t n, po
 static int pg_enqueue(void *self, const pons_session_row *rows, size_t n, pons_error *err)
 {
     pg *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__session_check_rows(rows, n, err);
     if (rc || n == 0) {
         return rc;
@@ -102,8 +101,7 @@ static int changed(pg *s, pg_sql id, sql_args args, const char *session, pons_er
 
 static int pg_change(void *self, const pons_session_row *row, pons_error *err)
 {
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     const int rc = pons__session_check(row, err);
     if (rc) {
         return rc;
@@ -166,8 +164,7 @@ static char *array_of(const char *const *names, size_t n)
 static int pg_claim(void *self, const pons_session_claim *how, pons_session_fn fn, void *user,
                     pons_error *err)
 {
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__session_check_word(how->runner, "runner", err);
     if (rc) {
         return rc;
@@ -185,9 +182,8 @@ static int pg_claim(void *self, const pons_session_claim *how, pons_session_fn f
 
 static int pg_note(void *self, const char *id, uint64_t epoch, pons_bytes note, pons_error *err)
 {
-    pons_error own;
     int64_t noted;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     const int rc =
         pons__pg_number(self, PG_SESSION_NOTE,
                         ARGS(arg_text(id), arg_int((int64_t)epoch), arg_bytes(note)), &noted, err);
@@ -197,8 +193,7 @@ static int pg_note(void *self, const char *id, uint64_t epoch, pons_bytes note, 
 static int pg_finish(void *self, const pons_session_end *end, pons_session_fn fn, void *user,
                      pons_error *err)
 {
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__session_check_end(end, err);
     if (rc) {
         return rc;
@@ -214,8 +209,7 @@ static int pg_finish(void *self, const pons_session_end *end, pons_session_fn fn
 
 static int of_runner(void *self, pg_sql id, const char *runner, pons_error *err)
 {
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     const int rc = pons__session_check_word(runner, "runner", err);
     if (rc) {
         return rc;
@@ -236,8 +230,7 @@ static int pg_leave(void *self, const char *runner, pons_error *err)
 static int pg_reclaim(void *self, const char *gone, int64_t beats, const char *runner,
                       pons_session_fn fn, void *user, pons_error *err)
 {
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__session_check_reclaim(gone, runner, err);
     if (rc) {
         return rc;
@@ -251,10 +244,9 @@ static int pg_reclaim(void *self, const char *gone, int64_t beats, const char *r
 
 static int pg_trim(void *self, pons_session_trim *what, pons_session_trimmed *ret, pons_error *err)
 {
-    pons_error own;
     PGresult *r = NULL;
     int64_t last, cut = 0, cut_failed = 0;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__session_check_trim(what, err);
     rc = rc ? rc : pons__pg_number(self, PG_SESSION_LAST, NO_ARGS, &last, err);
     if (rc) {

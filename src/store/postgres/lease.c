@@ -59,8 +59,7 @@ static void tell_untold(pg *s)
 int pons__pg_lease_acquire(void *self, const char *thread, pons_lease *ret, pons_error *err)
 {
     pg *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__store_check_thread(thread, err);
     if (rc) {
         return rc;
@@ -123,8 +122,7 @@ void pons__pg_let_go(pg *s, pg_holding *h)
 int pons__pg_lease_peek(void *self, const char *thread, pons_lease *ret, pons_error *err)
 {
     pg *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__store_check_thread(thread, err);
     if (rc) {
         return rc;
@@ -273,8 +271,7 @@ void pons__pg_keeper_stop(pg *s)
 int pons__pg_thread_delete(void *self, const char *thread, pons_error *err)
 {
     pg *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__store_check_thread(thread, err);
     if (rc) {
         return rc;
@@ -294,8 +291,7 @@ int pons__pg_thread_delete(void *self, const char *thread, pons_error *err)
 int pons__pg_thread_copy(void *self, const char *from, const char *to, pons_error *err)
 {
     pg *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__store_check_thread(from, err);
     if (!rc) {
         rc = pons__store_check_thread(to, err);
@@ -420,8 +416,7 @@ int pons__pg_prune(void *self, const char *thread, const pons_prune *what, pons_
                    pons_error *err)
 {
     pg *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__prune_check(thread, what, err);
     if (rc) {
         return rc;

@@ -188,8 +188,7 @@ static const pons_store_ops postgres_ops = {
 
 static int pg_store_open(const char *url, pons_store *ret, pons_error *err)
 {
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     pg *s = calloc(1, sizeof *s);
     if (!s) {
         return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");

@@ -103,8 +103,7 @@ static int trim_all(pg_conn *c, const pg_holding *h, pons_trim *what, pons_trim_
 int pons__pg_trim(void *self, pons_trim *what, pons_trim_result *ret, pons_error *err)
 {
     pg *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__trim_check(what, err);
     if (rc) {
         return rc;

@@ -49,19 +49,9 @@ static int learn(sq *s, holding *h, pons_error *err)
     return PONS_OK;
 }
 
-// FNV-1a.
-static uint32_t hash_of(const char *text)
-{
-    uint32_t h = 2166136261u;
-    for (; *text; text++) {
-        h = (h ^ (uint8_t)*text) * 16777619u;
-    }
-    return h;
-}
-
 static int space_get(sq *s, holding *h, const char *ns, space **ret, pons_error *err)
 {
-    space *sp = &h->spaces[hash_of(ns) & (SPACES_CACHED - 1)];
+    space *sp = &h->spaces[pons__store_hash(ns) & (SPACES_CACHED - 1)];
     *ret = sp;
     if (sp->nid && strcmp(sp->name, ns) == 0) {
         return PONS_OK;
@@ -124,12 +114,12 @@ static int check_new(sq *s, holding *h, space *sp, const char *id, pons_error *e
 
 // A distance, which is short. A snapshot from afar (a fork) has the id, which stays true when what
 // it came from is trimmed.
-static int bind_parent(sq *s, sqlite3_stmt *st, row_sum *sum, const space *sp,
-                       const pons_checkpoint_row *row, pons_error *err)
+static int parent_arg(sq *s, const space *sp, const pons_checkpoint_row *row, sql_arg *ret,
+                      pons_error *err)
 {
     const char *parent = row->parent;
+    *ret = arg_text(NULL);
     if (!parent[0]) {
-        pons__sum_null(sum, st, 3);
         return PONS_OK;
     }
     int64_t key = key_of(sp->nid, sp->next - 1);
@@ -138,13 +128,8 @@ static int bind_parent(sq *s, sqlite3_stmt *st, row_sum *sum, const space *sp,
         rc = pons__checkpoint_key(&s->w, sp->nid, parent, &key, err);
     }
     const int64_t back = key_of(sp->nid, sp->next) - key;
-    if (!rc && (back <= PONS__PARENT_NEAR || !row->snapshot)) {
-        pons__sum_int(sum, st, 3, back);
-    } else if (!rc) {
-        pons__sum_id(sum, st, 3, parent);
-    } else if (rc == PONS_ENOTFOUND) {
-        pons__sum_id(sum, st, 3, parent); // not here: kept as it is named
-    }
+    const bool near = !rc && (back <= PONS__PARENT_NEAR || !row->snapshot);
+    *ret = near ? arg_int(back) : arg_id(parent); // one that is not here is kept as it is named
     return rc == PONS_ENOTFOUND ? PONS_OK : rc;
 }
 
@@ -161,22 +146,14 @@ static int put_checkpoint(sq *s, holding *h, space *sp, const pons_checkpoint_ro
     if (rc) {
         return rc;
     }
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_CP_ADD, err);
-    if (!st) {
-        return err->status;
-    }
-    row_sum sum;
-    pons__sum_start(&sum, "checkpoint");
-    pons__sum_int(&sum, st, 1, key_of(sp->nid, sp->next));
-    pons__sum_id(&sum, st, 2, row->id);
-    rc = bind_parent(s, st, &sum, sp, row, err);
-    if (rc) {
-        return rc;
-    }
-    pons__sum_int(&sum, st, 4, row->step * 2 + (row->snapshot ? STEP_SNAPSHOT : 0));
-    pons__sum_bytes(&sum, st, 5, row->data);
-    pons__sum_end(&sum, st, 6);
-    rc = pons__sql_run(&s->w, st, err);
+    sql_arg parent;
+    rc = parent_arg(s, sp, row, &parent, err);
+    rc = rc ? rc
+            : pons__sql_put(&s->w, SQL_CP_ADD, "checkpoint",
+                            ARGS(arg_int(key_of(sp->nid, sp->next)), arg_id(row->id), parent,
+                                 arg_int(row->step * 2 + (row->snapshot ? STEP_SNAPSHOT : 0)),
+                                 arg_bytes(row->data)),
+                            err);
     if (rc) {
         return rc;
     }
@@ -187,19 +164,10 @@ static int put_checkpoint(sq *s, holding *h, space *sp, const pons_checkpoint_ro
 
 static int put_record(sq *s, int64_t nid, const pons_record_row *row, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_RECORD_PUT, err);
-    if (!st) {
-        return err->status;
-    }
-    row_sum sum;
-    pons__sum_start(&sum, "record");
-    pons__sum_int(&sum, st, 1, nid);
-    pons__sum_id(&sum, st, 2, row->checkpoint);
-    pons__sum_text(&sum, st, 3, row->task);
-    pons__sum_int(&sum, st, 4, row->idx);
-    pons__sum_bytes(&sum, st, 5, row->data);
-    pons__sum_end(&sum, st, 6);
-    return pons__sql_run(&s->w, st, err);
+    return pons__sql_put(&s->w, SQL_RECORD_PUT, "record",
+                         ARGS(arg_int(nid), arg_id(row->checkpoint), arg_text(row->task),
+                              arg_int(row->idx), arg_bytes(row->data)),
+                         err);
 }
 
 static int put_posts(sq *s, holding *h, const pons_commit *c, pons_error *err)
@@ -238,21 +206,10 @@ static int put_effect(sq *s, holding *h, const pons_effect_row *row, pons_error 
     }
     const bool there = key != 0;
     key = there ? key : key_of(h->tid, h->effect_next);
-    sqlite3_stmt *st = pons__sql(&s->w, there ? SQL_EFFECT_SET : SQL_EFFECT_ADD, err);
-    if (!st) {
-        return err->status;
-    }
-    row_sum sum;
-    pons__sum_start(&sum, "effect");
-    pons__sum_int(&sum, st, 1, key);
-    pons__sum_id(&sum, st, 2, row->id);
-    pons__sum_int(&sum, st, 3, sp->nid);
-    pons__sum_int(&sum, st, 4, row->state);
-    pons__sum_int(&sum, st, 5, row->created);
-    pons__sum_int(&sum, st, 6, row->updated);
-    pons__sum_bytes(&sum, st, 7, row->data);
-    pons__sum_end(&sum, st, 8);
-    rc = pons__sql_run(&s->w, st, err);
+    rc = pons__sql_put(&s->w, there ? SQL_EFFECT_SET : SQL_EFFECT_ADD, "effect",
+                       ARGS(arg_int(key), arg_id(row->id), arg_int(sp->nid), arg_int(row->state),
+                            arg_int(row->created), arg_int(row->updated), arg_bytes(row->data)),
+                       err);
     if (!rc && !there) {
         h->effect_next++;
     }
@@ -267,22 +224,12 @@ static int put_event(sq *s, holding *h, const pons_event_row *row, pons_error *e
     if (!rc) {
         rc = pons__word_id(s, row->type, &type, err);
     }
-    if (rc) {
-        return rc;
+    if (!rc) {
+        rc = pons__sql_put(&s->w, SQL_EVENT_ADD, "event",
+                           ARGS(arg_int(key_of(h->tid, h->event_next)), arg_int(sp->nid),
+                                arg_int(row->ts_ms), arg_int(type), arg_bytes(row->payload)),
+                           err);
     }
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_EVENT_ADD, err);
-    if (!st) {
-        return err->status;
-    }
-    row_sum sum;
-    pons__sum_start(&sum, "event");
-    pons__sum_int(&sum, st, 1, key_of(h->tid, h->event_next));
-    pons__sum_int(&sum, st, 2, sp->nid);
-    pons__sum_int(&sum, st, 3, row->ts_ms);
-    pons__sum_int(&sum, st, 4, type);
-    pons__sum_bytes(&sum, st, 5, row->payload);
-    pons__sum_end(&sum, st, 6);
-    rc = pons__sql_run(&s->w, st, err);
     if (!rc) {
         h->event_next++;
     }
@@ -358,7 +305,7 @@ int pons__ns_id(sq *s, int64_t tid, const char *name, int64_t *ret, pons_error *
 
 int pons__word_id(sq *s, const char *text, int64_t *ret, pons_error *err)
 {
-    word *slot = &s->words[hash_of(text) & (WORDS_CACHED - 1)];
+    word *slot = &s->words[pons__store_hash(text) & (WORDS_CACHED - 1)];
     if (slot->wid && strcmp(slot->text, text) == 0) {
         *ret = slot->wid;
         return PONS_OK;
@@ -393,18 +340,9 @@ int pons__inbox_seq(sq *s, int64_t tid, int64_t n, int64_t *ret_first, pons_erro
 int pons__inbox_put(sq *s, int64_t tid, int64_t seq, int64_t nid, int64_t kind, pons_bytes value,
                     pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_INBOX_ADD, err);
-    if (!st) {
-        return err->status;
-    }
-    row_sum sum;
-    pons__sum_start(&sum, "inbox");
-    pons__sum_int(&sum, st, 1, key_of(tid, seq));
-    pons__sum_int(&sum, st, 2, nid);
-    pons__sum_int(&sum, st, 3, kind);
-    pons__sum_bytes(&sum, st, 4, value);
-    pons__sum_end(&sum, st, 5);
-    return pons__sql_run(&s->w, st, err);
+    return pons__sql_put(
+        &s->w, SQL_INBOX_ADD, "inbox",
+        ARGS(arg_int(key_of(tid, seq)), arg_int(nid), arg_int(kind), arg_bytes(value)), err);
 }
 
 // Ids are sortable by time and rows lie in the order of commits, so a binary search finds nearly

@@ -131,8 +131,7 @@ static void drop(const char *path)
 
 int pons__store_sqlite_backup(const char *path, const char *file, pons_error *err)
 {
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     struct stat st;
     char fresh[PATH_MAX];
     if (lstat(file, &st) == 0) {

@@ -9,30 +9,12 @@
 // longer than the sum; all others by the SQL function pons_sum(table, column...). pons_words(number,
 // words) sums the words of an item, for the look whether its full-text index fits.
 
-#include "store/crc32.h"
 #include "store/sqlite/internal.h"
 
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
-
-// A copy that SQLite made could fail, so it makes none: the bytes lie here until the statement has
-// run, which is before the thread binds that many more.
-#define BOUND_MAX 8
-
-pons_bytes pons__id_bind(sqlite3_stmt *st, int at, const char *id)
-{
-    static _Thread_local uint8_t bound[BOUND_MAX][PONS__ID_PACKED_MAX];
-    static _Thread_local unsigned next;
-    uint8_t *bytes = bound[next++ % BOUND_MAX];
-    size_t n = pons__id_pack(id, bytes);
-    if (n) {
-        sqlite3_bind_blob(st, at, bytes, (int)n, SQLITE_STATIC);
-    } else {
-        sqlite3_bind_text(st, at, id, -1, SQLITE_STATIC);
-    }
-    return (pons_bytes){.data = bytes, .len = n};
-}
+#include <zlib.h>
 
 void pons__id_column(sqlite3_stmt *st, int at, char *ret, size_t cap)
 {
@@ -51,13 +33,6 @@ void pons__id_column(sqlite3_stmt *st, int at, char *ret, size_t cap)
     }
 }
 
-void pons__bytes_bind(sqlite3_stmt *st, int at, pons_bytes b)
-{
-    // No bytes are an empty blob, not NULL. The statement is run and cleared before the call of the
-    // store returns, so the bytes need no copy.
-    sqlite3_bind_blob64(st, at, b.len ? b.data : "", b.len, SQLITE_STATIC);
-}
-
 pons_bytes pons__bytes_column(sqlite3_stmt *st, int at)
 {
     const void *data = sqlite3_column_blob(st, at);
@@ -72,9 +47,15 @@ const char *pons__text_column(sqlite3_stmt *st, int at)
 
 // ---- checksums ----------------------------------------------------------------------------------
 
+typedef struct row_sum { // of a row, in the order of its columns
+    uint32_t crc;
+    unsigned n; // bytes of at
+    uint8_t at[240];
+} row_sum;
+
 static void empty(row_sum *s)
 {
-    s->crc = pons__crc(s->crc, s->at, s->n);
+    s->crc = (uint32_t)crc32(s->crc, s->at, s->n);
     s->n = 0;
 }
 
@@ -98,7 +79,7 @@ static void add_value(row_sum *s, int type, uint64_t head, const void *bytes)
         empty(s);
     }
     if (head > sizeof s->at) {
-        s->crc = pons__crc(s->crc, bytes, head);
+        s->crc = (uint32_t)crc32_z(s->crc, bytes, head);
     } else {
         memcpy(s->at + s->n, bytes, head);
         s->n += (unsigned)head;
@@ -107,53 +88,73 @@ static void add_value(row_sum *s, int type, uint64_t head, const void *bytes)
 
 static int32_t result(row_sum *s) // signed: four bytes in the file
 {
-    return (int32_t)pons__crc(s->crc, s->at, s->n);
+    return (int32_t)(uint32_t)crc32(s->crc, s->at, s->n);
 }
 
-void pons__sum_start(row_sum *s, const char *table)
-{
-    s->crc = 0;
-    s->n = 0;
-    add_value(s, SQLITE_TEXT, strlen(table), table);
-}
+// ---- binding ------------------------------------------------------------------------------------
 
-void pons__sum_int(row_sum *s, sqlite3_stmt *st, int at, int64_t v)
-{
-    sqlite3_bind_int64(st, at, v);
-    add_value(s, SQLITE_INTEGER, (uint64_t)v, NULL);
-}
+// A copy that SQLite made could fail, so it makes none: an id's bytes lie here until the statement has
+// run, which is before the thread binds that many more.
+#define BOUND_MAX 8
 
-void pons__sum_null(row_sum *s, sqlite3_stmt *st, int at)
+// Binds one column, and adds it to the sum, if there is one. The statement is run and cleared before the
+// call of the store returns, so texts and bytes need no copy.
+static void bind(sqlite3_stmt *st, int at, const sql_arg *a, row_sum *sum)
 {
-    sqlite3_bind_null(st, at);
-    add_value(s, SQLITE_NULL, 0, NULL);
-}
-
-void pons__sum_text(row_sum *s, sqlite3_stmt *st, int at, const char *text)
-{
-    sqlite3_bind_text(st, at, text, -1, SQLITE_STATIC);
-    add_value(s, SQLITE_TEXT, strlen(text), text);
-}
-
-void pons__sum_bytes(row_sum *s, sqlite3_stmt *st, int at, pons_bytes b)
-{
-    pons__bytes_bind(st, at, b);
-    add_value(s, SQLITE_BLOB, b.len, b.len ? b.data : "");
-}
-
-void pons__sum_id(row_sum *s, sqlite3_stmt *st, int at, const char *id)
-{
-    const pons_bytes packed = pons__id_bind(st, at, id);
-    if (packed.len) {
-        add_value(s, SQLITE_BLOB, packed.len, packed.data);
-    } else {
-        add_value(s, SQLITE_TEXT, strlen(id), id);
+    static _Thread_local uint8_t bound[BOUND_MAX][PONS__ID_PACKED_MAX];
+    static _Thread_local unsigned next;
+    int type = SQLITE_TEXT;
+    pons_bytes v = {a->text, 0};
+    if (a->type == ARG_INT) {
+        sqlite3_bind_int64(st, at, a->number);
+        type = SQLITE_INTEGER;
+        v.len = (size_t)a->number;
+    } else if (a->type == ARG_BYTES) { // no bytes are an empty blob, not NULL
+        type = SQLITE_BLOB;
+        v = (pons_bytes){a->bytes.len ? a->bytes.data : "", a->bytes.len};
+    } else if (a->type == ARG_ID) {
+        uint8_t *packed = bound[next++ % BOUND_MAX];
+        const size_t n = pons__id_pack(a->text, packed);
+        type = n ? SQLITE_BLOB : type;
+        v = n ? (pons_bytes){packed, n} : v;
+    } else if (!a->text) {
+        sqlite3_bind_null(st, at);
+        type = SQLITE_NULL;
+    }
+    if (type == SQLITE_TEXT) {
+        v.len = strlen(a->text);
+        sqlite3_bind_text(st, at, v.data, (int)v.len, SQLITE_STATIC);
+    } else if (type == SQLITE_BLOB) {
+        sqlite3_bind_blob64(st, at, v.data, v.len, SQLITE_STATIC);
+    }
+    if (sum) {
+        add_value(sum, type, v.len, v.data);
     }
 }
 
-void pons__sum_end(row_sum *s, sqlite3_stmt *st, int at)
+sqlite3_stmt *pons__sql_bound(sql_conn *c, sql_id id, sql_args args, pons_error *err)
 {
-    sqlite3_bind_int(st, at, result(s));
+    sqlite3_stmt *st = pons__sql(c, id, err);
+    for (size_t i = 0; st && i < args.n; i++) {
+        bind(st, (int)i + 1, &args.at[i], NULL);
+    }
+    return st;
+}
+
+int pons__sql_put(sql_conn *c, sql_id id, const char *table, sql_args args, pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql(c, id, err);
+    if (!st) {
+        return err->status;
+    }
+    row_sum sum;
+    sum.crc = sum.n = 0;
+    add_value(&sum, SQLITE_TEXT, strlen(table), table);
+    for (size_t i = 0; i < args.n; i++) {
+        bind(st, (int)i + 1, &args.at[i], &sum);
+    }
+    sqlite3_bind_int(st, (int)args.n + 1, result(&sum));
+    return pons__sql_run(c, st, err);
 }
 
 // ---- in SQL -------------------------------------------------------------------------------------
@@ -216,8 +217,8 @@ static void words_of(sqlite3_context *cx, int n, sqlite3_value **v)
     sqlite3_int64 sum = 0;
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || by_bytes(&words[i - 1], &words[i]) != 0) {
-            const uint32_t seed = pons__crc(0, &row, sizeof row);
-            sum += pons__crc(seed, words[i].at, words[i].n);
+            const uLong seed = crc32(0, (const Bytef *)&row, sizeof row);
+            sum += (sqlite3_int64)crc32_z(seed, (const Bytef *)words[i].at, words[i].n);
         }
     }
     free(words);
@@ -227,7 +228,6 @@ static void words_of(sqlite3_context *cx, int n, sqlite3_value **v)
 int pons__sum_register(sqlite3 *db)
 {
     const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
-    pons__crc_init();
     int code =
         sqlite3_create_function_v2(db, "pons_sum", -1, flags, NULL, sum_of, NULL, NULL, NULL);
     return code != SQLITE_OK ? code

@@ -68,7 +68,7 @@ static void settle(sq *s, commit_request *r, int status)
 static bool write_together(sq *s, commit_request **batch, size_t n)
 {
     pons_error err;
-    if (pons__tx_begin(s, &err)) {
+    if (pons__sql_do(&s->w, SQL_BEGIN_WRITE, &err)) {
         return false;
     }
     int rc = PONS_OK;
@@ -99,7 +99,7 @@ static bool write_together(sq *s, commit_request **batch, size_t n)
         }
     }
     if (!rc) {
-        rc = pons__tx_commit(s, &err);
+        rc = pons__sql_do(&s->w, SQL_COMMIT, &err);
     }
     for (size_t i = 0; i < n; i++) {
         if (rc) {
@@ -119,11 +119,11 @@ static void write_alone(sq *s, commit_request *r)
     if (r->settled || pons__commitq_refused(&s->q, r)) {
         return;
     }
-    int rc = pons__tx_begin(s, &r->err);
+    int rc = pons__sql_do(&s->w, SQL_BEGIN_WRITE, &r->err);
     if (!rc) {
         rc = apply(s, r, &r->err);
         if (!rc) {
-            rc = pons__tx_commit(s, &r->err);
+            rc = pons__sql_do(&s->w, SQL_COMMIT, &r->err);
         }
         if (rc) {
             pons__tx_rollback(s);
@@ -131,16 +131,6 @@ static void write_alone(sq *s, commit_request *r)
         }
     }
     settle(s, r, rc);
-}
-
-int pons__tx_begin(sq *s, pons_error *err)
-{
-    return pons__sql_do(&s->w, SQL_BEGIN_WRITE, err);
-}
-
-int pons__tx_commit(sq *s, pons_error *err)
-{
-    return pons__sql_do(&s->w, SQL_COMMIT, err);
 }
 
 void pons__tx_rollback(sq *s)
@@ -173,12 +163,12 @@ static int post(sq *s, const char *thread, const pons_inbox_row *row, int64_t *r
 bool pons__transact(sq *s, pons_sync sync, pons_error *err)
 {
     pons__writer_enter(s);
-    return !pons__sync_set(s, sync, err) && !pons__tx_begin(s, err);
+    return !pons__sync_set(s, sync, err) && !pons__sql_do(&s->w, SQL_BEGIN_WRITE, err);
 }
 
 int pons__transacted(sq *s, int rc, pons_error *err)
 {
-    rc = rc ? rc : pons__tx_commit(s, err);
+    rc = rc ? rc : pons__sql_do(&s->w, SQL_COMMIT, err);
     if (rc) {
         pons__tx_rollback(s);
     }
@@ -235,8 +225,7 @@ int pons__sq_inbox_post(void *self, const char *thread, const pons_inbox_row *ro
                         pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__store_check_post(thread, row, err);
     if (rc) {
         return rc;
@@ -254,8 +243,7 @@ int pons__sq_items_write(void *self, const pons_item_write *items, size_t n, pon
                          pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__store_check_items(items, n, err);
     if (rc) {
         return rc;
@@ -268,8 +256,7 @@ int pons__sq_items_write(void *self, const pons_item_write *items, size_t n, pon
 int pons__sq_items_sweep(void *self, int64_t now_ms, int64_t *ret_removed, pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int64_t removed = 0, before;
     int rc;
     do {
@@ -288,8 +275,7 @@ int pons__sq_thread_note(void *self, const char *thread, pons_bytes note, const 
                          pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__store_check_thread(thread, err);
     if (rc) {
         return rc;

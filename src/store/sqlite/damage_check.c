@@ -292,8 +292,7 @@ static void ask(look *l, const char *sql)
 int pons_store_check(const char *path, pons_store_say_fn say_fn, void *user, int64_t *ret,
                      pons_error *err)
 {
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     look l = {.say = say_fn, .user = user};
     sql_where where = {0};
     const char *slash = strrchr(path, '/');

@@ -176,8 +176,8 @@ static inline int64_t key_seq(int64_t key)
     X(NOTE_DEL, "DELETE FROM note WHERE key=?1")                                                   \
     X(ITEM_OLD, "SELECT iid, words, created_ms, expires_ms FROM item WHERE ns=?1 AND key=?2")      \
     X(ITEM_ADD, "INSERT INTO item(" SQL_ITEM ",sum) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)")       \
-    X(ITEM_SET, "UPDATE item SET ns=?1, key=?2, value=?3, words=?4, vectors=?5, created_ms=?6,"    \
-                " updated_ms=?7, ttl_ms=?8, expires_ms=?9, sum=?10 WHERE iid=?11")                 \
+    X(ITEM_SET, "UPDATE item SET value=?3, words=?4, vectors=?5, created_ms=?6, updated_ms=?7,"    \
+                " ttl_ms=?8, expires_ms=?9, sum=?10 WHERE ns=?1 AND key=?2")                       \
     X(ITEM_TOUCH, "UPDATE item SET expires_ms=?3, sum=pons_sum('item',ns,key,value,words,vectors," \
                   "created_ms,updated_ms,ttl_ms,?3)"                                               \
                   " WHERE ns=?1 AND key=?2 AND (expires_ms=0 OR expires_ms>?4)")                   \
@@ -361,6 +361,8 @@ int pons__sql_do(sql_conn *c, sql_id id, pons_error *err); // one without parame
 // A statement with its parameters bound; NULL with err filled.
 sqlite3_stmt *pons__sql_bound(sql_conn *c, sql_id id, sql_args args, pons_error *err);
 int pons__sql_exec(sql_conn *c, sql_id id, sql_args args, pons_error *err); // one without rows
+// Writes a row of a table: its columns in their order, and behind them their checksum.
+int pons__sql_put(sql_conn *c, sql_id id, const char *table, sql_args args, pons_error *err);
 // The first row of one: 1, 0 when there is none, or the status. The caller resets *ret, which may be NULL.
 int pons__sql_first(sql_conn *c, sql_id id, sql_args args, sqlite3_stmt **ret, pons_error *err);
 // The number in the first column of that; 0: there is no row, or null.
@@ -402,31 +404,14 @@ int pons__schema_of(sql_conn *c, int *ret, pons_error *err); // the file's versi
 
 // ---- ids ----------------------------------------------------------------------------------------
 
-// Binds an id: 26 digits of Crockford's base 32 as 16 bytes, 32 hex digits as 17, which it returns,
-// else as text. The id lives until the statement has run.
-pons_bytes pons__id_bind(sqlite3_stmt *st, int at, const char *id);
 // Reads one back; "" for NULL. ret has cap bytes.
 void pons__id_column(sqlite3_stmt *st, int at, char *ret, size_t cap);
-void pons__bytes_bind(sqlite3_stmt *st, int at, pons_bytes b);
 pons_bytes pons__bytes_column(sqlite3_stmt *st, int at);
 const char *pons__text_column(sqlite3_stmt *st, int at); // never NULL
 
 // ---- checksums ----------------------------------------------------------------------------------
 
-typedef struct row_sum { // of a row that is being bound, in the order of its columns
-    uint32_t crc;
-    unsigned n; // bytes of at
-    uint8_t at[240];
-} row_sum;
 int pons__sum_register(sqlite3 *db); // the SQL function; a result code
-void pons__sum_start(row_sum *s, const char *table);
-// Bind, and add to the sum.
-void pons__sum_int(row_sum *s, sqlite3_stmt *st, int at, int64_t v);
-void pons__sum_null(row_sum *s, sqlite3_stmt *st, int at);
-void pons__sum_text(row_sum *s, sqlite3_stmt *st, int at, const char *text);
-void pons__sum_bytes(row_sum *s, sqlite3_stmt *st, int at, pons_bytes b);
-void pons__sum_id(row_sum *s, sqlite3_stmt *st, int at, const char *id);
-void pons__sum_end(row_sum *s, sqlite3_stmt *st, int at); // binds it
 
 // ---- the store ----------------------------------------------------------------------------------
 
@@ -499,8 +484,6 @@ void pons__writer_leave(sq *s);
 void pons__sq_note(sq *s, int status); // how a commit, or the taking of a thread, ended
 bool pons__sq_away(void *self);
 int pons__sync_set(sq *s, pons_sync sync, pons_error *err); // [writing], outside a transaction
-int pons__tx_begin(sq *s, pons_error *err);                 // [writing]
-int pons__tx_commit(sq *s, pons_error *err);
 void pons__tx_rollback(sq *s);
 void pons__forget(sq *s, holding *h); // [writing] after a rollback; h may be NULL
 void pons__wal_tend(sq *s);           // [writing] after a commit

@@ -82,28 +82,16 @@ static int put_item(sq *s, const pons_item_row *row, pons_error *err)
     if (!rc && old.iid && !same_words) {
         rc = drop_words(s, old.iid, old.words, err);
     }
-    sqlite3_stmt *st = rc ? NULL : pons__sql(&s->w, old.iid ? SQL_ITEM_SET : SQL_ITEM_ADD, err);
     free(old.words);
-    if (!st) {
-        return err->status;
-    }
     const bool lives = old.iid && (!old.expires_ms || old.expires_ms > row->updated_ms);
-    row_sum sum;
-    pons__sum_start(&sum, "item");
-    pons__sum_text(&sum, st, 1, row->ns);
-    pons__sum_text(&sum, st, 2, row->key);
-    pons__sum_bytes(&sum, st, 3, row->value);
-    pons__sum_text(&sum, st, 4, row->words);
-    pons__sum_bytes(&sum, st, 5, row->vectors);
-    pons__sum_int(&sum, st, 6, lives ? old.created_ms : row->updated_ms);
-    pons__sum_int(&sum, st, 7, row->updated_ms);
-    pons__sum_int(&sum, st, 8, row->ttl_ms);
-    pons__sum_int(&sum, st, 9, row->expires_ms);
-    pons__sum_end(&sum, st, 10);
-    if (old.iid) {
-        sqlite3_bind_int64(st, 11, old.iid);
-    }
-    rc = pons__sql_run(&s->w, st, err);
+    rc = rc ? rc
+            : pons__sql_put(&s->w, old.iid ? SQL_ITEM_SET : SQL_ITEM_ADD, "item",
+                            ARGS(arg_text(row->ns), arg_text(row->key), arg_bytes(row->value),
+                                 arg_text(row->words), arg_bytes(row->vectors),
+                                 arg_int(lives ? old.created_ms : row->updated_ms),
+                                 arg_int(row->updated_ms), arg_int(row->ttl_ms),
+                                 arg_int(row->expires_ms)),
+                            err);
     const int64_t iid = old.iid ? old.iid : sqlite3_last_insert_rowid(s->w.db);
     return rc || same_words ? rc : put_words(s, iid, row->words, err);
 }
@@ -180,16 +168,10 @@ int pons__sql_note(sq *s, const char *thread, pons_bytes note, const pons_bytes 
     if (!rc && was && !note_is(s, tid, was, &rc, err) && !rc) {
         rc = pons__note_changed(err, thread);
     }
-    sqlite3_stmt *st = rc ? NULL : pons__sql(&s->w, note.len ? SQL_NOTE_SET : SQL_NOTE_DEL, err);
-    if (!st) {
-        return err->status;
+    if (rc) {
+        return rc;
     }
-    row_sum sum;
-    pons__sum_start(&sum, "note");
-    pons__sum_int(&sum, st, 1, tid);
-    if (note.len) {
-        pons__sum_bytes(&sum, st, 2, note);
-        pons__sum_end(&sum, st, 3);
-    }
-    return pons__sql_run(&s->w, st, err);
+    return note.len ? pons__sql_put(&s->w, SQL_NOTE_SET, "note",
+                                    ARGS(arg_int(tid), arg_bytes(note)), err)
+                    : pons__sql_exec(&s->w, SQL_NOTE_DEL, ARGS(arg_int(tid)), err);
 }

@@ -170,25 +170,12 @@ static int set_end(sq *s, int64_t sid, int32_t state, int64_t due_ms, pons_bytes
 
 static int add(sq *s, const pons_session_row *row, pons_error *err)
 {
-    sqlite3_stmt *st = pons__sql(&s->w, SQL_SESSION_ADD, err);
-    if (!st) {
-        return err->status;
-    }
-    row_sum sum;
-    pons__sum_start(&sum, "session");
-    pons__sum_text(&sum, st, 1, row->id);
-    pons__sum_text(&sum, st, 2, row->lane);
-    pons__sum_int(&sum, st, 3, row->priority);
-    pons__sum_int(&sum, st, 4, row->order_ms);
-    pons__sum_int(&sum, st, 5, PONS_SESSION_PENDING);
-    pons__sum_int(&sum, st, 6, 0);
-    pons__sum_int(&sum, st, 7, 0);
-    pons__sum_text(&sum, st, 8, "");
-    pons__sum_int(&sum, st, 9, 0);
-    pons__sum_bytes(&sum, st, 10, row->data);
-    pons__sum_bytes(&sum, st, 11, (pons_bytes){0});
-    pons__sum_end(&sum, st, 12);
-    const int rc = pons__sql_run(&s->w, st, err);
+    const int rc = pons__sql_put(
+        &s->w, SQL_SESSION_ADD, "session",
+        ARGS(arg_text(row->id), arg_text(row->lane), arg_int(row->priority), arg_int(row->order_ms),
+             arg_int(PONS_SESSION_PENDING), arg_int(0), arg_int(0), arg_text(""), arg_int(0),
+             arg_bytes(row->data), arg_bytes((pons_bytes){0})),
+        err);
     return rc == PONS_EEXIST ? pons__session_exists(err, row->id) : rc;
 }
 
@@ -203,8 +190,7 @@ static bool before(const pons_session_row *row, const lane *l)
 static int sq_enqueue(void *self, const pons_session_row *rows, size_t n, pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__session_check_rows(rows, n, err);
     if (rc || n == 0) {
         return rc;
@@ -242,8 +228,7 @@ static int move(sq *s, const pons_session_row *row, pons_error *err)
 static int sq_change(void *self, const pons_session_row *row, pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__session_check(row, err);
     if (rc) {
         return rc;
@@ -255,8 +240,7 @@ static int sq_change(void *self, const pons_session_row *row, pons_error *err)
 static int sq_cancel(void *self, const char *id, pons_bytes note, pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     place at;
     int rc = pons__transact(s, PONS_SYNC_NORMAL, err) ? find_waiting(s, id, &at, err) : err->status;
     rc = rc ? rc : set_end(s, at.sid, PONS_SESSION_CANCELLED, 0, note, err);
@@ -306,8 +290,7 @@ static int look_due(sq *s, int64_t *ret_due_ms, pons_error *err)
 static int sq_wake(void *self, int64_t now_ms, int64_t *ret_due_ms, pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int64_t due = 0;
     bool more = true;
     int rc = look_due(s, &due, err);
@@ -376,9 +359,8 @@ static int sq_claim(void *self, const pons_session_claim *how, pons_session_fn f
                     pons_error *err)
 {
     sq *s = self;
-    pons_error own;
     copied_rows got = {0};
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__session_check_word(how->runner, "runner", err);
     if (rc) {
         return rc;
@@ -390,9 +372,8 @@ static int sq_claim(void *self, const pons_session_claim *how, pons_session_fn f
 static int sq_note(void *self, const char *id, uint64_t epoch, pons_bytes note, pons_error *err)
 {
     sq *s = self;
-    pons_error own;
     place at;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc =
         pons__transact(s, PONS_SYNC_NORMAL, err) ? find_own(s, id, epoch, &at, err) : err->status;
     if (!rc) {
@@ -421,9 +402,8 @@ static int sq_finish(void *self, const pons_session_end *end, pons_session_fn fn
                      pons_error *err)
 {
     sq *s = self;
-    pons_error own;
     copied_rows got = {0};
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__session_check_end(end, err);
     if (rc) {
         return rc;
@@ -436,8 +416,7 @@ static int sq_finish(void *self, const pons_session_end *end, pons_session_fn fn
 
 static int of_runner(sq *s, sql_id id, const char *runner, pons_error *err)
 {
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__session_check_word(runner, "runner", err);
     if (rc) {
         return rc;
@@ -506,9 +485,8 @@ static int sq_reclaim(void *self, const char *gone, int64_t beats, const char *r
                       pons_session_fn fn, void *user, pons_error *err)
 {
     sq *s = self;
-    pons_error own;
     copied_rows got = {0};
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__session_check_reclaim(gone, runner, err);
     if (rc) {
         return rc;
@@ -563,8 +541,7 @@ static int look_old(sq *s, const pons_session_trim *what, old *ret, pons_error *
 static int sq_trim(void *self, pons_session_trim *what, pons_session_trimmed *ret, pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__session_check_trim(what, err);
     if (rc) {
         return rc;

@@ -116,8 +116,7 @@ static int delete_rows(sq *s, const char *thread, pons_error *err)
 int pons__sq_lease_acquire(void *self, const char *thread, pons_lease *ret, pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__store_check_thread(thread, err);
     if (rc) {
         return rc;
@@ -164,8 +163,7 @@ int pons__sq_lease_peek(void *self, const char *thread, pons_lease *ret, pons_er
 int pons__sq_thread_delete(void *self, const char *thread, pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__store_check_thread(thread, err);
     if (rc) {
         return rc;

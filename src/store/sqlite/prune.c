@@ -17,6 +17,7 @@
 //
 // Pages that got free are used by the next rows. Where more of them are free than those need, calls
 // that find nothing else to do give some back to the file system.
+#include "pons/growing_list.h"
 #include "store/sqlite/internal.h"
 
 #include <stdlib.h>
@@ -68,14 +69,9 @@ static int list_spaces(sq *s, int64_t tid, const char *ns, space_list *ret, pons
     int code = SQLITE_ERROR, rc = st ? PONS_OK : err->status;
     size_t cap = 0;
     while (!rc && (code = pons__sql_step(&s->w, st, err)) == SQLITE_ROW) {
-        if (ret->n == cap) {
-            cap = cap ? cap * 2 : 16;
-            int64_t *bigger = realloc(ret->nids, cap * sizeof *bigger);
-            if (!bigger) {
-                rc = pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
-                break;
-            }
-            ret->nids = bigger;
+        if (!pons_list_room(&ret->nids, &cap, ret->n + 1, sizeof *ret->nids)) {
+            rc = pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
+            break;
         }
         ret->nids[ret->n++] = sqlite3_column_int64(st, 0);
     }
@@ -153,7 +149,7 @@ static int prune_space(sq *s, int64_t nid, const pons_prune *what, pons_prune_re
     int rc = list_rows(s, nid, &plan, err);
     size_t gone = rc ? 0 : pons__prune_plan(&plan, what);
     if (!rc && gone) {
-        rc = pons__tx_begin(s, err) ? err->status : keep_parents(s, &plan, err);
+        rc = pons__sql_do(&s->w, SQL_BEGIN_WRITE, err) ? err->status : keep_parents(s, &plan, err);
         rc = pons__transacted(s, rc, err);
     } else {
         pons__writer_leave(s);
@@ -280,8 +276,7 @@ static int give_back(sq *s, pons_error *err)
 int pons__sq_thread_copy(void *self, const char *from, const char *to, pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__store_check_thread(from, err);
     rc = rc ? rc : pons__store_check_thread(to, err);
     if (rc) {
@@ -296,8 +291,7 @@ int pons__sq_prune(void *self, const char *thread, const pons_prune *what, pons_
                    pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__prune_check(thread, what, err);
     if (rc) {
         return rc;
@@ -531,8 +525,7 @@ static int trim_all(sq *s, const holding *h, pons_trim *what, pons_trim_result *
 int pons__sq_trim(void *self, pons_trim *what, pons_trim_result *ret, pons_error *err)
 {
     sq *s = self;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__trim_check(what, err);
     if (rc) {
         return rc;

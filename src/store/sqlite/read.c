@@ -5,6 +5,7 @@
 // connection. Rows are handed out as they are found, from one snapshot of the file.
 //
 // A store in memory has one connection, which a callback may need. There all rows are copied first.
+#include "pons/growing_list.h"
 #include "store/sqlite/internal.h"
 
 #include <stdio.h>
@@ -231,13 +232,8 @@ static int walk(sql_cursor *r, int64_t key, int64_t **ret_keys, size_t *ret_n)
     size_t cap = 0;
     *ret_n = 0;
     while (key) {
-        if (*ret_n == cap) {
-            cap = cap ? cap * 2 : 64;
-            int64_t *bigger = realloc(*ret_keys, cap * sizeof *bigger);
-            if (!bigger) {
-                return pons_error_set(r->err, PONS_ENOMEM, "store", "out of memory");
-            }
-            *ret_keys = bigger;
+        if (!pons_list_room(ret_keys, &cap, *ret_n + 1, sizeof **ret_keys)) {
+            return pons_error_set(r->err, PONS_ENOMEM, "store", "out of memory");
         }
         (*ret_keys)[(*ret_n)++] = key;
         int64_t parent;
@@ -492,6 +488,8 @@ static int place_of(void *self, const char *thread, const char *ns, const char *
     return rc;
 }
 
+#define OF_SQLITE .place = place_of, .quote = '"', .joint = " OR ", .never = "\""
+
 const sql_reads pons__sq_copied_reads = {
     .open = copied_open,
     .next = copied_next,
@@ -501,10 +499,7 @@ const sql_reads pons__sq_copied_reads = {
     .bytes = copied_bytes,
     .id = copied_id,
     .whole = copied_whole,
-    .place = place_of,
-    .quote = '"',
-    .joint = " OR ",
-    .never = "\"",
+    OF_SQLITE,
 };
 
 const sql_reads pons__sq_reads = {
@@ -516,10 +511,7 @@ const sql_reads pons__sq_reads = {
     .bytes = cursor_bytes,
     .id = cursor_id,
     .whole = cursor_whole,
-    .place = place_of,
-    .quote = '"',
-    .joint = " OR ",
-    .never = "\"",
+    OF_SQLITE,
 };
 
 // ---- threads ------------------------------------------------------------------------------------

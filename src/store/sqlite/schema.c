@@ -371,25 +371,6 @@ int pons__sql_run(sql_conn *c, sqlite3_stmt *st, pons_error *err)
     return PONS_OK;
 }
 
-sqlite3_stmt *pons__sql_bound(sql_conn *c, sql_id id, sql_args args, pons_error *err)
-{
-    sqlite3_stmt *st = pons__sql(c, id, err);
-    for (size_t i = 0; st && i < args.n; i++) {
-        const sql_arg *a = &args.at[i];
-        const int at = (int)i + 1;
-        if (a->type == ARG_INT) {
-            sqlite3_bind_int64(st, at, a->number);
-        } else if (a->type == ARG_TEXT) {
-            sqlite3_bind_text(st, at, a->text, -1, SQLITE_STATIC); // NULL: null
-        } else if (a->type == ARG_ID) {
-            pons__id_bind(st, at, a->text);
-        } else {
-            pons__bytes_bind(st, at, a->bytes);
-        }
-    }
-    return st;
-}
-
 int pons__sql_exec(sql_conn *c, sql_id id, sql_args args, pons_error *err)
 {
     sqlite3_stmt *st = pons__sql_bound(c, id, args, err);

@@ -148,8 +148,7 @@ typedef enum open_how { TO_WRITE, TO_READ, IN_MEMORY } open_how;
 static int open_store(const char *path, open_how how, pons_store *ret, pons_error *err)
 {
     const bool reads = how == TO_READ;
-    pons_error own;
-    err = err ? err : &own;
+    err = err ? err : &(pons_error)PONS_ERROR_INIT;
     sq *s = calloc(1, sizeof *s);
     if (!s) {
         return pons_error_set(err, PONS_ENOMEM, "store", "out of memory");

@@ -12,6 +12,7 @@
 // first write is alone, and may rewrite the file with the newest entries only.
 #include "tools/core/call_ledger.h"
 
+#include "pons/growing_list.h"
 #include "pons/redact.h"
 #include "tools/core/bytes_to_text.h"
 #include "tools/core/core.h"
@@ -80,14 +81,8 @@ static void note(pons__call_ledger *l, const char *key, pons__fate fate, const p
         memmove(l->entries, l->entries + KEEP, KEEP * sizeof *l->entries);
         l->n = KEEP;
     }
-    if (l->n == l->cap) {
-        const size_t cap = l->cap ? 2 * l->cap : 16;
-        entry *grown = realloc(l->entries, cap * sizeof *grown);
-        if (!grown) {
-            return; // on disk all the same
-        }
-        l->entries = grown;
-        l->cap = cap;
+    if (!pons_list_room(&l->entries, &l->cap, l->n + 1, sizeof *l->entries)) {
+        return; // on disk all the same
     }
     char *own = strdup(key);
     if (own) {

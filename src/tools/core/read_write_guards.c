@@ -7,6 +7,7 @@
 #include "tools/core/read_write_guards.h"
 
 #include "pons/config_file.h"
+#include "pons/growing_list.h"
 #include "tools/core/config.h"
 #include "tools/core/core.h"
 
@@ -49,13 +50,11 @@ static int add_pattern(pons__core *c, const char *prefix, const char *name, pons
     while (n > 1 && folded[n - 1] == '/') {
         folded[--n] = '\0';
     }
-    pons__pattern *more = realloc(c->patterns, (c->n_patterns + 1) * sizeof *more);
-    if (!more) {
+    if (!pons_list_room(&c->patterns, NULL, c->n_patterns + 1, sizeof *c->patterns)) {
         return PONS_ENOMEM;
     }
-    c->patterns = more;
-    more[c->n_patterns] = (pons__pattern){.text = strdup(folded), .guard = guard};
-    return more[c->n_patterns++].text ? PONS_OK : PONS_ENOMEM;
+    c->patterns[c->n_patterns] = (pons__pattern){.text = strdup(folded), .guard = guard};
+    return c->patterns[c->n_patterns++].text ? PONS_OK : PONS_ENOMEM;
 }
 
 // An entry of a list with no slash that begins with a dot (".cache") means that name anywhere.
@@ -216,27 +215,19 @@ static void add_id(walk *w, const struct stat *st, bool hidden)
             return;
         }
     }
-    pons__id *more = realloc(m->ids, (m->n_ids + 1) * sizeof *more);
-    if (!more) {
+    if (!pons_list_room(&m->ids, NULL, m->n_ids + 1, sizeof *m->ids)) {
         w->failed = true;
         return;
     }
-    m->ids = more;
-    more[m->n_ids++] = (pons__id){.dev = st->st_dev, .ino = st->st_ino, .hidden = hidden};
+    m->ids[m->n_ids++] = (pons__id){.dev = st->st_dev, .ino = st->st_ino, .hidden = hidden};
 }
 
 static void add_mask(walk *w, const char *path, const struct stat *st)
 {
     pons__masks *m = w->into;
-    if (m->n == m->room) {
-        const size_t room = m->room ? 2 * m->room : 32;
-        pons__mask *more = realloc(m->at, room * sizeof *more);
-        if (!more) {
-            w->failed = true;
-            return;
-        }
-        m->at = more;
-        m->room = room;
+    if (!pons_list_room(&m->at, &m->room, m->n + 1, sizeof *m->at)) {
+        w->failed = true;
+        return;
     }
     char *own = strdup(path);
     w->failed |= !own;

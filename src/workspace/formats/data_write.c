@@ -8,6 +8,7 @@
 //         status: pending            {"action_id": "b"}
 //       # a note stays           ]}
 //       - action_id: b
+#include "pons/growing_list.h"
 #include "pons/out_of_memory.h"
 #include "workspace/formats/parsed_file.h"
 #include "workspace/text/yaml_emit.h"
@@ -240,10 +241,7 @@ static void children_of(const writer *w, size_t container, pieces *ret)
     size_t cap = 0;
     *ret = (pieces){.n = 0};
     for (size_t i = container + 1; i < container + c->size; i += node_of(w, i)->size) {
-        if (ret->n == cap) {
-            cap = cap ? 2 * cap : 32;
-            ret->at = pons_need_more(ret->at, cap * sizeof *ret->at);
-        }
+        pons_need_room(&ret->at, &cap, ret->n + 1, sizeof *ret->at);
         ret->at[ret->n++] = (piece){.node = i, .key = node_of(w, i)->key};
     }
     ret->n_children = ret->n;

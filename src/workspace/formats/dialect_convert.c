@@ -136,7 +136,7 @@ static void put_list(const pons_ws_doc *d, const ws_place *place, pons_ws_dialec
             pons_value *aside = json_object();
             keep_aside(d, place->kind, "", raw, aside);
             if (json_object_size(aside)) {
-                pons__ws_key(name, sizeof name, d->records[i].kind, d->records[i].id);
+                snprintf(name, sizeof name, "%s %s", d->records[i].kind, d->records[i].id);
                 json_object_set(kept, name, aside);
             }
             json_decref(aside);

@@ -326,35 +326,25 @@ static void put_heading(pons_value *value, span t)
     }
 }
 
-static void read_lesson(pons_ws_doc *d, size_t heading)
+// A lesson or a robot: what is under a heading of the second level or lower, with a bullet of the kind's; a lesson may
+// have its date alone.
+static void read_section(pons_ws_doc *d, ws_kind kind, size_t heading)
 {
     size_t last;
     int hits;
     const span title = text_of(d, line_at(d, heading));
     section_end(d, heading, &last);
-    pons_value *value = gather(d, WS_LESSON, heading, last, &hits);
-    if (line_at(d, heading)->level < 2 || (!hits && !is_date(title))) {
+    pons_value *value = gather(d, kind, heading, last, &hits);
+    if (line_at(d, heading)->level < 2 || (!hits && !(kind == WS_LESSON && is_date(title)))) {
         json_decref(value);
         return;
     }
-    put_heading(value, title);
-    const ws_entry e = {.kind = WS_LESSON, .first = heading, .last = last, .table = SIZE_MAX};
-    add(d, e, value, heading, 0);
-}
-
-static void read_robot(pons_ws_doc *d, size_t heading)
-{
-    size_t last;
-    int hits;
-    const span id = text_of(d, line_at(d, heading));
-    section_end(d, heading, &last);
-    pons_value *value = gather(d, WS_ROBOT, heading, last, &hits);
-    if (line_at(d, heading)->level < 2 || !hits) {
-        json_decref(value);
-        return;
+    if (kind == WS_LESSON) {
+        put_heading(value, title);
+    } else {
+        json_object_set_new(value, "id", json_stringn(title.s, title.len));
     }
-    json_object_set_new(value, "id", json_stringn(id.s, id.len));
-    const ws_entry e = {.kind = WS_ROBOT, .first = heading, .last = last, .table = SIZE_MAX};
+    const ws_entry e = {.kind = kind, .first = heading, .last = last, .table = SIZE_MAX};
     add(d, e, value, heading, 0);
 }
 
@@ -524,9 +514,9 @@ void pons__ws_page_records(pons_ws_doc *d)
             continue;
         }
         if (l->kind == WS_HEADING && d->file == PONS_WS_LESSONS) {
-            read_lesson(d, i);
+            read_section(d, WS_LESSON, i);
         } else if (l->kind == WS_HEADING && d->file == PONS_WS_ROBOTS) {
-            read_robot(d, i);
+            read_section(d, WS_ROBOT, i);
         } else if (l->kind == WS_HEADING && d->file == PONS_WS_EMBODIED) {
             read_embodied(d, i);
         } else if (l->kind == WS_HEADING && d->file == PONS_WS_TASK) {

@@ -3,6 +3,7 @@
 // The readers (formats/file_read.c) fill it, the writers (formats/file_render.c) look at it.
 #include "workspace/formats/parsed_file.h"
 
+#include "pons/growing_list.h"
 #include "pons/out_of_memory.h"
 
 #include <stdio.h>
@@ -73,17 +74,12 @@ const char *pons_ws_text(const pons_ws_doc *doc, size_t *ret_len)
 
 // ---- filled by the readers ----------------------------------------------------------------------
 
-void pons__ws_key(char *ret, size_t cap, const char *kind, const char *id)
-{
-    snprintf(ret, cap, "%s %s", kind, id);
-}
-
 // Keys of the index may be longer than any buffer.
 static char *long_key(const char *kind, const char *id)
 {
     const size_t n = strlen(kind) + strlen(id) + 2;
     char *key = pons_need(n);
-    pons__ws_key(key, n, kind, id);
+    snprintf(key, n, "%s %s", kind, id);
     return key;
 }
 
@@ -98,10 +94,7 @@ size_t pons__ws_doc_find(const pons_ws_doc *d, ws_kind kind, const char *id)
 void pons__ws_doc_fault(pons_ws_doc *d, const char *kind, const char *id, uint32_t line,
                         uint32_t column, const char *what)
 {
-    if (d->n_faults == d->cap_faults) {
-        d->cap_faults = d->cap_faults ? 2 * d->cap_faults : 4;
-        d->faults = pons_need_more(d->faults, d->cap_faults * sizeof *d->faults);
-    }
+    pons_need_room(&d->faults, &d->cap_faults, d->n_faults + 1, sizeof *d->faults);
     pons_ws_fault *f = &d->faults[d->n_faults++];
     *f = (pons_ws_fault){
         .line = line, .column = column, .kind = kind, .id = pons_need_text(id ? id : "")};

@@ -72,7 +72,6 @@ void pons__ws_doc_fault(pons_ws_doc *d, const char *kind, const char *id, uint32
 size_t pons__ws_doc_find(const pons_ws_doc *d, ws_kind kind, const char *id);
 // What was kept aside for a record, put back where it lacks it.
 void pons__ws_doc_restore(const pons_ws_doc *d, ws_kind kind, const char *id, pons_value *value);
-void pons__ws_key(char *ret, size_t cap, const char *kind, const char *id);
 
 // data_read.c: PONS_OK, PONS_ENOTFOUND (no data in it), or PONS_EINVAL.
 int pons__ws_data_find(pons_ws_doc *d, pons_error *err);

@@ -5,6 +5,7 @@
 //
 // The result is theirs with what it lacks: so a person sees the text as they left it. A record that is
 // faulty in theirs is nobody's deletion; it stays as it was written, and the old value in force.
+#include "pons/growing_list.h"
 #include "pons/out_of_memory.h"
 #include "workspace/formats/parsed_file.h"
 #include "workspace/merge/line_merge.h"
@@ -63,10 +64,7 @@ static pons_value *merge_value(const pons_value *base, const pons_value *ours,
 
 static void add_change(merger *g, const char *kind, const char *id, pons_value *take)
 {
-    if (g->n == g->cap) {
-        g->cap = g->cap ? 2 * g->cap : 16;
-        g->changes = pons_need_more(g->changes, g->cap * sizeof *g->changes);
-    }
+    pons_need_room(&g->changes, &g->cap, g->n + 1, sizeof *g->changes);
     if (take) {
         json_array_append_new(g->made, take);
     }

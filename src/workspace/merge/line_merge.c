@@ -5,6 +5,7 @@
 // thrown away by a program.
 #include "workspace/merge/line_merge.h"
 
+#include "pons/growing_list.h"
 #include "pons/out_of_memory.h"
 
 #include <stdbool.h>
@@ -16,10 +17,7 @@
 
 void pons__ws_lines_add(ws_lines *l, const char *s, size_t len)
 {
-    if (l->n == l->cap) {
-        l->cap = l->cap ? 2 * l->cap : 64;
-        l->at = pons_need_more(l->at, l->cap * sizeof *l->at);
-    }
+    pons_need_room(&l->at, &l->cap, l->n + 1, sizeof *l->at);
     l->at[l->n++] = (ws_text_line){s, len};
 }
 

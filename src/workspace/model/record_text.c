@@ -409,7 +409,7 @@ static void remove_shared(pons_value *v, const char *path)
     char name[64];
     const char *rest = step(path, name);
     pons_value *inner = rest ? json_object_get(v, name) : NULL;
-    pons_value *own = json_is_object(inner) ? json_copy(inner) : NULL;
+    pons_autovalue own = json_is_object(inner) ? json_copy(inner) : NULL;
     if (own) {
         remove_shared(own, rest);
     }
@@ -418,7 +418,6 @@ static void remove_shared(pons_value *v, const char *path)
     } else if (!rest || own) {
         json_object_del(v, name);
     }
-    json_decref(own);
 }
 
 // Names that were taken, each behind its length.
@@ -433,9 +432,8 @@ static void note_taken(pons_buf *taken, const char *name)
 // What of raw was not taken, its members shared; NULL: nothing. `at`, its first n bytes, is where raw stands.
 static pons_value *untaken(const pons_value *raw, const pons_buf *taken, char at[64], size_t n)
 {
-    pons_value *rest = NULL, *v;
-    const char *key;
-    json_object_foreach((json_t *)(uintptr_t)raw, key, v) {
+    pons_value *rest = NULL;
+    pons_each_member(key, v, raw) {
         const size_t len = strlen(key), end = n + len;
         bool whole = false, part = false;
         if (end < 63 && !strchr(key, '.')) { // else it is nobody's name
@@ -558,7 +556,8 @@ static void written_name(const ws_field *f, pons_ws_dialect d, char ret[64])
 pons_value *pons__ws_record_write(ws_kind kind, pons_ws_dialect d, const pons_value *value)
 {
     const ws_kind_info *k = pons__ws_kind_of(kind);
-    pons_value *rest = json_copy((json_t *)(uintptr_t)value), *out = json_object();
+    pons_autovalue rest = json_copy((json_t *)(uintptr_t)value);
+    pons_value *out = json_object();
     char name[64];
     for (size_t i = 0; i < k->n_fields; i++) {
         const ws_field *f = &k->fields[i];
@@ -570,7 +569,6 @@ pons_value *pons__ws_record_write(ws_kind kind, pons_ws_dialect d, const pons_va
         }
     }
     pons__ws_record_fill(out, rest);
-    json_decref(rest);
     return out;
 }
 

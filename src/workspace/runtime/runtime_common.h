@@ -152,8 +152,6 @@ void pons__rt_tidy(pons_runtime *r, int64_t now);
 
 // sessions_file.c: makes file and lanes say the same, as far as may be.
 void pons__rt_file_sync(pons_runtime *r, bool now);
-// What a row says, as a record of the file. was: as the file has it, or NULL. *ret is the caller's.
-pons_value *pons__rt_file_record(const pons_session_row *row, const pons_value *was);
 void pons__rt_file_show(pons_runtime *r, const pons_session_row *row); // soon
 void pons__rt_file_flush(pons_runtime *r); // in one write, as soon as the file may be written
 

@@ -11,6 +11,7 @@
 // The lanes are the truth: a session's end is in them first, then here with its line in LOG.md. What has
 // ended stays in the file as long as it is among the last KEPT; in the lanes it stays longer (ended_sessions.c).
 #include "pons/buf.h"
+#include "pons/growing_list.h"
 #include "pons/out_of_memory.h"
 #include "workspace/runtime/runtime_common.h"
 
@@ -113,7 +114,8 @@ static const char *status_of(int32_t state)
     return words[state];
 }
 
-pons_value *pons__rt_file_record(const pons_session_row *row, const pons_value *was)
+// What a row says, as a record of the file. was: as the file has it, or NULL.
+static pons_value *file_record(const pons_session_row *row, const pons_value *was)
 {
     pons_autovalue note = parsed(row->note);
     pons_value *v = was ? json_deep_copy(was) : parsed(row->data);
@@ -237,7 +239,7 @@ void pons__rt_file_show(pons_runtime *r, const pons_session_row *row)
     if (!have && d && is_faulty(d, row->id)) {
         return; // when somebody has mended it
     }
-    pons_autovalue v = pons__rt_file_record(row, have);
+    pons_autovalue v = file_record(row, have);
     if (have && json_equal((json_t *)(uintptr_t)have, v)) {
         return;
     }
@@ -313,10 +315,7 @@ typedef struct live { // what the lanes have
 static int take_live(void *user, const pons_session_row *row)
 {
     live *l = user;
-    if (l->n == l->cap) {
-        l->cap = l->cap ? l->cap * 2 : 16;
-        l->at = pons_need_more(l->at, l->cap * sizeof *l->at);
-    }
+    pons_need_room(&l->at, &l->cap, l->n + 1, sizeof *l->at);
     pons__rt_copy(&l->at[l->n++], row);
     return 0;
 }

@@ -36,7 +36,8 @@ int pons__ws_failed(pons_error *err, const char *what, const char *path)
     return PONS_EIO;
 }
 
-int pons__ws_read_fd(int fd, pons_buf *out)
+// 0, or -1 with errno, as sync_dir.
+static int read_fd(int fd, pons_buf *out)
 {
     for (;;) {
         if (out->len > PONS_WS_SIZE_MAX) {
@@ -72,7 +73,7 @@ int pons__ws_read_file(const char *path, pons_buf *out, pons_error *err)
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
         errno = S_ISDIR(st.st_mode) ? EISDIR : EMEDIUMTYPE;
         rc = pons__ws_failed(err, "read what is no file", path);
-    } else if (pons__ws_read_fd(fd, out) < 0) {
+    } else if (read_fd(fd, out) < 0) {
         rc = pons__ws_failed(err, "read the file", path);
     }
     close(fd);
@@ -95,7 +96,7 @@ static int write_all(int fd, const char *text, size_t len)
     return fsync(fd);
 }
 
-int pons__ws_sync_dir(const char *dir)
+static int sync_dir(const char *dir)
 {
     const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const int rc = fd < 0 ? -1 : fsync(fd);
@@ -122,7 +123,7 @@ static int write_new(const char *path, const char *like, const char *text, size_
     return rc;
 }
 
-int pons__ws_exchange(const char *path, const char *other, bool fresh)
+static int swap_names(const char *path, const char *other, bool fresh)
 {
     return renameat2(AT_FDCWD, other, AT_FDCWD, path, fresh ? RENAME_NOREPLACE : RENAME_EXCHANGE);
 }
@@ -168,7 +169,7 @@ int pons__ws_swap(const char *dir, const char *name, const char *text, size_t le
         unlink(fresh);
         return rc;
     }
-    if (pons__ws_exchange(path, fresh, fresh_name) < 0) {
+    if (swap_names(path, fresh, fresh_name) < 0) {
         const bool stale = errno == EEXIST || errno == ENOENT;
         const int rc =
             stale ? PONS_ESTALE : pons__ws_failed(err, "put the new text in place", path);
@@ -178,7 +179,7 @@ int pons__ws_swap(const char *dir, const char *name, const char *text, size_t le
     // The name is the new text's now, whatever fails from here on.
     *ret_kept = fresh_name || (pons__ws_read_file(fresh, came, NULL) == PONS_OK &&
                                (!keep || rename(fresh, keep) == 0));
-    pons__ws_sync_dir(dir); // else a machine that falls may have the old one
+    sync_dir(dir); // else a machine that falls may have the old one
     return PONS_OK;
 }
 
@@ -190,8 +191,7 @@ static void put_back(const char *dir, const char *name, const char *text, size_t
     snprintf(fresh, sizeof fresh, "%s/" PONS__WS_FOLDER "/%s.new", dir, name);
     for (int i = 0; i < 16; i++) {
         pons_autobuf out = PONS_BUF_INIT;
-        if (pons__ws_exchange(path, fresh, false) < 0 ||
-            pons__ws_read_file(fresh, &out, NULL) < 0 ||
+        if (swap_names(path, fresh, false) < 0 || pons__ws_read_file(fresh, &out, NULL) < 0 ||
             (out.len == len && memcmp(out.data, text, len) == 0)) {
             return;
         }

@@ -6,6 +6,7 @@
 // open one goes to the end, nothing in a fence or a comment is Markdown.
 #include "workspace/text/markdown_lines.h"
 
+#include "pons/growing_list.h"
 #include "pons/out_of_memory.h"
 
 #include <stdlib.h>
@@ -54,10 +55,7 @@ static void trim(const char *text, size_t *start, size_t *end)
 static void open_fence(scan *s, const ws_line *l, size_t at, size_t marks)
 {
     ws_page *p = s->p;
-    if (p->n_fences == s->fence_cap) {
-        s->fence_cap = s->fence_cap ? 2 * s->fence_cap : 4;
-        p->fences = pons_need_more(p->fences, s->fence_cap * sizeof *p->fences);
-    }
+    pons_need_room(&p->fences, &s->fence_cap, p->n_fences + 1, sizeof *p->fences);
     ws_fence *f = &p->fences[p->n_fences++];
     *f = (ws_fence){.start = l->start,
                     .end = s->len,
@@ -194,10 +192,7 @@ void pons__ws_page_read(const char *text, size_t len, ws_page *ret)
             ret->crlf = ret->crlf || at == 0;
         }
         classify(&s, &l);
-        if (ret->n == s.line_cap) {
-            s.line_cap = s.line_cap ? 2 * s.line_cap : 64;
-            ret->lines = pons_need_more(ret->lines, s.line_cap * sizeof *ret->lines);
-        }
+        pons_need_room(&ret->lines, &s.line_cap, ret->n + 1, sizeof *ret->lines);
         ret->lines[ret->n++] = l;
         at = l.next;
     }

@@ -1,6 +1,7 @@
 // text_edits.c - pieces of a text replaced.
 #include "workspace/text/text_edits.h"
 
+#include "pons/growing_list.h"
 #include "pons/out_of_memory.h"
 
 #include <stdlib.h>
@@ -8,10 +9,7 @@
 
 void pons__ws_edits_add(ws_edits *e, size_t start, size_t end, const char *by, size_t len)
 {
-    if (e->n == e->cap) {
-        e->cap = e->cap ? 2 * e->cap : 8;
-        e->at = pons_need_more(e->at, e->cap * sizeof *e->at);
-    }
+    pons_need_room(&e->at, &e->cap, e->n + 1, sizeof *e->at);
     char *copy = pons_need(len + 1);
     memcpy(copy, len ? by : "", len);
     e->at[e->n] = (ws_edit){.start = start, .end = end, .by = copy, .len = len, .order = e->n};

@@ -77,7 +77,7 @@ static bool plain_is_safe(const char *s)
            strlen(s);
 }
 
-void pons__ws_emit_key(pons_buf *out, const char *key, bool yaml)
+static void put_key(pons_buf *out, const char *key, bool yaml)
 {
     if (yaml && plain_is_safe(key)) {
         pons_buf_str(out, key);
@@ -86,7 +86,8 @@ void pons__ws_emit_key(pons_buf *out, const char *key, bool yaml)
     }
 }
 
-void pons__ws_emit_scalar(pons_buf *out, const pons_value *v, bool yaml)
+// On one line, nested ones in brackets.
+static void put_scalar(pons_buf *out, const pons_value *v, bool yaml)
 {
     const char *key;
     const pons_value *child;
@@ -97,16 +98,16 @@ void pons__ws_emit_scalar(pons_buf *out, const pons_value *v, bool yaml)
         pons_buf_byte(out, '[');
         json_array_foreach((json_t *)v, i, child) {
             pons_buf_str(out, i ? ", " : "");
-            pons__ws_emit_scalar(out, child, yaml);
+            put_scalar(out, child, yaml);
         }
         pons_buf_byte(out, ']');
     } else if (json_is_object(v)) {
         pons_buf_byte(out, '{');
         json_object_foreach((json_t *)v, key, child) {
             pons_buf_str(out, n++ ? ", " : "");
-            pons__ws_emit_key(out, key, yaml);
+            put_key(out, key, yaml);
             pons_buf_str(out, ": ");
-            pons__ws_emit_scalar(out, child, yaml);
+            put_scalar(out, child, yaml);
         }
         pons_buf_byte(out, '}');
     } else {
@@ -121,7 +122,7 @@ static bool put_short(pons_buf *out, const pons_value *v, bool yaml)
     if (is_container(v) && !is_empty(v) && has_containers(v)) {
         return false;
     }
-    pons__ws_emit_scalar(out, v, yaml);
+    put_scalar(out, v, yaml);
     if (!is_container(v) || out->len - before <= LINE_MAX_BYTES) {
         return true;
     }
@@ -162,7 +163,8 @@ void pons__ws_emit_json(pons_buf *out, const pons_value *v, size_t indent)
 
 // ---- YAML ---------------------------------------------------------------------------------------
 
-void pons__ws_emit_yaml_after(pons_buf *out, const pons_value *v, size_t indent)
+// A value behind "key:" or "-": " scalar\n", " []\n" or "\n" and its block.
+static void put_after(pons_buf *out, const pons_value *v, size_t indent)
 {
     pons_buf_byte(out, ' ');
     const size_t before = out->len;
@@ -179,9 +181,9 @@ void pons__ws_emit_yaml_after(pons_buf *out, const pons_value *v, size_t indent)
 void pons__ws_emit_yaml_member(pons_buf *out, const char *key, const pons_value *v, size_t indent)
 {
     spaces(out, indent);
-    pons__ws_emit_key(out, key, true);
+    put_key(out, key, true);
     pons_buf_byte(out, ':');
-    pons__ws_emit_yaml_after(out, v, indent + 2);
+    put_after(out, v, indent + 2);
 }
 
 void pons__ws_emit_yaml_item(pons_buf *out, const pons_value *v, size_t indent)
@@ -189,7 +191,7 @@ void pons__ws_emit_yaml_item(pons_buf *out, const pons_value *v, size_t indent)
     spaces(out, indent);
     pons_buf_byte(out, '-');
     if (!json_is_object(v) || is_empty(v)) {
-        pons__ws_emit_yaml_after(out, v, indent + 2);
+        put_after(out, v, indent + 2);
         return;
     }
     // The first member stands behind the dash.
@@ -203,7 +205,7 @@ void pons__ws_emit_yaml(pons_buf *out, const pons_value *v, size_t indent)
 {
     if (!is_container(v) || is_empty(v)) {
         spaces(out, indent);
-        pons__ws_emit_scalar(out, v, true);
+        put_scalar(out, v, true);
         pons_buf_byte(out, '\n');
         return;
     }

@@ -10,11 +10,6 @@ void pons__ws_emit_json(pons_buf *out, const pons_value *v, size_t indent);
 // A map's members or a list's items, each on lines of its own that begin at `indent`; with the last
 // line's end. Of an empty one, and of a scalar, the value and a line's end.
 void pons__ws_emit_yaml(pons_buf *out, const pons_value *v, size_t indent);
-// A value behind "key:" or "-": " scalar\n", " []\n" or "\n" and its block.
-void pons__ws_emit_yaml_after(pons_buf *out, const pons_value *v, size_t indent);
 void pons__ws_emit_yaml_item(pons_buf *out, const pons_value *v, size_t indent); // "- …"
 void pons__ws_emit_yaml_member(pons_buf *out, const char *key, const pons_value *v, size_t indent);
 void pons__ws_emit_text(pons_buf *out, const char *s); // a JSON string
-void pons__ws_emit_scalar(pons_buf *out, const pons_value *v,
-                          bool yaml); // on one line, nested ones in brackets
-void pons__ws_emit_key(pons_buf *out, const char *key, bool yaml);
