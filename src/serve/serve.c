@@ -88,7 +88,7 @@ static void handle(void *user, pons_http_exchange *x)
     pons__door_begin(&r);
     if (strcmp(r.s->http->method(x), "OPTIONS") == 0) {
         pons__door_preflight(&r);
-    } else if (pons__door_enter(&r)) {
+    } else if (pons__door_enter(&r) >= 0) {
         pons__route_request(&r, pons__serve_tables);
     }
     pons_value_unref(r.body);

@@ -3,7 +3,8 @@
 
 #include "serve/access/server.h"
 
-typedef void (*pons__handler)(pons__request *r); // ends with one reply
+// Ends with one reply; or fails (negative), and r->err is the reply.
+typedef int (*pons__handler)(pons__request *r);
 
 typedef struct pons__route {
     const char *method;
@@ -12,7 +13,8 @@ typedef struct pons__route {
     pons__handler handle;
     // What a client of this protocol reads when a member (where: "/name", "?name") is wrong; NULL:
     // pons__reply_wrong.
-    void (*refuse)(pons__request *r, const char *where, const char *message);
+    int (*refuse)(pons__request *r, const char *where, const char *message);
+    const char *word; // what tells it from other rows of this handler: r->word
 } pons__route;
 
 extern const pons__route *const pons__serve_tables[]; // the main port's; NULL at the end

@@ -59,11 +59,13 @@ typedef struct pons__request { // one handler's, on a worker's stack
     pons__role role;
     char id[17];                  // in its reply and in the log
     int status;                   // of its reply; 0: none yet
+    pons_error err;               // why a handler fails that has not answered
     const char *origin;           // that may read the reply; NULL: none asked
     pons_value *body;             // as the document has it; NULL: none came
     pons_value *query;            // as the document has it
     const pons__openapi *openapi; // that document; NULL: nothing is compared with it (Stop's port)
     char *args[PONS__ARGS_MAX];   // of the path, decoded, in order
     size_t n_args;
-    char path[1024]; // decoded segments, each ends with a zero
+    const char *word; // of its row
+    char path[1024];  // decoded segments, each ends with a zero
 } pons__request;

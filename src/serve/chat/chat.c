@@ -153,20 +153,15 @@ static void end(pons__listener *l, int rc, const pons_error *err)
 
 // ---- chat: workers ------------------------------------------------------------------------------
 
-// The session that is meant; NULL: it is answered.
+// The session that is meant; NULL: there is none, and it is answered or r->err says why.
 static const char *session_of(pons__request *r, const char *name)
 {
-    pons_error err = PONS_ERROR_INIT;
     name = name ? name : SESSION;
     if (!r->s->chat_host) {
         pons__reply_error(r, 404, "there is no agent here");
         return NULL;
     }
-    if (pons__chat_host_name(r->s->chat_host, name, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return NULL;
-    }
-    return name;
+    return pons__chat_host_name(r->s->chat_host, name, &r->err) < 0 ? NULL : name;
 }
 
 // The stream begins before the turn does, so that nothing of it is missed: what is wrong with the
@@ -228,54 +223,50 @@ static void tell_stop(const pons__request *r, ear *e, const char *session, int r
     (void)pons__chat_host_halt(r->s->chat_host, session, &none);
 }
 
-static void chat(pons__request *r)
+static int chat(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     const char *message = pons_get_str(r->body, "message", "");
     const char *session = session_of(r, pons_get_str(r->body, "session_id", NULL));
     const char *says = NULL;
     int rc = PONS_OK;
-    const bool stopped = session && pons__chat_stops(r->s, message, &rc, &says, &err);
+    const bool stopped = session && pons__chat_stops(r->s, message, &rc, &says, &r->err);
     ear *e = session ? listen_in(r, session, !pons_get_bool(r->body, "stream", true),
                                  pons_get_bool(r->body, "debug", false))
                      : NULL;
     if (e && stopped) {
-        tell_stop(r, e, session, rc, says, &err);
+        tell_stop(r, e, session, rc, says, &r->err);
     } else if (e) {
-        pons__chat_host_say(r->s->chat_host, session, message, true, &e->l, &err);
+        pons__chat_host_say(r->s->chat_host, session, message, true, &e->l, &r->err);
     }
+    return r->err.status;
 }
 
-static void come_back(pons__request *r)
+static int come_back(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     const char *session = session_of(r, pons_get_str(r->query, "session_id", NULL));
     int64_t last = 0;
     const pons_store store = r->s->o.store;
     if (!session) {
-        return;
+        return r->err.status;
     }
-    if (store.ops->event_last(store.self, session, &last, &err) < 0 || last == 0) {
-        pons__reply_error(r, 404, "there is no session %s", session);
-        return;
+    if (store.ops->event_last(store.self, session, &last, &r->err) < 0 || last == 0) {
+        return pons__reply_error(r, 404, "there is no session %s", session);
     }
     ear *e = listen_in(r, session, false, pons_get_bool(r->query, "debug", false));
     if (e) {
-        pons__chat_host_join(r->s->chat_host, session, &e->l, &err);
+        pons__chat_host_join(r->s->chat_host, session, &e->l, &r->err);
     }
+    return PONS_OK;
 }
 
-static void halt(pons__request *r)
+static int halt(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     const char *session = session_of(r, pons_get_str(r->body, "session_id", NULL));
-    if (session && pons__chat_host_halt(r->s->chat_host, session, &err) < 0) {
-        pons__reply_fault(r, &err);
-    } else if (session) {
-        pons__reply_json(
-            r, 200,
-            pons_object("status", json_string("ok"), "session_id", json_string(session), NULL));
+    if (!session || pons__chat_host_halt(r->s->chat_host, session, &r->err) < 0) {
+        return r->err.status;
     }
+    return pons__reply_json(
+        r, 200, pons_object("status", json_string("ok"), "session_id", json_string(session), NULL));
 }
 
 // ---- answers ------------------------------------------------------------------------------------
@@ -302,47 +293,41 @@ static pons_value *answer_value(const pons_value *body, bool yes)
                        edits ? kept(title) : NULL, NULL);
 }
 
-static void answer(pons__request *r, const char *key, bool yes)
+static int answer(pons__request *r, const char *key, bool yes)
 {
-    pons_error err = PONS_ERROR_INIT;
     const char *id = pons_get_str(r->body, key, "");
     pons_autovalue value = answer_value(r->body, yes);
     const char *session = pons_get_str(r->body, "session_id", NULL);
     if (!r->s->chat_host) {
-        pons__reply_error(r, 404, "there is no agent here");
-        return;
+        return pons__reply_error(r, 404, "there is no agent here");
     }
     if (session && !session_of(r, session)) {
-        return;
+        return r->err.status;
     }
-    const int rc = pons__chat_host_answer(r->s->chat_host, session, id, value, &err);
+    const int rc = pons__chat_host_answer(r->s->chat_host, session, id, value, &r->err);
     if (rc == PONS_ENOTPENDING || rc == PONS_ENOTFOUND) {
-        pons__reply_error(r, 404, "nobody asks %.100s (any more)", id);
-    } else if (rc < 0) {
-        pons__reply_fault(r, &err);
-    } else {
-        pons__reply_json(r, 200,
-                         pons_object("status", json_string("ok"), key, json_string(id), "approved",
-                                     json_boolean(yes), NULL));
+        return pons__reply_error(r, 404, "nobody asks %.100s (any more)", id);
     }
+    return pons__reply_result(r, rc,
+                              pons_object("status", json_string("ok"), key, json_string(id),
+                                          "approved", json_boolean(yes), NULL));
 }
 
-static void approve_plan(pons__request *r)
+static int approve_plan(pons__request *r)
 {
-    answer(r, "plan_id", pons_get_bool(r->body, "approved", false));
+    return answer(r, "plan_id", pons_get_bool(r->body, "approved", false));
 }
 
 // The word says more than the flag, and must not say something else.
-static void approve(pons__request *r)
+static int approve(pons__request *r)
 {
     const char *action = pons_get_str(r->body, "action", NULL);
     const bool approved = pons_get_bool(r->body, "approved", false);
     const bool yes = action ? strcmp(action, "approve") == 0 : approved;
     if (pons_get_bool(r->body, "approved", yes) != yes) {
-        pons__reply_wrong(r, "/action", "it says the opposite of approved");
-        return;
+        return pons__reply_wrong(r, "/action", "it says the opposite of approved");
     }
-    answer(r, "request_id", yes);
+    return answer(r, "request_id", yes);
 }
 
 const pons__route pons__chat_routes[] = {

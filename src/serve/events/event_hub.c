@@ -521,31 +521,26 @@ static bool place_of(pons__request *r, int64_t newest, int64_t *ret)
     return !text || (end != text && *end == '\0');
 }
 
-static void events(pons__request *r)
+static int events(pons__request *r)
 {
     pons_serve *s = r->s;
     pons__hub *h = s->hub;
-    pons_error err = PONS_ERROR_INIT;
     pons_error none = PONS_ERROR_INIT;
     const char *thread = pons_get_str(r->query, "thread", s->o.thread);
     int64_t newest = 0, at = 0;
     if (!thread || strlen(thread) >= PONS_NAME_MAX) {
-        pons__reply_error(r, 422, "which thread? (?thread=NAME)");
-        return;
+        return pons__reply_error(r, 422, "which thread? (?thread=NAME)");
     }
-    if (s->o.store.ops->event_last(s->o.store.self, thread, &newest, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
+    if (s->o.store.ops->event_last(s->o.store.self, thread, &newest, &r->err) < 0) {
+        return r->err.status;
     }
     if (!place_of(r, newest, &at)) {
-        pons__reply_error(r, 422, "Last-Event-ID is an event's number");
-        return;
+        return pons__reply_error(r, 422, "Last-Event-ID is an event's number");
     }
     client *c = calloc(1, sizeof *c);
     if (!c || !seat(h)) {
         free(c);
-        pons__reply_error(r, 503, "%d clients listen already", CLIENTS_MAX);
-        return;
+        return pons__reply_error(r, 503, "%d clients listen already", CLIENTS_MAX);
     }
     pons_value *status = NULL;
     s->o.host.status(s->o.host.user, thread, &status, &none);
@@ -563,7 +558,7 @@ static void events(pons__request *r)
         }
         free(c);
         unseat(h);
-        return;
+        return PONS_OK;
     }
     write_event(&b, 0, "hello", text);
     free(text);
@@ -576,6 +571,7 @@ static void events(pons__request *r)
     h->coming = c;
     pthread_mutex_unlock(&h->mtx);
     eventfd_write(h->wake, 1);
+    return PONS_OK;
 }
 
 const pons__route pons__hub_routes[] = {

@@ -22,5 +22,6 @@ typedef struct pons__lg_where {
 } pons__lg_where;
 const char *const *pons__lg_where_of(const pons_value *run, const char *follow, pons__lg_where *w);
 bool pons__lg_thread_is(pons_serve *s, const char *thread); // there is such a thread
+int pons__lg_thread_there(pons__request *r); // that the path names; else it is answered: negative
 // The graph of a thread, by its metadata; NULL: none is known.
 const pons_serve_graph *pons__lg_graph_of(pons_serve *s, const char *thread);

@@ -10,6 +10,7 @@
 // the number `since` comes again; who has seen it knows it by its event_id.
 #include "pons/buf.h"
 #include "pons/out_of_memory.h"
+#include "serve/langgraph/langgraph_json.h"
 #include "serve/langgraph/routes.h"
 #include "serve/langgraph/run_request.h"
 
@@ -42,33 +43,28 @@ static const struct {
 
 // ---- commands -----------------------------------------------------------------------------------
 
-static void failed(pons__request *r, const char *code, const char *message)
+static int failed(pons__request *r, const char *code, const char *message)
 {
-    const pons_value *id = pons_get(r->body, "id");
-    pons__reply_json(r, 200,
-                     pons_object("type", json_string("error"), "id",
-                                 id ? pons_value_ref(id) : json_null(), "error", json_string(code),
-                                 "message", pons_string(message), NULL));
+    return pons__reply_json(r, 200,
+                            pons_object("type", json_string("error"), "id",
+                                        pons__lg_or_null(pons_get(r->body, "id")), "error",
+                                        json_string(code), "message", pons_string(message), NULL));
 }
 
-static void submit(pons__request *r, const pons_value *body)
+static int submit(pons__request *r, const pons_value *body)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_autovalue run = NULL;
-    const pons_value *id = pons_get(r->body, "id");
-    if (pons__lg_submit(r->s, r->args[0], body, &run, &err) < 0) {
-        if (err.status == PONS_EIO) { // no fault of the command's
-            pons__reply_fault(r, &err);
-            return;
-        }
-        failed(r, err.status == PONS_ENOTFOUND ? "no_such_run" : "invalid_argument", err.message);
-        return;
+    if (pons__lg_submit(r->s, r->args[0], body, &run, &r->err) < 0) {
+        const bool absent = r->err.status == PONS_ENOTFOUND;
+        return r->err.status == PONS_EIO // no fault of the command's
+                   ? r->err.status
+                   : failed(r, absent ? "no_such_run" : "invalid_argument", r->err.message);
     }
-    pons__reply_json(
+    return pons__reply_json(
         r, 200,
         pons_object(
-            "type", json_string("success"), "id", id ? pons_value_ref(id) : json_null(), "result",
-            pons_object("run_id", pons_value_ref(pons_get(run, "run_id")), NULL), "meta",
+            "type", json_string("success"), "id", pons__lg_or_null(pons_get(r->body, "id")),
+            "result", pons_object("run_id", pons_value_ref(pons_get(run, "run_id")), NULL), "meta",
             pons_object("applied_through_seq", pons_value_ref(pons_get(run, "after")), NULL),
             NULL));
 }
@@ -78,7 +74,7 @@ static pons_value *all_modes(void)
     return json_pack("[ssssss]", "values", "updates", "messages", "custom", "tasks", "checkpoints");
 }
 
-static void run_start(pons__request *r, const pons_value *params)
+static int run_start(pons__request *r, const pons_value *params)
 {
     static const char *const taken[] = {"assistant_id", "input",   "config",     "context",
                                         "metadata",     "command", "checkpoint", NULL};
@@ -87,17 +83,11 @@ static void run_start(pons__request *r, const pons_value *params)
     pons_autovalue body =
         pons_object("stream_mode", all_modes(), "stream_subgraphs", json_true(), "if_not_exists",
                     json_string("create"), "multitask_strategy", json_string(strategy), NULL);
-    for (size_t i = 0; taken[i]; i++) {
-        const pons_value *v = pons_get(params, taken[i]);
-        if (v) {
-            json_object_set_new(body, taken[i], pons_value_ref(v));
-        }
-    }
-    submit(r, body);
+    return submit(r, pons__lg_put_some(body, params, taken));
 }
 
 // One answer, or `responses`, a list of them.
-static void input_respond(pons__request *r, const pons_value *params)
+static int input_respond(pons__request *r, const pons_value *params)
 {
     const pons_serve_graph *g = pons__lg_graph_of(r->s, r->args[0]);
     const pons_value *list = pons_get(params, "responses"), *update = pons_get(params, "update");
@@ -109,8 +99,7 @@ static void input_respond(pons__request *r, const pons_value *params)
         json_object_set_new(resume, id, pons_value_ref(pons_get(answer, "response")));
     }
     if (!g) {
-        failed(r, "no_such_run", "this thread has no run that asks");
-        return;
+        return failed(r, "no_such_run", "this thread has no run that asks");
     }
     pons_autovalue body =
         pons_object("assistant_id", json_string(g->id), "stream_mode", all_modes(),
@@ -118,32 +107,31 @@ static void input_respond(pons__request *r, const pons_value *params)
                     pons_object("resume", pons_value_ref(resume), "update",
                                 json_is_object(update) ? pons_value_ref(update) : NULL, NULL),
                     NULL);
-    submit(r, body);
+    return submit(r, body);
 }
 
-static void command(pons__request *r)
+static int command(pons__request *r)
 {
     const char *method = pons_get_str(r->body, "method", "");
     const pons_value *params = pons_get(r->body, "params");
     char message[128];
     if (!pons__thread_name(r->args[0])) {
-        pons__reply_error(r, 422, "that is no name of a thread");
-    } else if (strcmp(method, "run.start") == 0) {
-        run_start(r, params);
-    } else if (strcmp(method, "input.respond") == 0) {
-        input_respond(r, params);
-    } else {
-        snprintf(message, sizeof message, "Unknown protocol command: %.80s", method);
-        failed(r, "unknown_command", message);
+        return pons__reply_error(r, 422, "that is no name of a thread");
     }
+    if (strcmp(method, "run.start") == 0) {
+        return run_start(r, params);
+    }
+    if (strcmp(method, "input.respond") == 0) {
+        return input_respond(r, params);
+    }
+    snprintf(message, sizeof message, "Unknown protocol command: %.80s", method);
+    return failed(r, "unknown_command", message);
 }
 
 // ---- events -------------------------------------------------------------------------------------
 
 typedef struct follower {
     pons__watch w; // first
-    pons_serve *s;
-    pons_http_stream *stream;
     unsigned channels;
     int64_t since;
     int64_t depth; // < 0: any
@@ -153,7 +141,6 @@ typedef struct follower {
     char message[64]; // the one that is being said; "": none
     char *said;       // of it so far
     int sub;
-    bool gone;
 } follower;
 
 // "a:1|b:2" as a list.
@@ -209,7 +196,7 @@ static void say(follower *f, const pons_event_row *row, unsigned channel, const 
         pons_buf_printf(&out, "id: %s\nevent: %s\ndata: ", id, method);
         pons_buf_str(&out, text);
         pons_buf_str(&out, "\n\n");
-        f->gone = f->gone || f->s->http->stream_write(f->stream, out.data, out.len) < 0;
+        pons__watch_write(&f->w, out.data, out.len);
     }
     free(text);
 }
@@ -341,26 +328,13 @@ static int on_event(pons__watch *w, const pons_event_row *row)
     } else {
         streamed(f, row, v);
     }
-    return f->gone;
-}
-
-static size_t on_unsent(pons__watch *w)
-{
-    const follower *f = (const follower *)w;
-    return f->s->http->stream_unsent(f->stream);
-}
-
-static bool on_beat(pons__watch *w)
-{
-    static const char comment[] = ": heartbeat\n";
-    const follower *f = (const follower *)w;
-    return f->s->http->stream_write(f->stream, comment, sizeof comment - 1) >= 0;
+    return 0;
 }
 
 static void on_over(pons__watch *w)
 {
     follower *f = (follower *)w;
-    f->s->http->stream_end(f->stream);
+    w->http->stream_end(w->stream);
     free(f->said);
     free(f);
 }
@@ -402,15 +376,13 @@ static int64_t newest_run(pons__request *r)
     return pons_get_int(json_array_get(runs, 0), "after", 0);
 }
 
-static void events(pons__request *r)
+static int events(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     if (!pons__thread_name(r->args[0])) {
-        pons__reply_error(r, 422, "that is no name of a thread");
-        return;
+        return pons__reply_error(r, 422, "that is no name of a thread");
     }
     follower *f = pons_need_zeroed(1, sizeof *f);
-    f->s = r->s;
+    f->w.http = r->s->http;
     read_channels(r, f);
     read_spaces(r, f);
     snprintf(f->w.thread, sizeof f->w.thread, "%s", r->args[0]);
@@ -418,17 +390,15 @@ static void events(pons__request *r)
     f->w.at = newest_run(r);
     f->w.at = f->since >= 0 && f->since < f->w.at ? f->since : f->w.at;
     f->w.event = on_event;
-    f->w.unsent = on_unsent;
-    f->w.beat = on_beat;
+    f->w.beat = ": heartbeat\n";
     f->w.over = on_over;
-    f->stream = pons__reply_events(r, NULL);
-    if (!f->stream) {
+    f->w.stream = pons__reply_events(r, NULL);
+    if (!f->w.stream) {
         free(f);
-        return;
-    }
-    if (pons__runhost_watch(r->s->host, &f->w, &err) < 0) {
+    } else if (pons__runhost_watch(r->s->host, &f->w, &r->err) < 0) {
         on_over(&f->w);
     }
+    return PONS_OK;
 }
 
 const pons__route pons__lg_protocol_routes[] = {

@@ -128,8 +128,7 @@ static int write_down(pons__webhooks *w, const char *run, const pons_value *next
 {
     pons_error err = PONS_ERROR_INIT;
     const pons_items *items = pons__runhost_items(w->s->host);
-    return next ? pons_items_put(items, PONS__HOOKS, run, next,
-                                 &(pons_item_put){.unsearched = true}, &err)
+    return next ? pons__own_put(items, PONS__HOOKS, run, next, &err)
                 : pons_items_delete(items, PONS__HOOKS, run, &err);
 }
 
@@ -154,9 +153,8 @@ static void pay(pons__webhooks *w)
     }
 }
 
-static void tell(pons__webhooks *w, const pons_value *item)
+static void tell(pons__webhooks *w, const pons_value *was)
 {
-    const pons_value *was = pons_get(item, "value");
     const char *run = pons_get_str(was, "run_id", "");
     const int64_t now = pons_wall_ms(&w->s->o.clock), tries = pons_get_int(was, "tries", 0) + 1;
     if (pons_get_int(was, "again_ms", 0) > now || json_object_get(w->owed, run)) {
@@ -188,11 +186,7 @@ static void *run(void *user)
         pons_autovalue due = NULL;
         pons_error err = PONS_ERROR_INIT;
         pay(w);
-        if (pons_items_search(pons__runhost_items(w->s->host),
-                              &(pons_items_query){.prefix = PONS__HOOKS, .limit = -1}, &due,
-                              &err) < 0) {
-            continue;
-        }
+        pons__own_list(pons__runhost_items(w->s->host), PONS__HOOKS, &due, &err);
         pons_each(one, due) {
             if (ending(w, 0)) {
                 break;

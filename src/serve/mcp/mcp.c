@@ -331,7 +331,7 @@ static bool queue(pons__mcp_session *s, const pons_value *value)
 }
 
 // Under the lock, which it gives back.
-static void request(pons__request *r, pons__mcp_session *s, bool first)
+static int request(pons__request *r, pons__mcp_session *s, bool first)
 {
     pons__mcp *m = r->s->mcp;
     char name[64];
@@ -347,9 +347,9 @@ static void request(pons__request *r, pons__mcp_session *s, bool first)
         }
         s->ending |= first;
         pthread_mutex_unlock(&m->mtx);
-        pons__reply_error(r, o ? 503 : 409, "this id is under way already, or there is no room");
         eventfd_write(m->wake, 1);
-        return;
+        return pons__reply_error(r, o ? 503 : 409,
+                                 "this id is under way already, or there is no room");
     }
     o->stream =
         json ? pons__reply_stream(r, "application/json", headers) : pons__reply_events(r, headers);
@@ -359,53 +359,49 @@ static void request(pons__request *r, pons__mcp_session *s, bool first)
     }
     pthread_mutex_unlock(&m->mtx);
     eventfd_write(m->wake, 1);
+    return PONS_OK;
 }
 
-static void post(pons__request *r)
+static int post(pons__request *r)
 {
     const pons_value *id = pons_get(r->body, "id");
     const char *method = pons_get_str(r->body, "method", NULL);
     const bool first = method && id && strcmp(method, "initialize") == 0;
     if (first && r->s->http->header(r->x, "Mcp-Session-Id")) {
-        pons__reply_error(r, 400, "a session is initialized once");
-        return;
+        return pons__reply_error(r, 400, "a session is initialized once");
     }
     if (!accepts(r, "application/json") && !accepts(r, "text/event-stream")) {
-        pons__reply_error(r, 406, "Accept: application/json, text/event-stream");
-        return;
+        return pons__reply_error(r, 406, "Accept: application/json, text/event-stream");
     }
     pons__mcp_session *s = first ? begin(r) : enter(r);
     if (!s) {
-        return;
+        return PONS_EREFUSED;
     }
     if (method && id) {
-        request(r, s, first);
-        return;
+        return request(r, s, first);
     }
     const bool room = queue(s, r->body);
     pthread_mutex_unlock(&r->s->mcp->mtx);
     if (!room) {
-        pons__reply_error(r, 503, "too much waits already");
-        return;
+        return pons__reply_error(r, 503, "too much waits already");
     }
     eventfd_write(r->s->mcp->wake, 1);
-    pons__reply_bytes(r, 202, "application/json", NULL, "", 0);
+    return pons__reply_bytes(r, 202, "application/json", NULL, "", 0);
 }
 
-static void listen_to(pons__request *r)
+static int listen_to(pons__request *r)
 {
     const char *last = r->s->http->header(r->x, "Last-Event-ID");
     pons__mcp_out *o = NULL;
     int64_t after = 0;
     if (!accepts(r, "text/event-stream")) {
-        pons__reply_error(r, 406, "Accept: text/event-stream");
-        return;
+        return pons__reply_error(r, 406, "Accept: text/event-stream");
     }
     pons__mcp_session *s = enter(r);
     if (!s) {
-        return;
+        return PONS_EREFUSED;
     }
-    int rc = last ? pons__mcp_find(s, last, &o, &after) : PONS_OK;
+    const int rc = last ? pons__mcp_find(s, last, &o, &after) : PONS_OK;
     if (rc >= 0 && !last) { // from now on
         for (o = s->outs; o->number != 0; o = o->next) {
         }
@@ -419,23 +415,22 @@ static void listen_to(pons__request *r)
         }
     }
     pthread_mutex_unlock(&r->s->mcp->mtx);
-    if (rc < 0) {
-        pons__reply_error(r, rc == PONS_EINVAL ? 400 : 404,
-                          rc == PONS_EINVAL ? "Last-Event-ID is none of this session"
-                                            : "what came after that event is not kept any more");
-    }
+    return rc >= 0 ? PONS_OK
+           : rc == PONS_EINVAL
+               ? pons__reply_error(r, 400, "Last-Event-ID is none of this session")
+               : pons__reply_error(r, 404, "what came after that event is not kept any more");
 }
 
-static void goodbye(pons__request *r)
+static int goodbye(pons__request *r)
 {
     pons__mcp_session *s = enter(r);
     if (!s) {
-        return;
+        return PONS_EREFUSED;
     }
     s->ending = true;
     pthread_mutex_unlock(&r->s->mcp->mtx);
     eventfd_write(r->s->mcp->wake, 1);
-    pons__reply_bytes(r, 204, "application/json", NULL, "", 0);
+    return pons__reply_done(r);
 }
 
 const pons__route pons__mcp_routes[] = {

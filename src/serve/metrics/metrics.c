@@ -406,7 +406,7 @@ static void write_queue(pons_buf *b, const pons_value *queue)
 }
 
 // What is now; what is not known is left out.
-static void write_now(pons__request *r, pons_buf *b)
+static void write_now(const pons__request *r, pons_buf *b)
 {
     pons_autovalue status = NULL;
     pons_error none = PONS_ERROR_INIT;
@@ -441,7 +441,7 @@ static void write_streams(const pons__metrics *m, pons_buf *b)
     }
 }
 
-static void metrics(pons__request *r)
+static int metrics(pons__request *r)
 {
     pons_autobuf b = PONS_BUF_INIT;
     pons__metrics *m = r->s->metrics;
@@ -454,10 +454,10 @@ static void metrics(pons__request *r)
     write_streams(m, &b);
     pthread_mutex_unlock(&m->mtx);
     if (b.failed) {
-        pons__reply_error(r, 503, "no memory");
-        return;
+        return pons__reply_error(r, 503, "no memory");
     }
-    pons__reply_bytes(r, 200, "text/plain; version=0.0.4; charset=utf-8", NULL, b.data, b.len);
+    return pons__reply_bytes(r, 200, "text/plain; version=0.0.4; charset=utf-8", NULL, b.data,
+                             b.len);
 }
 
 const pons__route pons__metrics_routes[] = {

@@ -33,10 +33,10 @@ typedef struct ear {
 } ear;
 
 // {"error": …} as this protocol's clients read it.
-static void reply_error(pons__request *r, int status, const char *type, const char *param,
-                        const char *text)
+static int reply_error(pons__request *r, int status, const char *type, const char *param,
+                       const char *text)
 {
-    pons__reply_json(
+    return pons__reply_json(
         r, status,
         pons_object("error",
                     pons_object("message", pons_string(text), "type", json_string(type), "param",
@@ -45,22 +45,22 @@ static void reply_error(pons__request *r, int status, const char *type, const ch
                     NULL));
 }
 
-__attribute__((format(printf, 4, 5))) static void refuse(pons__request *r, int status,
-                                                         const char *type, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static int refuse(pons__request *r, int status,
+                                                        const char *type, const char *fmt, ...)
 {
     char text[512];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    reply_error(r, status, type, NULL, text);
+    return reply_error(r, status, type, NULL, text);
 }
 
-static void refuse_member(pons__request *r, const char *where, const char *message)
+static int refuse_member(pons__request *r, const char *where, const char *message)
 {
     char text[1024];
     snprintf(text, sizeof text, "%s: %s", where, message);
-    reply_error(r, 422, "invalid_request_error", where + (*where == '/'), text);
+    return reply_error(r, 422, "invalid_request_error", where + (*where == '/'), text);
 }
 
 // ---- what is said -------------------------------------------------------------------------------
@@ -204,27 +204,27 @@ static void end(pons__listener *l, int rc, const pons_error *err)
 
 // ---- the routes ---------------------------------------------------------------------------------
 
-static void models(pons__request *r)
+static pons_value *model(void)
+{
+    return pons_object("id", json_string(MODEL), "object", json_string("model"), "created",
+                       json_integer(0), "owned_by", json_string("pons"), NULL);
+}
+
+static int models(pons__request *r)
 {
     pons_value *list = json_array();
     if (r->s->chat_host) {
-        json_array_append_new(list, pons_object("id", json_string(MODEL), "object",
-                                                json_string("model"), "created", json_integer(0),
-                                                "owned_by", json_string("pons"), NULL));
+        json_array_append_new(list, model());
     }
-    pons__reply_json(r, 200, pons_object("object", json_string("list"), "data", list, NULL));
+    return pons__reply_json(r, 200, pons_object("object", json_string("list"), "data", list, NULL));
 }
 
-static void one_model(pons__request *r)
+static int one_model(pons__request *r)
 {
     if (!r->s->chat_host || strcmp(r->args[0], MODEL) != 0) {
-        refuse(r, 404, "invalid_request_error", "there is no model %.100s", r->args[0]);
-        return;
+        return refuse(r, 404, "invalid_request_error", "there is no model %.100s", r->args[0]);
     }
-    pons__reply_json(r, 200,
-                     pons_object("id", json_string(MODEL), "object", json_string("model"),
-                                 "created", json_integer(0), "owned_by", json_string("pons"),
-                                 NULL));
+    return pons__reply_json(r, 200, model());
 }
 
 static ear *listen_in(pons__request *r, pons__conversation *c)
@@ -256,29 +256,26 @@ static ear *listen_in(pons__request *r, pons__conversation *c)
     return e;
 }
 
-static void completions(pons__request *r)
+static int completions(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons__conversation c;
     if (!r->s->chat_host) {
-        refuse(r, 404, "invalid_request_error", "there is no agent here");
-        return;
+        return refuse(r, 404, "invalid_request_error", "there is no agent here");
     }
     if (strcmp(pons_get_str(r->body, "model", ""), MODEL) != 0) {
-        refuse(r, 404, "invalid_request_error", "there is no model %.100s; there is " MODEL,
-               pons_get_str(r->body, "model", ""));
-        return;
+        return refuse(r, 404, "invalid_request_error", "there is no model %.100s; there is " MODEL,
+                      pons_get_str(r->body, "model", ""));
     }
-    int rc = pons__conversation_read(r->s, r->body, &c, &err);
+    int rc = pons__conversation_read(r->s, r->body, &c, &r->err);
     if (rc < 0) {
-        refuse(r, rc == PONS_EINVAL ? 400 : 500, "invalid_request_error", "%s", err.message);
-        return;
+        return refuse(r, rc == PONS_EINVAL ? 400 : 500, "invalid_request_error", "%s",
+                      r->err.message);
     }
-    rc = pons__conversation_begin(r->s, &c, &err);
+    rc = pons__conversation_begin(r->s, &c, &r->err);
     if (rc < 0) {
         pons__conversation_fini(&c);
-        refuse(r, rc == PONS_EEXIST ? 409 : 503, "invalid_request_error", "%s", err.message);
-        return;
+        return refuse(r, rc == PONS_EEXIST ? 409 : 503, "invalid_request_error", "%s",
+                      r->err.message);
     }
     ear *e = listen_in(r, &c);
     if (e && e->chunks) {
@@ -293,8 +290,9 @@ static void completions(pons__request *r)
         const bool acts = e->c.acts;
         e->c.words = (pons_buf)PONS_BUF_INIT;
         snprintf(session, sizeof session, "%s", e->c.session);
-        pons__chat_host_say(r->s->chat_host, session, words.data, acts, &e->l, &err);
+        pons__chat_host_say(r->s->chat_host, session, words.data, acts, &e->l, &r->err);
     }
+    return PONS_OK;
 }
 
 const pons__route pons__openai_routes[] = {

@@ -185,7 +185,7 @@ void pons__page_close(pons__page *p)
 
 // ---- the routes: workers ------------------------------------------------------------------------
 
-static void send_file(pons__request *r, const file *f)
+static int send_file(pons__request *r, const file *f)
 {
     char etag[64];
     const char *had = r->s->http->header(r->x, "If-None-Match");
@@ -196,56 +196,52 @@ static void send_file(pons__request *r, const file *f)
                              packed ? "Content-Encoding: gzip" : NULL, NULL};
     if (had && strstr(had, f->etag)) {
         headers[3] = NULL;
-        pons__reply_bytes(r, 304, f->type, headers, "", 0);
-        return;
+        return pons__reply_bytes(r, 304, f->type, headers, "", 0);
     }
-    pons__reply_bytes(r, 200, f->type, headers, packed ? f->packed : f->data,
-                      packed ? f->packed_n : f->n);
+    return pons__reply_bytes(r, 200, f->type, headers, packed ? f->packed : f->data,
+                             packed ? f->packed_n : f->n);
 }
 
-static void send_named(pons__request *r, const char *name)
+static int send_named(pons__request *r, const char *name)
 {
     const pons__page *p = r->s->page;
     for (size_t i = 0; i < p->n; i++) {
         if (strcmp(p->files[i].name, name) != 0) {
             continue;
         }
-        file fresh = {.data = NULL};
-        pons_error err = PONS_ERROR_INIT;
         if (!r->s->o.ui_dir) {
-            send_file(r, &p->files[i]);
-        } else if (load(p->dir, p->files[i].name, false, &fresh, &err) < 0) {
-            pons__reply_fault(r, &err);
-        } else {
-            send_file(r, &fresh);
-            clear(&fresh);
+            return send_file(r, &p->files[i]);
         }
-        return;
+        file fresh = {.data = NULL};
+        int rc = load(p->dir, p->files[i].name, false, &fresh, &r->err);
+        rc = rc < 0 ? rc : send_file(r, &fresh);
+        clear(&fresh);
+        return rc;
     }
-    pons__reply_error(r, 404, "there is no such path");
+    return pons__reply_error(r, 404, "there is no such path");
 }
 
-static void index_page(pons__request *r)
+static int index_page(pons__request *r)
 {
-    send_named(r, "index.html");
+    return send_named(r, "index.html");
 }
 
-static void in_ui(pons__request *r)
+static int in_ui(pons__request *r)
 {
-    send_named(r, r->args[0]);
+    return send_named(r, r->args[0]);
 }
 
-static void in_folder(pons__request *r)
+static int in_folder(pons__request *r)
 {
     char name[300];
     const int n = snprintf(name, sizeof name, "%s/%s", r->args[0], r->args[1]);
-    send_named(r, n < (int)sizeof name ? name : "");
+    return send_named(r, n < (int)sizeof name ? name : "");
 }
 
 // Whoever may connect may stop, so where Stop is, is nobody's secret.
-static void where_stop_is(pons__request *r)
+static int where_stop_is(pons__request *r)
 {
-    pons__reply_json(r, 200, pons_object("port", json_integer(r->s->stop_port), NULL));
+    return pons__reply_json(r, 200, pons_object("port", json_integer(r->s->stop_port), NULL));
 }
 
 const pons__route pons__page_routes[] = {

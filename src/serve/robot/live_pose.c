@@ -455,18 +455,18 @@ static pons_value *map_of(const pons_serve *s, const pons_report *hello)
     return map;
 }
 
-static void map(pons__request *r)
+static int map(pons__request *r)
 {
     pons_report hello = body_hello(r->s->live);
     if (hello.type == PONS_REPORT_NONE) {
-        pons__reply_error(r, 503, "no body answers");
-        return;
+        return pons__reply_error(r, 503, "no body answers");
     }
-    pons__reply_json(r, 200, map_of(r->s, &hello));
+    pons_value *map = map_of(r->s, &hello);
     pons_report_clear(&hello);
+    return pons__reply_json(r, 200, map);
 }
 
-static void live(pons__request *r)
+static int live(pons__request *r)
 {
     pons__live *l = r->s->live;
     pthread_mutex_lock(&l->mtx);
@@ -492,6 +492,7 @@ static void live(pons__request *r)
     }
     pthread_mutex_unlock(&l->mtx);
     eventfd_write(l->wake, 1);
+    return PONS_OK;
 }
 
 const pons__route pons__live_routes[] = {

@@ -53,6 +53,12 @@ struct pons__watcher {
     bool slow;       // some client has to take what it has got first
 };
 
+bool pons__watch_write(pons__watch *w, const char *text, size_t n)
+{
+    w->gone = w->gone || w->http->stream_write(w->stream, text, n) < 0;
+    return !w->gone;
+}
+
 typedef struct reading {
     pons__watch *w;
     int n;
@@ -62,11 +68,11 @@ typedef struct reading {
 static int give(void *user, const pons_event_row *row)
 {
     reading *r = user;
-    if (r->w->unsent && r->w->unsent(r->w) > UNSENT_MAX) {
+    if (r->w->http->stream_unsent(r->w->stream) > UNSENT_MAX) {
         r->slow = true;
         return 1;
     }
-    r->over = r->w->event(r->w, row) != 0;
+    r->over = r->w->event(r->w, row) != 0 || r->w->gone;
     r->w->at = row->seq;
     return r->over || ++r->n >= BATCH;
 }
@@ -108,11 +114,11 @@ static void leave(pons__watcher *ww, pons__watch **at)
 static bool beat(pons__watch *w, int64_t now)
 {
     const int64_t every = w->beat_ms ? w->beat_ms : BEAT_MS;
-    if (!w->beat || now - w->beaten_ms < every) {
+    if (now - w->beaten_ms < every) {
         return true;
     }
     w->beaten_ms = now;
-    return w->beat(w);
+    return pons__watch_write(w, w->beat, strlen(w->beat));
 }
 
 static void take_answer(pons__watcher *ww, int64_t now)
