@@ -350,7 +350,7 @@ const char *pons_serve_token(const pons_serve *s, const char *role)
 
 int pons_serve_answer(pons_serve *s, const char *thread, const char *await_id, pons_value *answer)
 {
-    return pons__runhost_answer(s->host, thread, await_id, answer);
+    return pons__runhost_tell(s->host, thread, await_id, PONS__TELL_ANSWER, answer);
 }
 
 int pons_serve_message(pons_serve *s, const char *thread, const char *await_id, const char *node,
@@ -401,6 +401,17 @@ int pons_serve_chat_stop(pons_serve *s, const char *session, pons_error *err)
 {
     const int rc = may_chat(s, session, err);
     return rc < 0 ? rc : pons__chat_host_halt(s->chat_host, session, err);
+}
+
+// Told on to the counters, the traces, the pages and whoever follows a run: each of the four has a lock of its own.
+void pons_serve_event(pons_serve *s, const pons_event *ev)
+{
+    pons__metrics_event(s->metrics, ev);
+    pons_traces_event(s->o.traces, ev);
+    pons__hub_event(s->hub, ev);
+    if (ev->seq > 0) {
+        pons__runhost_event(s->host, ev->thread);
+    }
 }
 
 void pons_serve_commit(pons_serve *s, int rc, int64_t ns)

@@ -177,3 +177,23 @@ pons_http_stream *pons__reply_stream(pons__request *r, const char *type, const c
     r->status = 200;
     return r->s->http->stream(r->x, 200, h.list);
 }
+
+void pons__buf_value(pons_buf *b, const pons_value *value)
+{
+    char *text = NULL;
+    const long n = pons_value_line(value, &text);
+    b->failed |= n < 0;
+    pons_buf_bytes(b, text, n < 0 ? 0 : (size_t)n);
+    free(text);
+}
+
+bool pons__stream_value(const pons_serve *s, pons_http_stream *stream, const char *before,
+                        pons_value *value, const char *after)
+{
+    pons_autobuf b = PONS_BUF_INIT;
+    pons_buf_str(&b, before);
+    pons__buf_value(&b, value);
+    pons_buf_str(&b, after);
+    pons_value_unref(value);
+    return !b.failed && s->http->stream_write(stream, b.data, b.len) >= 0;
+}

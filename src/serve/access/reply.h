@@ -1,6 +1,7 @@
 // reply.h - answers: JSON, an error, a stream of events.
 #pragma once
 
+#include "pons/buf.h"
 #include "serve/access/server.h"
 
 // Each ends the request, and returns what its handler does. Takes the value; NULL is null. more: headers, or NULL.
@@ -21,3 +22,8 @@ int pons__reply_bytes(pons__request *r, int status, const char *type, const char
 // Begins a body that comes in pieces, and text/event-stream; NULL: the request is answered, there is no memory.
 pons_http_stream *pons__reply_stream(pons__request *r, const char *type, const char *const *more);
 pons_http_stream *pons__reply_events(pons__request *r, const char *const *more);
+// Appends a value as a line of JSON; without memory the buffer has failed.
+void pons__buf_value(pons_buf *b, const pons_value *value);
+// Writes a value (taken) as a line of JSON between two texts. False: the client is gone.
+bool pons__stream_value(const pons_serve *s, pons_http_stream *stream, const char *before,
+                        pons_value *value, const char *after);

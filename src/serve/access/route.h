@@ -11,8 +11,8 @@ typedef struct pons__route {
     const char *path; // "/v1/threads/*/events": a star is one segment, and an argument
     pons__role role;  // who may
     pons__handler handle;
-    // What a client of this protocol reads when a member (where: "/name", "?name") is wrong; NULL:
-    // pons__reply_wrong.
+    // What a client of this protocol reads when a member (where: "/name", "?name") is wrong, returning as
+    // pons__reply_error; NULL: pons__reply_wrong.
     int (*refuse)(pons__request *r, const char *where, const char *message);
     const char *word; // what tells it from other rows of this handler: r->word
 } pons__route;

@@ -12,7 +12,6 @@
 // heard: a turn goes on without, and its events are in the store.
 #include "serve/chat/chat.h"
 
-#include "pons/buf.h"
 #include "serve/access/reply.h"
 #include "serve/chat/session_threads.h"
 #include "serve/metrics/metrics.h"
@@ -75,19 +74,6 @@ static pons_value *event_value(const ear *e, const pons_event *ev)
     return all;
 }
 
-static bool write_line(const ear *e, const char *before, pons_value *value, const char *after)
-{
-    char *text = NULL;
-    pons_autobuf b = PONS_BUF_INIT;
-    const long n = pons_value_line(value, &text);
-    pons_value_unref(value);
-    if (n >= 0) {
-        pons_buf_printf(&b, "%s%s%s", before, text, after);
-    }
-    free(text);
-    return !b.failed && b.len > 0 && e->s->http->stream_write(e->stream, b.data, b.len) >= 0;
-}
-
 static void keep_answer(ear *e, const pons_event *ev)
 {
     const bool asks =
@@ -113,7 +99,7 @@ static bool hear(pons__listener *l, const pons_event *ev)
         keep_answer(e, ev);
         return !e->answer;
     }
-    return write_line(e, "data: ", event_value(e, ev), "\n\n");
+    return pons__stream_value(e->s, e->stream, "data: ", event_value(e, ev), "\n\n");
 }
 
 static bool beat(pons__listener *l)
@@ -130,20 +116,21 @@ static void end(pons__listener *l, int rc, const pons_error *err)
     char line[512] = "";
     const char *why = rc < 0 ? pons_error_line(err, line, sizeof line) : "";
     if (e->whole) {
-        write_line(e, "",
-                   e->answer
-                       ? pons_value_ref(e->answer)
-                       : pons_object("session_id", json_string(e->session), "status",
-                                     json_string("failed"), "content", json_string(why), NULL),
-                   "");
+        pons__stream_value(e->s, e->stream, "",
+                           e->answer ? pons_value_ref(e->answer)
+                                     : pons_object("session_id", json_string(e->session), "status",
+                                                   json_string("failed"), "content",
+                                                   json_string(why), NULL),
+                           "");
     } else if (!e->over && rc < 0) {
-        write_line(e, "data: ",
-                   pons_object("type", json_string("error"), "content", json_string(why), NULL),
-                   "\n\n");
-        write_line(e, "data: ",
-                   pons_object("type", json_string("done"), "status", json_string("failed"),
-                               "content", json_string(""), NULL),
-                   "\n\n");
+        pons__stream_value(
+            e->s, e->stream,
+            "data: ", pons_object("type", json_string("error"), "content", json_string(why), NULL),
+            "\n\n");
+        pons__stream_value(e->s, e->stream, "data: ",
+                           pons_object("type", json_string("done"), "status", json_string("failed"),
+                                       "content", json_string(""), NULL),
+                           "\n\n");
     }
     pons__metrics_stream(e->s->metrics, "chat", -1);
     e->s->http->stream_end(e->stream);

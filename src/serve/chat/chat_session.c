@@ -97,15 +97,17 @@ void pons__session_deaf(pons__listener *l, int rc, const pons_error *err)
 
 static int join(pons__session *s, pons__listener *l, pons_error *err)
 {
-    int64_t begun = 0;
+    pons__ends ends;
     replaying r = {s, l};
     const pons_store store = s->serve->o.store;
     const bool idle = pons_agent_state_get(s->a.agent) == PONS_AGENT_IDLE;
     if (!l) {
         return PONS_OK; // it is open: that was all
     }
-    int rc = pons__chat_turn(store, s->name, idle, &begun, err);
-    rc = rc < 0 ? rc : store.ops->events(store.self, s->name, begun, 0, replay, &r, err);
+    int rc = pons__chat_ends(store, s->name, 0, &ends, err);
+    rc = rc < 0 ? rc
+                : store.ops->events(store.self, s->name, idle ? ends.before : ends.newest, 0,
+                                    replay, &r, err);
     if (rc < 0 || idle) {
         l->end(l, rc, err);
     } else {
@@ -251,7 +253,7 @@ void pons__session_beat(pons__session *s, int64_t now)
     s->beat_ms = now;
     for (pons__listener **at = &s->listeners; *at;) {
         pons__listener *l = *at;
-        if (l->beat(l)) {
+        if (!l->beat || l->beat(l)) {
             at = &l->next;
         } else {
             *at = l->next;

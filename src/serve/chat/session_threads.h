@@ -9,7 +9,7 @@ typedef struct pons__listener {
     struct pons__listener *next; // the desk's
     // An event; false: that was enough.
     bool (*hear)(struct pons__listener *l, const pons_event *ev);
-    bool (*beat)(struct pons__listener *l); // now and then; false: it is gone
+    bool (*beat)(struct pons__listener *l); // now and then; false: it is gone. NULL: it never is
     // The end: of the turn (rc >= 0), or why there is none. Frees l.
     void (*end)(struct pons__listener *l, int rc, const pons_error *err);
     // Whoever carries this thread's run does not want to hear any more: frees l, and says nothing. False:

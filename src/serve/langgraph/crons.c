@@ -22,8 +22,6 @@
 
 #define SPACE PONS__OWN ".crons"
 
-enum { LOOK_MS = 1000 };
-
 static pons_value *shown(const pons_value *c)
 {
     static const char *const same[] = {"cron_id",  "assistant_id",     "thread_id", "schedule",
@@ -91,7 +89,7 @@ static int fire(pons_serve *s, const pons_value *c, pons_error *err)
     json_object_set_new(body, "on_completion", pons__lg_or_null(pons_get(c, "on_run_completed")));
     id_of("run", c, id);
     id_of("thread", c, own);
-    return pons__lg_submit_once(s, pons_get_str(c, "thread_id", NULL), body, id, own, &run, err);
+    return pons__lg_submit(s, pons_get_str(c, "thread_id", NULL), body, id, own, &run, err);
 }
 
 static void look(pons_serve *s, const pons_value *was, int64_t now)
@@ -119,9 +117,8 @@ static void look(pons_serve *s, const pons_value *was, int64_t now)
     }
 }
 
-static void on_tick(void *user)
+static void on_tick(pons_serve *s)
 {
-    pons_serve *s = user;
     pons_autovalue crons = NULL;
     pons_error err = PONS_ERROR_INIT;
     if (pons__own_list(pons__runhost_items(s->host), SPACE, &crons, &err) < 0) {
@@ -136,7 +133,7 @@ static void on_tick(void *user)
 
 void pons__lg_crons_begin(pons_serve *s)
 {
-    pons__runhost_each(s->host, LOOK_MS, on_tick, s);
+    pons__runhost_each(s->host, on_tick);
 }
 
 // ---- making -------------------------------------------------------------------------------------

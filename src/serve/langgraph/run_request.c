@@ -152,14 +152,8 @@ static pons_value *kwargs_of(const pons_value *body, const pons_value *assistant
     return k;
 }
 
-int pons__lg_submit(pons_serve *s, const char *thread, const pons_value *body, pons_value **ret,
-                    pons_error *err)
-{
-    return pons__lg_submit_once(s, thread, body, NULL, NULL, ret, err);
-}
-
-int pons__lg_submit_once(pons_serve *s, const char *thread, const pons_value *body, const char *run,
-                         const char *own, pons_value **ret, pons_error *err)
+int pons__lg_submit(pons_serve *s, const char *thread, const pons_value *body, const char *run,
+                    const char *own, pons_value **ret, pons_error *err)
 {
     pons_autovalue assistant = NULL;
     pons__ask a = {.thread = thread, .run = run, .own = own};

@@ -7,13 +7,10 @@
 
 // Submits the run that body asks for, on a thread, or (NULL) on one of its own. A thread that is not
 // there is made only where the body says so. PONS_ENOTFOUND: there is no such thread, or assistant.
-// *ret: as pons__runhost_run.
-int pons__lg_submit(pons_serve *s, const char *thread, const pons_value *body, pons_value **ret,
-                    pons_error *err);
-// The same for a run that has its id already, and, without a thread, the name of its own: asked for again
-// it is not begun again.
-int pons__lg_submit_once(pons_serve *s, const char *thread, const pons_value *body, const char *run,
-                         const char *own, pons_value **ret, pons_error *err);
+// run: the id that it has already (asked for again it is not begun again), and own, without a thread, the name of its
+// own; NULL: fresh ones. *ret: as pons__runhost_run.
+int pons__lg_submit(pons_serve *s, const char *thread, const pons_value *body, const char *run,
+                    const char *own, pons_value **ret, pons_error *err);
 // Headers of a reply about a run: Content-Location, and where it can be followed ("stream", "join",
 // NULL: not said). Texts are in buf.
 typedef struct pons__lg_where {

@@ -54,7 +54,7 @@ static void last_words(following *f)
     pons_autovalue snapshot = NULL;
     pons_autovalue body = NULL;
     pons_error none = PONS_ERROR_INIT;
-    char *text = NULL;
+    pons_autobuf b = PONS_BUF_INIT;
     pons__runhost_run(f->s->host, f->w.thread, f->w.run, &run, &none);
     const pons_value *error = pons_get(run, "error");
     if (error) {
@@ -63,11 +63,10 @@ static void last_words(following *f)
         pons_state_snapshot(f->s->o.store, f->w.thread, f->ns, NULL, &snapshot, &none);
         body = snapshot ? pons__lg_values(snapshot) : json_object();
     }
-    const long n = pons_value_line(body, &text);
-    if (n > 0) {
-        pons__watch_write(&f->w, text, (size_t)n);
+    pons__buf_value(&b, body);
+    if (!b.failed) {
+        pons__watch_write(&f->w, b.data, b.len);
     }
-    free(text);
 }
 
 static void on_over(pons__watch *w)

@@ -26,7 +26,7 @@ static const char *thread_of(const pons__request *r)
 static pons_value *submit(pons__request *r)
 {
     pons_value *run = NULL;
-    pons__lg_submit(r->s, thread_of(r), r->body, &run, &r->err);
+    pons__lg_submit(r->s, thread_of(r), r->body, NULL, NULL, &run, &r->err);
     return run;
 }
 
@@ -64,7 +64,7 @@ static int create_batch(pons__request *r)
     int rc = PONS_OK;
     pons_each(one, r->body) {
         pons_value *run = NULL;
-        rc = rc < 0 ? rc : pons__lg_submit(r->s, NULL, one, &run, &r->err);
+        rc = rc < 0 ? rc : pons__lg_submit(r->s, NULL, one, NULL, NULL, &run, &r->err);
         if (run) {
             json_array_append_new(runs, run);
         }

@@ -54,7 +54,7 @@ static int failed(pons__request *r, const char *code, const char *message)
 static int submit(pons__request *r, const pons_value *body)
 {
     pons_autovalue run = NULL;
-    if (pons__lg_submit(r->s, r->args[0], body, &run, &r->err) < 0) {
+    if (pons__lg_submit(r->s, r->args[0], body, NULL, NULL, &run, &r->err) < 0) {
         const bool absent = r->err.status == PONS_ENOTFOUND;
         return r->err.status == PONS_EIO // no fault of the command's
                    ? r->err.status
@@ -178,7 +178,6 @@ static void say(follower *f, const pons_event_row *row, unsigned channel, const 
                 const char *ns, pons_value *data)
 {
     char id[48];
-    char *text = NULL;
     const int sub = f->sub++;
     if (!(f->channels & channel) || row->seq < f->since || !wanted(f, ns)) {
         pons_value_unref(data);
@@ -192,13 +191,12 @@ static void say(follower *f, const pons_event_row *row, unsigned channel, const 
                                 "data", data, NULL),
                     NULL);
     pons_autobuf out = PONS_BUF_INIT;
-    if (pons_value_line(event, &text) > 0) {
-        pons_buf_printf(&out, "id: %s\nevent: %s\ndata: ", id, method);
-        pons_buf_str(&out, text);
-        pons_buf_str(&out, "\n\n");
+    pons_buf_printf(&out, "id: %s\nevent: %s\ndata: ", id, method);
+    pons__buf_value(&out, event);
+    pons_buf_str(&out, "\n\n");
+    if (!out.failed) {
         pons__watch_write(&f->w, out.data, out.len);
     }
-    free(text);
 }
 
 static void lifecycle(follower *f, const pons_event_row *row, const char *event,

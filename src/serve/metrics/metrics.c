@@ -254,9 +254,6 @@ static void on_refusal(pons__metrics *m, const pons_event *ev)
 
 void pons__metrics_event(pons__metrics *m, const pons_event *ev)
 {
-    if (!m) {
-        return;
-    }
     const char *type = ev->type;
     pthread_mutex_lock(&m->mtx);
     count(m, EVENTS, "type", type);
@@ -293,9 +290,6 @@ void pons__metrics_event(pons__metrics *m, const pons_event *ev)
 static void on_request(pons__metrics *m, counter of, timing time, int status, int64_t ns)
 {
     char code[16];
-    if (!m) {
-        return;
-    }
     snprintf(code, sizeof code, "%d", status);
     pthread_mutex_lock(&m->mtx);
     count(m, of, "code", code);
@@ -315,9 +309,6 @@ void pons__metrics_stop(pons__metrics *m, int status, int64_t ns)
 
 void pons__metrics_commit(pons__metrics *m, bool failed, int64_t ns)
 {
-    if (!m) {
-        return;
-    }
     pthread_mutex_lock(&m->mtx);
     count(m, COMMITS, "result", failed ? "failed" : "ok");
     observe(m, TIME_COMMIT, (double)ns / PONS_NS_PER_S);
@@ -326,9 +317,6 @@ void pons__metrics_commit(pons__metrics *m, bool failed, int64_t ns)
 
 void pons__metrics_stream(pons__metrics *m, const char *feed, int by)
 {
-    if (!m) {
-        return;
-    }
     pthread_mutex_lock(&m->mtx);
     for (size_t i = 0; i < PONS__METRICS_FEEDS; i++) {
         if (!m->feeds[i].name || strcmp(m->feeds[i].name, feed) == 0) {

@@ -8,7 +8,7 @@
 int pons__metrics_open(pons_serve *s, pons__metrics **ret, pons_error *err);
 void pons__metrics_close(pons__metrics *m); // NULL-safe
 
-// All from any thread; NULL-safe.
+// All from any thread.
 void pons__metrics_event(pons__metrics *m, const pons_event *ev);
 void pons__metrics_request(pons__metrics *m, int status, int64_t ns);
 void pons__metrics_stop(pons__metrics *m, int status, int64_t ns); // a request to Stop's port

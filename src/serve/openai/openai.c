@@ -32,17 +32,18 @@ typedef struct ear {
     bool chunks, usage, over, asks;
 } ear;
 
-// {"error": …} as this protocol's clients read it.
+// {"error": …} as this protocol's clients read it; returns as pons__reply_error.
 static int reply_error(pons__request *r, int status, const char *type, const char *param,
                        const char *text)
 {
-    return pons__reply_json(
+    pons__reply_json(
         r, status,
         pons_object("error",
                     pons_object("message", pons_string(text), "type", json_string(type), "param",
                                 param ? pons_string(param) : json_null(), "code", json_null(),
                                 NULL),
                     NULL));
+    return PONS_EREFUSED;
 }
 
 __attribute__((format(printf, 4, 5))) static int refuse(pons__request *r, int status,
@@ -79,24 +80,13 @@ static pons_value *envelope(const ear *e, const char *object, pons_value *choice
                        NULL);
 }
 
-static bool write_value(const ear *e, const char *before, pons_value *v, const char *after)
-{
-    char *text = NULL;
-    pons_autobuf b = PONS_BUF_INIT;
-    const long n = pons_value_line(v, &text);
-    pons_value_unref(v);
-    pons_buf_printf(&b, "%s%s%s", before, n >= 0 ? text : "null", after);
-    free(text);
-    return !b.failed && e->s->http->stream_write(e->stream, b.data, b.len) >= 0;
-}
-
 static bool write_delta(const ear *e, pons_value *delta, bool last)
 {
-    pons_value *choices = json_array();
-    json_array_append_new(choices,
-                          pons_object("index", json_integer(0), "delta", delta, "finish_reason",
-                                      last ? json_string("stop") : json_null(), NULL));
-    return write_value(e, "data: ", envelope(e, "chat.completion.chunk", choices), "\n\n");
+    pons_value *choice = pons_object("index", json_integer(0), "delta", delta, "finish_reason",
+                                     last ? json_string("stop") : json_null(), NULL);
+    return pons__stream_value(
+        e->s, e->stream, "data: ", envelope(e, "chat.completion.chunk", json_pack("[o]", choice)),
+        "\n\n");
 }
 
 static bool say(ear *e, const char *text)
@@ -156,14 +146,13 @@ static bool beat(pons__listener *l)
 
 static void write_whole(const ear *e, const char *content)
 {
-    pons_value *choices = json_array();
-    json_array_append_new(choices, pons_object("index", json_integer(0), "message",
-                                               pons_object("role", json_string("assistant"),
-                                                           "content", json_string(content), NULL),
-                                               "finish_reason", json_string("stop"), NULL));
-    pons_value *all = envelope(e, "chat.completion", choices);
+    pons_value *choice = pons_object(
+        "index", json_integer(0), "message",
+        pons_object("role", json_string("assistant"), "content", json_string(content), NULL),
+        "finish_reason", json_string("stop"), NULL);
+    pons_value *all = envelope(e, "chat.completion", json_pack("[o]", choice));
     json_object_set_new(all, "usage", usage_of(e));
-    write_value(e, "", all, "");
+    pons__stream_value(e->s, e->stream, "", all, "");
 }
 
 static void write_end(const ear *e)
@@ -173,7 +162,7 @@ static void write_end(const ear *e)
     if (e->usage) {
         pons_value *all = envelope(e, "chat.completion.chunk", json_array());
         json_object_set_new(all, "usage", usage_of(e));
-        write_value(e, "data: ", all, "\n\n");
+        pons__stream_value(e->s, e->stream, "data: ", all, "\n\n");
     }
     e->s->http->stream_write(e->stream, done, sizeof done - 1);
 }

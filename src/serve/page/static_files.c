@@ -1,6 +1,6 @@
 // static_files.c - the page's files: index.html, and modules, styles and pictures below it.
 //
-// They are read once, from ui/ beside the other shared data, without their comments (minify.c), packed (gzip)
+// They are read once, from ui/ beside the other shared data, without what only their readers need (a sixth of what goes over the wire), packed (gzip)
 // where that helps, and named by a hash of what they are (ETag), so a browser asks and is told that it
 // has them. With `--ui DIR` each request reads DIR anew, as it is, for whoever works on the page. A file is found by its name
 // in the list that was read, never by a path that a client wrote.
@@ -11,7 +11,6 @@
 #include "pons/module.h"
 #include "pons/random.h"
 #include "serve/access/reply.h"
-#include "serve/page/minify.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -85,6 +84,49 @@ static void clear(file *f)
     *f = (file){.data = NULL};
 }
 
+// Behind the comment that begins at `at`; n: it does not end.
+static size_t behind(const char *text, size_t n, size_t at, bool *ret_lines)
+{
+    *ret_lines = false;
+    for (size_t i = at + 2; i + 1 < n; i++) {
+        *ret_lines = *ret_lines || text[i] == '\n';
+        if (text[i] == '*' && text[i + 1] == '/') {
+            return i + 2;
+        }
+    }
+    return n;
+}
+
+// Takes comments and indentation out of a module or a style of the page, in place; the new length. Comments are
+// lines that begin with // and what stands between "/* " or "/**" and the next end of one, which is how ui/ writes
+// them; a text or a pattern with these signs in it, and a text over several lines, would be changed, and ui/ has none.
+static size_t slim_down(char *text, size_t n)
+{
+    size_t to = 0;
+    bool begins = true; // a line, so far
+    for (size_t i = 0; i < n;) {
+        bool lines = false;
+        const bool opens = n - i > 3 && text[i] == '/' && text[i + 1] == '*';
+        if (opens && (text[i + 2] == ' ' || (text[i + 2] == '*' && text[i + 3] != '/'))) {
+            i = behind(text, n, i, &lines);
+            if (lines && !begins) { // it has ended a line where one may matter
+                text[to++] = '\n';
+                begins = true;
+            }
+        } else if (begins && n - i > 1 && text[i] == '/' && text[i + 1] == '/') {
+            while (i < n && text[i] != '\n') {
+                i++;
+            }
+        } else if (begins && (text[i] == ' ' || text[i] == '\n')) {
+            i++;
+        } else {
+            begins = text[i] == '\n';
+            text[to++] = text[i++];
+        }
+    }
+    return to;
+}
+
 static int load(const char *dir, const char *name, bool slim, file *ret, pons_error *err)
 {
     char path[1200];
@@ -114,7 +156,7 @@ static int load(const char *dir, const char *name, bool slim, file *ret, pons_er
         return pons_error_set(err, PONS_ENOMEM, PONS__SERVE, "no memory for the page");
     }
     if (slim && strncmp(f.type, "text/", 5) == 0) {
-        f.n = pons__page_slim(f.data, f.n);
+        f.n = slim_down(f.data, f.n);
     }
     pons_sha256(f.data, f.n, hash);
     snprintf(f.etag, sizeof f.etag, "\"%02x%02x%02x%02x%02x%02x%02x%02x\"", hash[0], hash[1],
@@ -221,20 +263,13 @@ static int send_named(pons__request *r, const char *name)
     return pons__reply_error(r, 404, "there is no such path");
 }
 
-static int index_page(pons__request *r)
-{
-    return send_named(r, "index.html");
-}
-
+// The row's file, or NAME, or FOLDER/NAME of the path.
 static int in_ui(pons__request *r)
 {
-    return send_named(r, r->args[0]);
-}
-
-static int in_folder(pons__request *r)
-{
     char name[300];
-    const int n = snprintf(name, sizeof name, "%s/%s", r->args[0], r->args[1]);
+    const char *first = r->word ? r->word : r->args[0], *below = r->n_args > 1 ? r->args[1] : NULL;
+    const int n =
+        snprintf(name, sizeof name, "%s%s%s", first, below ? "/" : "", below ? below : "");
     return send_named(r, n < (int)sizeof name ? name : "");
 }
 
@@ -245,7 +280,9 @@ static int where_stop_is(pons__request *r)
 }
 
 const pons__route pons__page_routes[] = {
-    {"GET", "/", PONS__NOBODY, index_page}, {"GET", "/v1/stop", PONS__NOBODY, where_stop_is},
-    {"GET", "/ui/*", PONS__NOBODY, in_ui},  {"GET", "/ui/*/*", PONS__NOBODY, in_folder},
+    {"GET", "/", PONS__NOBODY, in_ui, .word = "index.html"},
+    {"GET", "/v1/stop", PONS__NOBODY, where_stop_is},
+    {"GET", "/ui/*", PONS__NOBODY, in_ui},
+    {"GET", "/ui/*/*", PONS__NOBODY, in_ui},
     {NULL, NULL, PONS__NOBODY, NULL},
 };

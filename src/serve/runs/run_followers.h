@@ -1,9 +1,7 @@
 // run_followers.h - the events of threads, to whoever follows them: each once, in order, from any place on.
 #pragma once
 
-#include "pons/clock.h"
-#include "pons/ext/http_server.h"
-#include "pons/ext/store.h"
+#include "serve/access/server.h"
 
 typedef struct pons__watcher pons__watcher;
 
@@ -28,15 +26,9 @@ typedef struct pons__watch {
     int64_t beaten_ms;                    // the watcher's
 } pons__watch;
 
-typedef struct pons__watcher_options {
-    pons_store store;
-    pons_clock clock;
-    // Called now and then on its thread; returns in how many ms it wants to be called again.
-    int64_t (*tick)(void *user);
-    void *user;
-} pons__watcher_options;
-
-int pons__watcher_open(const pons__watcher_options *o, pons__watcher **ret, pons_error *err);
+// tick: called now and then on its thread; returns in how many ms it wants to be called again.
+int pons__watcher_open(const pons_serve *s, int64_t (*tick)(void *user), void *user,
+                       pons__watcher **ret, pons_error *err);
 void pons__watcher_stop(pons__watcher *w);  // every watch is over, no more begin; NULL-safe
 void pons__watcher_close(pons__watcher *w); // frees; NULL-safe
 // From now on w is the watcher's. PONS_EAGAIN: too many; then it stays the caller's. Any thread.
