@@ -64,8 +64,7 @@ bool pons_boxes_clear(const pons_box2 *boxes, const double *heights, size_t n, c
 void pons_boxes_draw(const pons_value *boxes, const double origin[2], double cell, int w, int h,
                      int8_t *cells)
 {
-    for (size_t i = 0; i < json_array_size(boxes); i++) {
-        const pons_value *v = json_array_get(boxes, i);
+    pons_each(v, boxes) {
         const pons_box2 b = {pons_get_num(v, "x", 0.0), pons_get_num(v, "y", 0.0),
                              pons_get_num(v, "yaw", 0.0), pons_get_num(v, "sx", 0.0),
                              pons_get_num(v, "sy", 0.0)};

@@ -152,8 +152,7 @@ static int set_board(trial *x, const pons_value *values, pons_error *err)
 static int play_events(trial *x, int64_t tick, pons_error *err)
 {
     const pons_value *events = pons_get(x->script, "events");
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const pons_value *e = json_array_get(events, i);
+    pons_each(e, events) {
         if (pons_get_int(e, "before_tick", 0) != tick) {
             continue;
         }

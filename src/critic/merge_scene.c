@@ -6,11 +6,9 @@
 pons_value *pons_critic_seen(const pons_value *objects, const pons_value *scene)
 {
     pons_value *all = json_array();
-    size_t i, k;
-    json_t *o, *thing;
-    json_array_foreach((json_t *)objects, i, o) {
+    pons_each(o, objects) {
         pons_value *now = json_copy(o);
-        json_array_foreach((json_t *)scene, k, thing) {
+        pons_each(thing, scene) {
             const char *relation = pons_get_str(thing, "relation", "");
             if (strcmp(pons_get_str(thing, "id", ""), pons_get_str(o, "id", "?")) != 0) {
                 continue;

@@ -26,7 +26,6 @@
 #include "pons/out_of_memory.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

@@ -88,8 +88,7 @@ static pons_value *scene(const char *id, int64_t ns, pons_value *lines, pons_val
 static pons_value *outline(const pons_value *polygon, pons_value *of_color)
 {
     pons_value *points = json_array();
-    for (size_t i = 0; i < json_array_size(polygon); i++) {
-        const pons_value *p = json_array_get(polygon, i);
+    pons_each(p, polygon) {
         json_array_append_new(points, xyz(json_number_value(json_array_get(p, 0)),
                                           json_number_value(json_array_get(p, 1)), 0.01));
     }

@@ -23,18 +23,15 @@
 #include "serve/access/openapi.h"
 #include "serve/access/route.h"
 #include "serve/agent/agent_graph.h"
-#include "serve/chat/chat.h"
 #include "serve/chat/session_threads.h"
 #include "serve/events/event_hub.h"
 #include "serve/events/stop_port.h"
 #include "serve/foxglove/foxglove.h"
-#include "serve/langgraph/routes.h"
+#include "serve/langgraph/run_request.h"
 #include "serve/langgraph/webhook.h"
 #include "serve/mcp/mcp.h"
 #include "serve/metrics/metrics.h"
-#include "serve/openai/openai.h"
 #include "serve/page/static_files.h"
-#include "serve/robot/live_pose.h"
 #include "serve/robot/robot.h"
 #include "serve/runs/run_host.h"
 
@@ -93,15 +90,10 @@ static void handle(void *user, pons_http_exchange *x)
     }
     pons_value_unref(r.body);
     pons_value_unref(r.query);
-    pons__metrics_request(r.s->metrics, r.status, pons_now_ns(&r.s->o.clock) - from);
+    pons__metrics_request(r.s->metrics, false, r.status, pons_now_ns(&r.s->o.clock) - from);
 }
 
 // ---- names --------------------------------------------------------------------------------------
-
-static bool is_loopback(const char *address)
-{
-    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
-}
 
 __attribute__((format(printf, 3, 4))) static bool put(char **list, size_t *n, const char *fmt, ...)
 {
@@ -133,7 +125,7 @@ static int names(pons_serve *s, pons_error *err)
     const int ports[] = {s->port, s->stop_port};
     for (size_t p = 0; p < 2; p++) {
         ok = ok && put(s->hosts, &n, v6 ? "[%s]:%d" : "%s:%d", address, ports[p]);
-        if (is_loopback(address)) {
+        if (pons__is_loopback(address)) {
             ok = ok && put(s->hosts, &n, "localhost:%d", ports[p]);
         }
         for (size_t i = 0; i < o->n_hosts; i++) {
@@ -164,13 +156,13 @@ static void free_list(char **list)
 
 static int may_listen(const pons_serve_options *o, const char *address, pons_error *err)
 {
-    if (!is_loopback(address) && !o->certificate) {
+    if (!pons__is_loopback(address) && !o->certificate) {
         return pons_error_set(err, PONS_EREFUSED, PONS__SERVE,
                               "%s can be reached from other machines: that takes a certificate "
                               "(--cert FILE --key FILE)",
                               address);
     }
-    if (!is_loopback(address) && o->open_doors) {
+    if (!pons__is_loopback(address) && o->open_doors) {
         return pons_error_set(err, PONS_EREFUSED, PONS__SERVE,
                               "without tokens only this machine is served");
     }
@@ -401,17 +393,6 @@ int pons_serve_chat_stop(pons_serve *s, const char *session, pons_error *err)
 {
     const int rc = may_chat(s, session, err);
     return rc < 0 ? rc : pons__chat_host_halt(s->chat_host, session, err);
-}
-
-// Told on to the counters, the traces, the pages and whoever follows a run: each of the four has a lock of its own.
-void pons_serve_event(pons_serve *s, const pons_event *ev)
-{
-    pons__metrics_event(s->metrics, ev);
-    pons_traces_event(s->o.traces, ev);
-    pons__hub_event(s->hub, ev);
-    if (ev->seq > 0) {
-        pons__runhost_event(s->host, ev->thread);
-    }
 }
 
 void pons_serve_commit(pons_serve *s, int rc, int64_t ns)

@@ -233,8 +233,7 @@ static bool wanted(const walk *k, const char *name)
     static const char *const usual[] = {".md", ".txt", ".rst", ".adoc", ".org"};
     const size_t n = strlen(name);
     size_t i;
-    json_t *v;
-    json_array_foreach(k->suffixes, i, v) {
+    pons_each(v, k->suffixes) {
         const size_t len = json_string_length(v);
         if (n > len && strcasecmp(name + n - len, json_string_value(v)) == 0) {
             return true;

@@ -80,8 +80,7 @@ static bool is_station(const wish *w, const char *id)
 static int stop_at_object(wish *w, const char *id)
 {
     const pons_value *at = NULL;
-    for (size_t i = 0; i < json_array_size(w->objects); i++) {
-        const pons_value *o = json_array_get(w->objects, i);
+    pons_each(o, w->objects) {
         at = strcmp(pons_get_str(o, "id", ""), id) == 0 ? pons_get(o, "position") : at;
     }
     const double x = json_number_value(json_array_get(at, 0)),
@@ -169,8 +168,7 @@ static int world_of(const app_fleet_file *file, const pons_fleet_map *map, pons_
     }
     pons_value *zones = json_array();
     const pons_value *list = pons_get(pons_yaml_value(yaml), "zones");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const pons_value *row = json_array_get(list, i);
+    pons_each(row, list) {
         const int32_t at = pons_fleet_map_find(map, pons_get_str(row, "id", ""));
         if (at >= 0 && pons_fleet_map_zone(map, (size_t)at)->kind == PONS_FLEET_STATION) {
             json_array_append_new(zones,

@@ -108,9 +108,8 @@ static int look_at(void *user, const pons_event_row *row)
     looking *l = user;
     goal *of = l->of;
     pons_autovalue p = NULL;
-    pons_error none = PONS_ERROR_INIT;
     of->after = row->seq;
-    if (pons_value_read(row->payload.data, row->payload.len, &p, &none) < 0) {
+    if (pons_value_read(row->payload.data, row->payload.len, &p, NULL) < 0) {
         return 0;
     }
     const char *type = row->type;

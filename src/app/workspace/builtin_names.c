@@ -156,9 +156,8 @@ int app_no_such_of(const pons_value *names, const char *what, const char *name, 
 {
     pons_meant meant = pons_meant_of(name, strlen(name));
     char all[PONS_ERROR_MESSAGE_MAX / 2] = "";
-    size_t i, used = 0;
-    json_t *one;
-    json_array_foreach(names, i, one) {
+    size_t used = 0;
+    pons_each(one, names) {
         const char *text = json_string_value(one);
         pons_meant_try(&meant, text, strlen(text));
         used += used < sizeof all ? (size_t)snprintf(all + used, sizeof all - used, "%s%s",

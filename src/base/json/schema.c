@@ -490,8 +490,7 @@ static int compile_required(compiler *c, rule *r, const json_t *v, const char *a
     if (!json_is_array(v)) {
         return bad(c, at, "expected a list of names");
     }
-    for (size_t i = 0; i < json_array_size(v); i++) {
-        const json_t *name = json_array_get(v, i);
+    pons_each(name, v) {
         if (!json_is_string(name)) {
             return bad(c, at, "expected a list of names");
         }

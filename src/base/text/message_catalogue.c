@@ -114,13 +114,11 @@ static bool has_placeholder(const char *text)
 
 static int index_formats(pons_catalogue *c, const char *path, pons_error *err)
 {
-    const char *text;
-    json_t *translation;
     c->formats = calloc(json_object_size(c->all) + 1, sizeof *c->formats);
     if (!c->formats) {
         return pons_error_set(err, PONS_ENOMEM, "catalogue", "no memory for %s", path);
     }
-    json_object_foreach((json_t *)c->all, text, translation) {
+    pons_each_member(text, translation, c->all) {
         if (!json_is_string(translation)) {
             return pons_error_set(err, PONS_EINVAL, "catalogue",
                                   "%s: the translation of '%s' is no string", path, text);

@@ -124,8 +124,7 @@ void pons__limb_grip(pons__limb *h, double width_m, double force_n)
 // Is that one of its names, by the world's list of such things?
 static bool called(const pons_value *list, const char *id, const char *name)
 {
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const pons_value *o = json_array_get(list, i);
+    pons_each(o, list) {
         if (strcmp(pons_get_str(o, "id", ""), id) != 0) {
             continue;
         }

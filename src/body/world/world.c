@@ -284,8 +284,7 @@ static int check_standing(checker *c, const char *pointer, const pons_value *pos
     if (rc < 0) {
         return rc;
     }
-    for (size_t i = 0; i < json_array_size(boxes); i++) {
-        const pons_value *b = json_array_get(boxes, i);
+    pons_each(b, boxes) {
         const pons_box2 box = {pons_get_num(b, "x", 0.0), pons_get_num(b, "y", 0.0),
                                pons_get_num(b, "yaw", 0.0), pons_get_num(b, "sx", 0.0),
                                pons_get_num(b, "sy", 0.0)};

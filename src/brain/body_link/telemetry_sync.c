@@ -77,9 +77,8 @@ static pons_value *state_of(const pons_brain *b, const pons__zone *zone,
                             const pons_value *obstacles)
 {
     const char *shut = pons_get_str(b->unreachable, zone->id, NULL);
-    size_t i, inside = 0;
-    json_t *o;
-    json_array_foreach(obstacles, i, o) {
+    size_t inside = 0;
+    pons_each(o, obstacles) {
         const pons__pose at = pons__pose_of(o);
         inside += at.known && pons__zone_contains(zone, &at);
     }

@@ -83,9 +83,7 @@ static pons__question *first_question(pons_brain *b, pons_cx *cx, const pons__re
     for (size_t i = 0; i < p->to_dispatch.n; i++) {
         json_array_append_new(ops, shown_op(b, react, skills, p->to_dispatch.at[i]));
     }
-    size_t i;
-    json_t *goal;
-    json_array_foreach(p->to_cancel, i, goal) {
+    pons_each(goal, p->to_cancel) {
         const pons__running *running = pons__running_find(skills, json_string_value(goal));
         json_array_append_new(cancels, json_string(running ? running->skill : ""));
     }

@@ -87,9 +87,8 @@ static pons__list patched(const pons__list *goals, const pons_value *patch)
             pons__list_add(&list, copy_of(goal));
         }
     }
-    size_t i, at = 0;
-    json_t *asked;
-    json_array_foreach(patch, i, asked) {
+    size_t at = 0;
+    pons_each(asked, patch) {
         pons__goal *fresh = pons__record_read(&pons__goal_record, asked);
         fresh->done = fresh->reached = false;
         fresh->left = 0.0;

@@ -36,14 +36,11 @@ pons_value *pons__pose_write(const pons__pose *at)
 
 static bool is_called(const pons__zone *zone, const char *name)
 {
-    const char *language;
-    json_t *names, *spoken;
-    size_t i;
     if (strcasecmp(zone->id, name) == 0) {
         return true;
     }
-    json_object_foreach((json_t *)zone->names, language, names) {
-        json_array_foreach(names, i, spoken) {
+    pons_each_member(language, names, zone->names) {
+        pons_each(spoken, names) {
             if (json_is_string(spoken) && strcasecmp(json_string_value(spoken), name) == 0) {
                 return true;
             }

@@ -44,8 +44,7 @@ void cli_agent_view_plan(cli_agent_view *v, const pons_value *plan)
     }
     pons_value *steps = json_array();
     const pons_value *list = pons_get(plan, "steps");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const pons_value *s = json_array_get(list, i);
+    pons_each(s, list) {
         const char *status = pons_get_str(s, "status", ""),
                    *text = pons_get_str(s, "description", "");
         const char *title = pons_get_str(pons_get(s, "metadata"), "title",

@@ -146,9 +146,7 @@ int cli_undo_take(cli_agent_view *v, const pons_tools *tools, size_t n, size_t s
         cli_print_json(done);
         return PONS_OK;
     }
-    size_t i;
-    pons_value *d;
-    json_array_foreach(done, i, d) {
+    pons_each(d, done) {
         const char *lost = pons_get_str(d, "lost", NULL);
         cli_agent_view_line(v, "undo", "%s %s%s%s%s", pons_get_str(d, "did", ""),
                             pons_get_str(d, "path", ""), lost ? " (what it had is in " : "",

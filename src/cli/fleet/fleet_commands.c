@@ -150,8 +150,7 @@ int cmd_fleet_status(cli *c, pons_error *err)
             cli_out(runs ? "orchestrator: pid %lld on %s\n" : "orchestrator: none runs\n",
                     (long long)pons_get_int(is, "pid", 0), pons_get_str(is, "host", ""));
         }
-        for (size_t i = 0; i < json_array_size(robots); i++) {
-            const pons_value *r = json_array_get(robots, i);
+        pons_each(r, robots) {
             if (c->json) {
                 pons_autovalue row = json_copy((json_t *)r);
                 json_object_set_new(row, "type", json_string("robot"));

@@ -49,10 +49,9 @@ static void add_dock(pons_fleet_bay *bays, size_t *n, const pons_value *world)
 
 static size_t bays_of(const pons_value *world, pons_fleet_bay *bays)
 {
-    size_t n = 0, i;
-    json_t *zone;
+    size_t n = 0;
     add_dock(bays, &n, world);
-    json_array_foreach(pons_get(world, "zones"), i, zone) {
+    pons_each(zone, pons_get(world, "zones")) {
         const char *id = pons_get_str(zone, "id", "");
         const pons_value *at = pons_get(zone, "target");
         pons_fleet_bay *b = &bays[n];

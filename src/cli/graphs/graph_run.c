@@ -105,10 +105,8 @@ static int read_words(session *s, pons_error *err)
 
 static bool any_of(const pons_value *names, const pons_value *of)
 {
-    size_t i, k;
-    json_t *a, *b;
-    json_array_foreach(names, i, a) {
-        json_array_foreach(of, k, b) {
+    pons_each(a, names) {
+        pons_each(b, of) {
             if (json_equal(a, b)) {
                 return true;
             }

@@ -120,11 +120,9 @@ int cli_thread_show(pons_store store, const char *thread, const pons_value *stat
         cli_out("\n");
         return cli_why(store, thread, LAST_EVENTS, err);
     }
-    const char *ns, *name;
-    json_t *channels, *v;
-    json_object_foreach((json_t *)(uintptr_t)states, ns, channels) {
+    pons_each_member(ns, channels, states) {
         cli_out("\n%s\n", *ns ? ns : "(root)");
-        json_object_foreach(channels, name, v) {
+        pons_each_member(name, v, channels) {
             show_channel(name, v);
         }
     }

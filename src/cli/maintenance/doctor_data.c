@@ -55,8 +55,6 @@ static void read_threads(doctor *d)
     char line[1024], detail[PATH_MAX + 128];
     pons_autovalue threads = json_array();
     int64_t checkpoints = 0;
-    size_t i, k;
-    json_t *thread, *ns;
     int rc = pons_store_open_read(d->c->app.db, &store, &err);
     rc = rc < 0 ? rc : store.ops->threads(store.self, add_thread, threads, &err);
     if (rc < 0) {
@@ -65,11 +63,11 @@ static void read_threads(doctor *d)
         return;
     }
     bool good = true;
-    json_array_foreach(threads, i, thread) {
+    pons_each(thread, threads) {
         const char *name = json_string_value(thread);
         pons_autovalue spaces = json_array();
         rc = store.ops->namespaces(store.self, name, add_space, spaces, &err);
-        json_array_foreach(spaces, k, ns) {
+        pons_each(ns, spaces) {
             pons_autovalue list = NULL;
             rc = rc < 0
                      ? rc

@@ -22,18 +22,14 @@ static pons_pose2 pose_of(const pons_value *v)
 // A place that --path names: a zone by its id or a name, `start`, `charger`, or X,Y or X,Y,YAW.
 static int place(const pons_value *world, const char *text, pons_pose2 *ret, pons_error *err)
 {
-    size_t i;
-    json_t *zone, *words, *word;
-    const char *language;
     const bool charger = strcmp(text, "charger") == 0;
     const pons_value *at = strcmp(text, "start") == 0 ? pons_get(world, "start")
                            : charger                  ? pons_get(pons_get(world, "charger"), "pose")
                                                       : NULL;
-    json_array_foreach(pons_get(world, "zones"), i, zone) {
+    pons_each(zone, pons_get(world, "zones")) {
         bool named = strcmp(pons_get_str(zone, "id", ""), text) == 0;
-        json_object_foreach((json_t *)(uintptr_t)pons_get(zone, "names"), language, words) {
-            size_t k;
-            json_array_foreach(words, k, word) {
+        pons_each_member(language, words, pons_get(zone, "names")) {
+            pons_each(word, words) {
                 named = named || strcmp(json_string_value(word), text) == 0;
             }
         }

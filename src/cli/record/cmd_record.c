@@ -35,9 +35,8 @@ static int tell_event(void *user, const pons_event_row *row)
 {
     follower *f = user;
     pons_autovalue payload = NULL;
-    pons_error none = PONS_ERROR_INIT;
     f->after = row->seq;
-    if (pons_value_read(row->payload.data, row->payload.len, &payload, &none) >= 0) {
+    if (pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
         app_recording_event(f->recording, &(pons_event){.seq = row->seq,
                                                         .thread = f->thread,
                                                         .ns = row->ns,
@@ -125,8 +124,7 @@ static void show(const char *path, const pons_mcap_about *a)
     if (a->messages > 0) {
         cli_out("from %s to %s, %.1f s\n", from, to, (double)(a->end_ns - a->start_ns) / 1e9);
     }
-    for (size_t i = 0; i < json_array_size(a->topics); i++) {
-        const pons_value *t = json_array_get(a->topics, i);
+    pons_each(t, a->topics) {
         const char *encoding = pons_get_str(t, "encoding", "");
         const bool json = strcmp(encoding, "json") == 0;
         cli_out("%8lld  %-20s %s%s%s\n", (long long)pons_get_int(t, "messages", 0),

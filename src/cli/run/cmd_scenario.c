@@ -62,15 +62,13 @@ static void show_row(player *p, const pons_value *report, const char *variant)
             (long long)pons_get_int(report, "commits", 0),
             (long long)pons_get_int(report, "starts", 0),
             json_array_size(pons_get(report, "decisions")), variant);
-    size_t i;
-    json_t *end, *miss;
-    json_array_foreach(pons_get(report, "results"), i, end) {
+    pons_each(end, pons_get(report, "results")) {
         if (pons_get(end, "goal")) { // a story without a brain: its goals are all there is to tell
             cli_out("     %-12s %s %lld\n", pons_get_str(end, "goal", ""),
                     pons_get_str(end, "status", ""), (long long)pons_get_int(end, "error_code", 0));
         }
     }
-    json_array_foreach(pons_get(report, "misses"), i, miss) {
+    pons_each(miss, pons_get(report, "misses")) {
         cli_out("     %s\n", json_string_value(miss));
     }
 }

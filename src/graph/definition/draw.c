@@ -54,15 +54,13 @@ static void clusters(pen *p, const char *place, size_t len, int depth, node_fn n
                      cluster_fn open)
 {
     const pons_value *last = NULL; // of the cluster that has been written
-    for (size_t i = 0; i < json_array_size(p->nodes); i++) {
-        const pons_value *n = json_array_get(p->nodes, i);
+    pons_each(n, p->nodes) {
         const char *id = pons_get_str(n, "id", "");
         if (is_inside(id, place, len) && place_of(id) == len) {
             node(p, n, depth);
         }
     }
-    for (size_t i = 0; i < json_array_size(p->nodes); i++) {
-        const pons_value *n = json_array_get(p->nodes, i);
+    pons_each(n, p->nodes) {
         const char *id = pons_get_str(n, "id", "");
         if (!is_inside(id, place, len) || place_of(id) == len) {
             continue;
@@ -131,10 +129,9 @@ static void mermaid_label(pons_buf *b, const char *name, size_t len)
 // "start", and below it the keys that the graph takes, or gives at its end.
 static void mermaid_ends(pons_buf *b, const char *word, const pons_value *names)
 {
-    const char *key, *between = "<br/>";
-    pons_value *ignored;
+    const char *between = "<br/>";
     pons_buf_printf(b, "\"%s", word);
-    json_object_foreach((pons_value *)(uintptr_t)names, key, ignored) {
+    pons_each_member(key, ignored, names) {
         pons_buf_str(b, between);
         mermaid_text(b, key, strlen(key));
         between = ", ";
@@ -181,8 +178,7 @@ static void draw_mermaid(pen *p)
 {
     pons_buf_str(p->b, "graph TD\n");
     clusters(p, "", 0, 0, mermaid_node, mermaid_cluster);
-    for (size_t i = 0; i < json_array_size(p->edges); i++) {
-        const pons_value *e = json_array_get(p->edges, i);
+    pons_each(e, p->edges) {
         const char *from = pons_get_str(e, "source", ""), *to = pons_get_str(e, "target", "");
         pons_buf_str(p->b, "  ");
         mermaid_id(p->b, from, strlen(from));
@@ -210,13 +206,12 @@ static void dot_quoted(pons_buf *b, const char *s, size_t len)
 // A second line of a label that has just been written.
 static void dot_names(pons_buf *b, const pons_value *names)
 {
-    const char *key, *between = "\\n";
-    pons_value *ignored;
+    const char *between = "\\n";
     if (!names || b->len == 0) {
         return;
     }
     b->len--; // the quote at its end
-    json_object_foreach((pons_value *)(uintptr_t)names, key, ignored) {
+    pons_each_member(key, ignored, names) {
         pons_buf_str(b, between);
         const size_t at = b->len;
         dot_quoted(b, key, strlen(key));
@@ -277,8 +272,7 @@ static void draw_dot(pen *p, const char *name)
     dot_quoted(p->b, name, strlen(name));
     pons_buf_str(p->b, " {\n");
     clusters(p, "", 0, 0, dot_node, dot_cluster);
-    for (size_t i = 0; i < json_array_size(p->edges); i++) {
-        const pons_value *e = json_array_get(p->edges, i);
+    pons_each(e, p->edges) {
         const char *from = pons_get_str(e, "source", ""), *to = pons_get_str(e, "target", "");
         pons_buf_str(p->b, "  ");
         dot_quoted(p->b, from, strlen(from));

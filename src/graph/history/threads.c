@@ -90,11 +90,10 @@ static int describe(finder *f, pons_value *row)
     pons_autovalue spaces = NULL;
     pons_autovalue values = NULL;
     pons_autovalue asked = json_object();
-    pons_value *space;
     standing s = IDLE;
-    size_t i, looked = 0;
+    size_t looked = 0;
     int st = pons__look_open(f->store, thread, &spaces, f->err);
-    json_array_foreach(spaces, i, space) {
+    pons_each(space, spaces) {
         pons_autovalue look = NULL;
         name = json_string_value(space);
         const bool wanted = f->q->ns ? strcmp(name, f->q->ns) == 0 : !strpbrk(name, "|:");
@@ -131,8 +130,7 @@ static int describe(finder *f, pons_value *row)
 
 static int place_rows(finder *f, bool describe_all, placed *list, size_t *n)
 {
-    for (size_t i = 0; i < json_array_size(f->rows); i++) {
-        pons_value *row = json_array_get(f->rows, i);
+    pons_each(row, f->rows) {
         const int st = describe_all ? describe(f, row) : PONS_OK;
         if (st) {
             return st;

@@ -386,9 +386,8 @@ int pons_run_resume_value(pons_run *r, const pons_value *value, pons_error *err)
 {
     pons_autovalue pending = pons_run_pending(r);
     const char *id = NULL;
-    size_t i, n = 0;
-    pons_value *p;
-    json_array_foreach(pending, i, p) {
+    size_t n = 0;
+    pons_each(p, pending) {
         if (strcmp(pons_get_str(p, "kind", ""), PONS__HUMAN) != 0) {
             continue;
         }

@@ -92,8 +92,7 @@ static int64_t tokens_of(const pons_value *m)
     const pons_value *content = pons_get(m, "content"), *calls = pons_get(m, "tool_calls");
     const char *type = pons_get_str(m, "type", "");
     int64_t chars = json_is_string(content) ? chars_of(content) : 0, tokens = 0;
-    for (size_t i = 0; i < json_array_size(content); i++) {
-        const pons_value *block = json_array_get(content, i);
+    pons_each(block, content) {
         const char *kind = pons_get_str(block, "type", "");
         if (json_is_string(block)) {
             chars += chars_of(block);
@@ -217,8 +216,7 @@ static const pons_value *text_of(const pons_value *content)
     if (json_is_string(content)) {
         return content;
     }
-    for (size_t i = 0; i < json_array_size(content); i++) {
-        const pons_value *block = json_array_get(content, i);
+    pons_each(block, content) {
         if (json_is_string(block)) {
             return block;
         }

@@ -39,9 +39,7 @@ static pons_value *pack(const pons_cx *cx)
 
 static bool take_writes(pons_cx *cx, const pons_value *task)
 {
-    size_t i;
-    pons_value *w;
-    json_array_foreach(pons_get(task, "w"), i, w) {
+    pons_each(w, pons_get(task, "w")) {
         const char *name = json_string_value(json_array_get(w, 0));
         const uint32_t ch = name ? pons__graph_channel_find(cx->run->g, name) : PONS__NONE;
         if (ch == PONS__NONE ||

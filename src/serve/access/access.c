@@ -76,9 +76,9 @@ static int host_and_origin(pons__request *r)
     return PONS_OK;
 }
 
-static bool is_loopback(const char *peer)
+bool pons__is_loopback(const char *address)
 {
-    return strcmp(peer, "::1") == 0 || strncmp(peer, "127.", 4) == 0;
+    return strcmp(address, "::1") == 0 || strncmp(address, "127.", 4) == 0;
 }
 
 static int token(pons__request *r)
@@ -105,7 +105,7 @@ static int token(pons__request *r)
     if (shown && *shown && r->role == PONS__NOBODY) {
         return pons__reply_error(r, 401, "the token is not one of this server's");
     }
-    if (r->role == PONS__NOBODY && r->s->o.open_doors && is_loopback(http->peer(r->x))) {
+    if (r->role == PONS__NOBODY && r->s->o.open_doors && pons__is_loopback(http->peer(r->x))) {
         r->role = PONS__OPERATOR;
     }
     return PONS_OK;

@@ -3,6 +3,7 @@
 
 #include "serve/access/server.h"
 
+bool pons__is_loopback(const char *address); // of this machine alone
 // Gives the request its number, for the log and the reply.
 void pons__door_begin(pons__request *r);
 // Sets origin, and the body if it can be read; role stays nobody's. Negative: it was refused, and is answered.

@@ -93,12 +93,10 @@ static int compile(pons__openapi *o, pons_error *err)
 {
     static const char *const defs[] = {"components", "schemas", NULL};
     pons_autovalue doc = json_deep_copy(o->document);
-    const char *path, *method;
-    json_t *item, *op;
     localize(doc);
     o->operations = json_object();
-    json_object_foreach(json_object_get(doc, "paths"), path, item) {
-        json_object_foreach(item, method, op) {
+    pons_each_member(path, item, json_object_get(doc, "paths")) {
+        pons_each_member(method, op, item) {
             pons_autobuf key = PONS_BUF_INIT;
             key_of(method, path, &key);
             if (json_is_object(op) &&

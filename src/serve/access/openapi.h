@@ -3,8 +3,6 @@
 
 #include "serve/access/route.h"
 
-extern const pons__route pons__openapi_routes[]; // GET /openapi.json
-
 // Of schemas/openapi.json. PONS_ENOTFOUND or PONS_EINVAL: a broken installation.
 int pons__openapi_open(pons__openapi **ret, pons_error *err);
 void pons__openapi_close(pons__openapi *o); // NULL-safe

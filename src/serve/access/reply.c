@@ -95,7 +95,8 @@ static int send_value(pons__request *r, int status, const char *const *more, pon
     if (n < 0 && !otherwise) {
         return pons__reply_error(r, 500, "no memory for the reply");
     }
-    const char *said = n > 0 ? text : value ? otherwise : "null";
+    otherwise = value ? otherwise : "null";
+    const char *said = n > 0 ? text : otherwise;
     pons__reply_bytes(r, status, "application/json", more, said, strlen(said));
     free(text);
     return PONS_OK;

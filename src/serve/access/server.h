@@ -5,6 +5,7 @@
 #include "serve/access/token.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #define PONS__SERVE "serve"
 
@@ -52,6 +53,17 @@ struct pons_serve { // const after open, but for what its rooms guard themselves
 };
 
 enum { PONS__ARGS_MAX = 6 };
+
+// Which of n words this is; -1: none of them.
+static inline int pons__word_at(const char *const *words, size_t n, const char *word)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(words[i], word) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
 
 typedef struct pons__request { // one handler's, on a worker's stack
     pons_serve *s;

@@ -22,7 +22,6 @@
 #include "serve/agent/session_events.h"
 #include "serve/chat/session_lookup.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

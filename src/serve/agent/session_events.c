@@ -139,12 +139,7 @@ static bool is_shown(const char *type)
                                         "plan_approval_resolved",
                                         "phase",
                                         "error"};
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (strcmp(types[i], type) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return pons__word_at(types, sizeof types / sizeof types[0], type) >= 0;
 }
 
 // {type, name?, session, seq, …the payload}
@@ -209,9 +204,7 @@ static int see(void *user, const pons_event_row *row)
     static const char *const moves[] = {
         "llm_start", "tool_start", "tool_end", "plan_updated", "plan_approval_resolved", "done"};
     bool *went_on = user;
-    for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
-        *went_on |= strcmp(row->type, moves[i]) == 0;
-    }
+    *went_on |= pons__word_at(moves, sizeof moves / sizeof moves[0], row->type) >= 0;
     return *went_on;
 }
 

@@ -10,9 +10,9 @@
 // A stream goes on over approvals: the turn waits, the stream stays, whoever answers does it by a
 // request of its own. A page that was closed comes back with GET. Nothing depends on a stream being
 // heard: a turn goes on without, and its events are in the store.
-#include "serve/chat/chat.h"
 
 #include "serve/access/reply.h"
+#include "serve/access/route.h"
 #include "serve/chat/session_threads.h"
 #include "serve/metrics/metrics.h"
 
@@ -50,12 +50,7 @@ static bool is_ours(const char *type)
                                         "phase",
                                         "error",
                                         "done"};
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (strcmp(types[i], type) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return pons__word_at(types, sizeof types / sizeof types[0], type) >= 0;
 }
 
 // {type, …the payload}: in that order.

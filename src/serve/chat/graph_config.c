@@ -8,7 +8,7 @@
 // that is all. It holds from the next turn of each session on.
 #include "pons/buf.h"
 #include "serve/access/reply.h"
-#include "serve/chat/chat.h"
+#include "serve/access/route.h"
 #include "serve/chat/session_threads.h"
 
 #include <pthread.h>

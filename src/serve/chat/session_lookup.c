@@ -29,10 +29,9 @@ static int look_at(void *user, const pons_event_row *row)
 {
     looking *l = user;
     pons_autovalue payload = NULL;
-    pons_error none = PONS_ERROR_INIT;
     const bool asks = strcmp(row->type, "plan_approval_request") == 0 ||
                       strcmp(row->type, "approval_request") == 0;
-    if (asks && pons_value_read(row->payload.data, row->payload.len, &payload, &none) >= 0) {
+    if (asks && pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
         l->asks |= pons__chat_is(payload, l->question);
     }
     return 0;

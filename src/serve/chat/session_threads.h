@@ -57,3 +57,9 @@ void pons__chat_host_renew(pons__chat_host *d);
 
 // Whether a text can be a session's name, and is not the robot's thread or another one's.
 int pons__chat_host_name(const pons__chat_host *d, const char *session, pons_error *err);
+
+// chat.c.
+// Whether words to the agent are a person's stop of the robot: it is told, or, where no body answers, the brain
+// keeps it for the one that comes. *ret is what came of it, *ret_says what a person is told of that.
+bool pons__chat_stops(const pons_serve *s, const char *text, int *ret, const char **ret_says,
+                      pons_error *err);

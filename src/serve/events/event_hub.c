@@ -96,7 +96,8 @@ static void write_row(pons_buf *b, const char *thread, int64_t seq, const char *
     }
     data.len--; // the object goes on
     pons_buf_str(&data, ",\"payload\":");
-    pons_buf_bytes(&data, payload.len ? payload.data : "null", payload.len ? payload.len : 4);
+    const pons_bytes shown = payload.len ? payload : (pons_bytes){"null", 4};
+    pons_buf_bytes(&data, shown.data, shown.len);
     pons_buf_str(&data, "}");
     if (seq > 0) {
         pons_buf_printf(b, "id: %lld\n", (long long)seq);

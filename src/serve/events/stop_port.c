@@ -71,7 +71,7 @@ static void handle(void *user, pons_http_exchange *x)
         pons__route_request(&r, tables);
     }
     pons_value_unref(r.body);
-    pons__metrics_stop(p->s->metrics, r.status, pons_now_ns(&p->s->o.clock) - from);
+    pons__metrics_request(p->s->metrics, true, r.status, pons_now_ns(&p->s->o.clock) - from);
 }
 
 int pons__stop_open(pons_serve *s, unsigned connections_max, pons__stop_port **ret, pons_error *err)

@@ -93,9 +93,8 @@ static int tell_event(void *user, const pons_event_row *row)
 {
     listening *l = user;
     pons_autovalue payload = NULL;
-    pons_error none = PONS_ERROR_INIT;
     l->event = row->seq;
-    if (pons_value_read(row->payload.data, row->payload.len, &payload, &none) >= 0) {
+    if (pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
         pons_record_event_tell(&(pons_record_event){.thread = l->f->s->o.thread,
                                                     .ns = row->ns ? row->ns : "",
                                                     .type = row->type,

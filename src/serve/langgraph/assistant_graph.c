@@ -2,7 +2,6 @@
 //
 //     GET /assistants/A/graph?xray      GET /assistants/A/schemas
 //     GET /assistants/A/subgraphs, /subgraphs/NAMESPACE
-#include "serve/langgraph/assistants.h"
 #include "serve/langgraph/langgraph_json.h"
 #include "serve/langgraph/run_request.h"
 #include "serve/runs/run_host.h"

@@ -6,12 +6,11 @@
 // Every graph has one from the start, whose id is made from the graph's name, the same on every
 // machine; a client may say the name instead. One that a client makes or changes is an item of the
 // store with all of its versions; a change of a graph's own makes it one as well.
-#include "serve/langgraph/assistants.h"
-
 #include "pons/random.h"
 #include "serve/access/reply.h"
 #include "serve/langgraph/langgraph_json.h"
 #include "serve/langgraph/list_page.h"
+#include "serve/langgraph/run_request.h"
 #include "serve/runs/job_store.h"
 #include "serve/runs/run_host.h"
 

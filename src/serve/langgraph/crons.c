@@ -10,10 +10,8 @@
 // next start, once.
 #include "pons/log.h"
 #include "pons/schedule.h"
-#include "serve/langgraph/assistants.h"
 #include "serve/langgraph/langgraph_json.h"
 #include "serve/langgraph/list_page.h"
-#include "serve/langgraph/routes.h"
 #include "serve/langgraph/run_request.h"
 #include "serve/langgraph/thread_ttl.h"
 #include "serve/runs/job_store.h"

@@ -4,7 +4,6 @@
 //                          --> the thread's metadata: graph_id, assistant_id
 #include "serve/langgraph/run_request.h"
 
-#include "serve/langgraph/assistants.h"
 #include "serve/langgraph/langgraph_json.h"
 #include "serve/langgraph/webhook.h"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "serve/access/reply.h"
+#include "serve/access/route.h"
 #include "serve/langgraph/list_page.h"
 #include "serve/runs/run_host.h"
 
@@ -18,7 +19,11 @@ typedef struct pons__lg_where {
     const char *list[3];
 } pons__lg_where;
 const char *const *pons__lg_where_of(const pons_value *run, const char *follow, pons__lg_where *w);
+// assistants.c: an assistant, by its id or by its graph's name: {assistant_id, graph_id, config, context, metadata, …}.
+// PONS_ENOTFOUND.
+int pons__lg_assistant(pons_serve *s, const char *id, pons_value **ret, pons_error *err);
 bool pons__lg_thread_is(pons_serve *s, const char *thread); // there is such a thread
 int pons__lg_thread_there(pons__request *r); // that the path names; else it is answered: negative
 // The graph of a thread, by its metadata; NULL: none is known.
 const pons_serve_graph *pons__lg_graph_of(pons_serve *s, const char *thread);
+void pons__lg_crons_begin(pons_serve *s); // crons.c: they fire from now on

@@ -35,25 +35,20 @@ static bool cancels(const pons__request *r)
     return strcmp(pons_get_str(r->body, "on_disconnect", "continue"), "cancel") == 0;
 }
 
+// The row's word: what is answered with.
 static int create(pons__request *r)
 {
     pons__lg_where where;
     pons_autovalue run = submit(r);
-    return run ? pons__reply_value(r, pons__lg_where_of(run, NULL, &where), pons__lg_run(run))
-               : r->err.status;
-}
-
-static int create_stream(pons__request *r)
-{
-    pons_autovalue run = submit(r);
-    return run ? pons__lg_stream(r, &(pons__lg_follow){.run = run, .cancel = cancels(r)})
-               : r->err.status;
-}
-
-static int create_wait(pons__request *r)
-{
-    pons_autovalue run = submit(r);
-    return run ? pons__lg_wait(r, run, cancels(r)) : r->err.status;
+    if (!run) {
+        return r->err.status;
+    }
+    if (!r->word) {
+        return pons__reply_value(r, pons__lg_where_of(run, NULL, &where), pons__lg_run(run));
+    }
+    return strcmp(r->word, "wait") == 0
+               ? pons__lg_wait(r, run, cancels(r))
+               : pons__lg_stream(r, &(pons__lg_follow){.run = run, .cancel = cancels(r)});
 }
 
 // All of them, or none: the first that cannot be taken ends those before it.
@@ -185,11 +180,11 @@ static int forget(pons__request *r)
 
 const pons__route pons__lg_run_routes[] = {
     {"POST", "/threads/*/runs", PONS__OPERATOR, create},
-    {"POST", "/threads/*/runs/stream", PONS__OPERATOR, create_stream},
-    {"POST", "/threads/*/runs/wait", PONS__OPERATOR, create_wait},
+    {"POST", "/threads/*/runs/stream", PONS__OPERATOR, create, .word = "stream"},
+    {"POST", "/threads/*/runs/wait", PONS__OPERATOR, create, .word = "wait"},
     {"POST", "/runs", PONS__OPERATOR, create},
-    {"POST", "/runs/stream", PONS__OPERATOR, create_stream},
-    {"POST", "/runs/wait", PONS__OPERATOR, create_wait},
+    {"POST", "/runs/stream", PONS__OPERATOR, create, .word = "stream"},
+    {"POST", "/runs/wait", PONS__OPERATOR, create, .word = "wait"},
     {"POST", "/runs/batch", PONS__OPERATOR, create_batch},
     {"POST", "/runs/cancel", PONS__OPERATOR, cancel_many},
     {"GET", "/threads/*/runs", PONS__VIEWER, list},

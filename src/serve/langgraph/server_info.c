@@ -3,7 +3,7 @@
 //     GET /ok        {"ok":true}
 //     GET /info      {"version", "flags": {"assistants", "crons"}, "graphs"}
 #include "serve/access/reply.h"
-#include "serve/langgraph/routes.h"
+#include "serve/access/route.h"
 
 static int ok(pons__request *r)
 {

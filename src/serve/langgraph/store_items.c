@@ -5,7 +5,6 @@
 //
 // What the server keeps for itself among them (runs/job_store.h) is neither shown nor written here.
 #include "serve/langgraph/langgraph_json.h"
-#include "serve/langgraph/routes.h"
 #include "serve/langgraph/run_request.h"
 #include "serve/runs/job_store.h"
 

@@ -5,7 +5,6 @@
 //     POST /threads/T/state {values, checkpoint, as_node}      PATCH /threads/T/state {metadata}
 //     POST /threads/T/history {limit, before, metadata, checkpoint}      GET /threads/T/history
 #include "serve/langgraph/langgraph_json.h"
-#include "serve/langgraph/routes.h"
 #include "serve/langgraph/run_request.h"
 #include "serve/langgraph/state_supersteps.h"
 #include "serve/runs/run_begin.h"

@@ -11,7 +11,6 @@
 #include "pons/buf.h"
 #include "pons/out_of_memory.h"
 #include "serve/langgraph/langgraph_json.h"
-#include "serve/langgraph/routes.h"
 #include "serve/langgraph/run_request.h"
 
 #include <stdio.h>
@@ -22,24 +21,20 @@
 
 enum { NAMESPACES_MAX = 16 };
 
-enum { // channels
-    VALUES = 1 << 0,
-    UPDATES = 1 << 1,
-    MESSAGES = 1 << 2,
-    CUSTOM = 1 << 3,
-    TASKS = 1 << 4,
-    CHECKPOINTS = 1 << 5,
-    LIFECYCLE = 1 << 6,
-    INPUT = 1 << 7,
-    TOOLS = 1 << 8
-};
+static const char *const channels[] = {"values", "updates",     "messages",  "custom", "tasks",
+                                       "tools",  "checkpoints", "lifecycle", "input"};
 
-static const struct {
-    const char *word;
-    unsigned bit;
-} channels[] = {{"values", VALUES},       {"updates", UPDATES}, {"messages", MESSAGES},
-                {"custom", CUSTOM},       {"tasks", TASKS},     {"checkpoints", CHECKPOINTS},
-                {"lifecycle", LIFECYCLE}, {"input", INPUT},     {"tools", TOOLS}};
+// The channel of a method, "input.requested" being of input; 0: none.
+static unsigned bit_of(const char *method)
+{
+    for (size_t i = 0; i < sizeof channels / sizeof channels[0]; i++) {
+        const size_t n = strlen(channels[i]);
+        if (strncmp(channels[i], method, n) == 0 && (method[n] == '\0' || method[n] == '.')) {
+            return 1U << i;
+        }
+    }
+    return 0;
+}
 
 // ---- commands -----------------------------------------------------------------------------------
 
@@ -174,12 +169,12 @@ static bool wanted(const follower *f, const char *ns)
 }
 
 // Takes data.
-static void say(follower *f, const pons_event_row *row, unsigned channel, const char *method,
-                const char *ns, pons_value *data)
+static void say(follower *f, const pons_event_row *row, const char *method, const char *ns,
+                pons_value *data)
 {
     char id[48];
     const int sub = f->sub++;
-    if (!(f->channels & channel) || row->seq < f->since || !wanted(f, ns)) {
+    if (!(f->channels & bit_of(method)) || row->seq < f->since || !wanted(f, ns)) {
         pons_value_unref(data);
         return;
     }
@@ -203,7 +198,7 @@ static void lifecycle(follower *f, const pons_event_row *row, const char *event,
                       const pons_value *error)
 {
     const pons_value *why = pons_get(error, "message");
-    say(f, row, LIFECYCLE, "lifecycle", "",
+    say(f, row, "lifecycle", "",
         pons_object("event", json_string(event), "graph_name", json_string(f->graph), "error",
                     why ? pons_value_ref(why) : NULL, NULL));
 }
@@ -213,14 +208,13 @@ static void finish_message(follower *f, const pons_event_row *row, const char *n
     if (!f->message[0]) {
         return;
     }
-    say(f, row, MESSAGES, "messages", ns,
+    say(f, row, "messages", ns,
         pons_object("event", json_string("content-block-finish"), "index", json_integer(0),
                     "content",
                     pons_object("type", json_string("text"), "text",
                                 json_string(f->said ? f->said : ""), NULL),
                     NULL));
-    say(f, row, MESSAGES, "messages", ns,
-        pons_object("event", json_string("message-finish"), NULL));
+    say(f, row, "messages", ns, pons_object("event", json_string("message-finish"), NULL));
     f->message[0] = '\0';
     free(f->said);
     f->said = NULL;
@@ -233,13 +227,12 @@ static void message(follower *f, const pons_event_row *row, const char *ns, cons
     if (strcmp(id, f->message) != 0 || !*id) {
         finish_message(f, row, ns);
         snprintf(f->message, sizeof f->message, "%s", *id ? id : "message");
-        say(f, row, MESSAGES, "messages", ns,
+        const char *other = strcmp(type, "tool") == 0 ? "tool" : "ai";
+        say(f, row, "messages", ns,
             pons_object("event", json_string("message-start"), "role",
-                        json_string(strncmp(type, "human", 5) == 0 ? "human"
-                                    : strcmp(type, "tool") == 0    ? "tool"
-                                                                   : "ai"),
-                        "id", json_string(f->message), NULL));
-        say(f, row, MESSAGES, "messages", ns,
+                        json_string(strncmp(type, "human", 5) == 0 ? "human" : other), "id",
+                        json_string(f->message), NULL));
+        say(f, row, "messages", ns,
             pons_object(
                 "event", json_string("content-block-start"), "index", json_integer(0), "content",
                 pons_object("type", json_string("text"), "text", json_string(""), NULL), NULL));
@@ -249,7 +242,7 @@ static void message(follower *f, const pons_event_row *row, const char *ns, cons
     pons_buf_byte(&whole, 0);
     free(f->said);
     f->said = pons_buf_take(&whole, NULL);
-    say(f, row, MESSAGES, "messages", ns,
+    say(f, row, "messages", ns,
         pons_object("event", json_string("content-block-delta"), "index", json_integer(0), "delta",
                     pons_object("type", json_string("text-delta"), "text", json_string(text), NULL),
                     NULL));
@@ -259,7 +252,7 @@ static void updates(follower *f, const pons_event_row *row, const char *ns, cons
 {
     pons_each_member(node, values, v) {
         if (strncmp(node, "__", 2) != 0) {
-            say(f, row, UPDATES, "updates", ns,
+            say(f, row, "updates", ns,
                 pons_object("node", json_string(node), "values",
                             json_is_null(values) ? json_object() : pons_value_ref(values), NULL));
         }
@@ -272,20 +265,18 @@ static void streamed(follower *f, const pons_event_row *row, const pons_value *v
     if (strcmp(mode, "values") == 0) {
         pons_value *values = json_copy((pons_value *)(uintptr_t)v);
         json_object_del(values, "__interrupt__");
-        say(f, row, VALUES, "values", ns, values);
+        say(f, row, "values", ns, values);
     } else if (strcmp(mode, "updates") == 0) {
         updates(f, row, ns, v);
     } else if (strcmp(mode, "messages") == 0) {
         message(f, row, ns, json_array_get(v, 0));
     } else if (strcmp(mode, "custom") == 0) {
         const pons_value *name = pons_get(v, "name");
-        say(f, row, CUSTOM, "custom", ns,
+        say(f, row, "custom", ns,
             pons_object("name", json_is_string(name) ? pons_value_ref(name) : NULL, "payload",
                         pons_value_ref(v), NULL));
-    } else if (strcmp(mode, "tasks") == 0) {
-        say(f, row, TASKS, "tasks", ns, pons_value_ref(v));
-    } else if (strcmp(mode, "checkpoints") == 0) {
-        say(f, row, CHECKPOINTS, "checkpoints", ns, pons_value_ref(v));
+    } else if (strcmp(mode, "tasks") == 0 || strcmp(mode, "checkpoints") == 0) {
+        say(f, row, mode, ns, pons_value_ref(v));
     }
 }
 
@@ -295,7 +286,7 @@ static void ended(follower *f, const pons_event_row *row, const pons_value *v)
     const char *status = pons_get_str(v, "status", "success");
     finish_message(f, row, "");
     pons_each(one, asked) {
-        say(f, row, INPUT, "input.requested", "",
+        say(f, row, "input.requested", "",
             pons_object("interrupt_id", pons_value_ref(pons_get(one, "id")), "payload",
                         pons_value_ref(pons_get(one, "value")), NULL));
     }
@@ -341,20 +332,16 @@ static void read_channels(const pons__request *r, follower *f)
 {
     pons_each(one, pons_get(r->body, "channels")) {
         const char *word = json_string_value(one);
-        unsigned bit = strncmp(word, "custom:", 7) == 0 ? CUSTOM : 0;
-        for (size_t k = 0; k < sizeof channels / sizeof channels[0]; k++) {
-            bit |= strcmp(channels[k].word, word) == 0 ? channels[k].bit : 0;
-        }
-        f->channels |= bit;
+        f->channels |= bit_of(strncmp(word, "custom:", 7) == 0 ? "custom" : word);
     }
 }
 
 static void read_spaces(const pons__request *r, follower *f)
 {
-    size_t i, k;
-    json_t *one, *part;
+    size_t k;
+    json_t *part;
     f->depth = pons_get_int(r->body, "depth", -1);
-    json_array_foreach(pons_get(r->body, "namespaces"), i, one) {
+    pons_each(one, pons_get(r->body, "namespaces")) {
         char *to = f->spaces[f->n_spaces++];
         size_t n = 0;
         json_array_foreach(one, k, part) {

@@ -7,7 +7,6 @@
 // the store and, where it is at work, by the run host.
 #include "serve/langgraph/langgraph_json.h"
 #include "serve/langgraph/list_page.h"
-#include "serve/langgraph/routes.h"
 #include "serve/langgraph/run_request.h"
 #include "serve/langgraph/state_supersteps.h"
 #include "serve/langgraph/thread_ttl.h"

@@ -287,24 +287,14 @@ void pons__metrics_event(pons__metrics *m, const pons_event *ev)
 
 // ---- the server's own ---------------------------------------------------------------------------
 
-static void on_request(pons__metrics *m, counter of, timing time, int status, int64_t ns)
+void pons__metrics_request(pons__metrics *m, bool stop, int status, int64_t ns)
 {
     char code[16];
     snprintf(code, sizeof code, "%d", status);
     pthread_mutex_lock(&m->mtx);
-    count(m, of, "code", code);
-    observe(m, time, (double)ns / PONS_NS_PER_S);
+    count(m, stop ? STOP_REQUESTS : REQUESTS, "code", code);
+    observe(m, stop ? TIME_STOP : TIME_REQUEST, (double)ns / PONS_NS_PER_S);
     pthread_mutex_unlock(&m->mtx);
-}
-
-void pons__metrics_request(pons__metrics *m, int status, int64_t ns)
-{
-    on_request(m, REQUESTS, TIME_REQUEST, status, ns);
-}
-
-void pons__metrics_stop(pons__metrics *m, int status, int64_t ns)
-{
-    on_request(m, STOP_REQUESTS, TIME_STOP, status, ns);
 }
 
 void pons__metrics_commit(pons__metrics *m, bool failed, int64_t ns)

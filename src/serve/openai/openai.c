@@ -8,9 +8,8 @@
 // look (read, search, ask the world) and nothing else, unless the user's words begin with the mark,
 // "/do ": that no program's request begins with; and the same marked words in the same place act
 // once (conversation_match.c). Which tools a turn has is settled where tools are offered, not by a prompt.
-#include "serve/openai/openai.h"
-
 #include "serve/access/reply.h"
+#include "serve/access/route.h"
 #include "serve/chat/session_threads.h"
 #include "serve/metrics/metrics.h"
 #include "serve/openai/conversation_match.h"

@@ -8,17 +8,15 @@
 //     GET /        GET /ui/NAME        GET /ui/FOLDER/NAME        GET /v1/stop: {port}, of Stop
 #include "serve/page/static_files.h"
 
+#include "pons/file.h"
 #include "pons/module.h"
 #include "pons/random.h"
 #include "serve/access/reply.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #define FILES_MAX  128
@@ -130,30 +128,15 @@ static size_t slim_down(char *text, size_t n)
 static int load(const char *dir, const char *name, bool slim, file *ret, pons_error *err)
 {
     char path[1200];
-    struct stat st;
     uint8_t hash[32];
     file f = {.type = type_of(name)};
     snprintf(f.name, sizeof f.name, "%s", name);
     snprintf(path, sizeof path, "%s/%s", dir, name);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > FILE_BYTES) {
-        if (fd >= 0) {
-            close(fd);
-        }
+    f.data = pons_file_text(path, FILE_BYTES, &f.n);
+    if (!f.data || f.n > FILE_BYTES) {
+        free(f.data);
         return pons_error_set(err, PONS_ENOTFOUND, PONS__SERVE, "the page's %s cannot be read",
                               path);
-    }
-    f.data = malloc((size_t)st.st_size + 1);
-    while (f.data && f.n < (size_t)st.st_size) {
-        const ssize_t n = read(fd, f.data + f.n, (size_t)st.st_size - f.n);
-        if (n <= 0) {
-            break;
-        }
-        f.n += (size_t)n;
-    }
-    close(fd);
-    if (!f.data) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__SERVE, "no memory for the page");
     }
     if (slim && strncmp(f.type, "text/", 5) == 0) {
         f.n = slim_down(f.data, f.n);
@@ -267,9 +250,9 @@ static int send_named(pons__request *r, const char *name)
 static int in_ui(pons__request *r)
 {
     char name[300];
-    const char *first = r->word ? r->word : r->args[0], *below = r->n_args > 1 ? r->args[1] : NULL;
-    const int n =
-        snprintf(name, sizeof name, "%s%s%s", first, below ? "/" : "", below ? below : "");
+    const char *first = r->word ? r->word : r->args[0];
+    const char *below = r->n_args > 1 ? r->args[1] : "";
+    const int n = snprintf(name, sizeof name, "%s%s%s", first, *below ? "/" : "", below);
     return send_named(r, n < (int)sizeof name ? name : "");
 }
 

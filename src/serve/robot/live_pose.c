@@ -9,14 +9,13 @@
 // The thread connects when the first client comes, and again when the body was gone (BACK_OFF_MS);
 // it leaves the body alone when nobody has listened for LINGER_MS. While no body answers clients get
 // `body {"link":false}` instead, once a second.
-#include "serve/robot/live_pose.h"
-
 #include "pons/buf.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
 #include "serve/access/reply.h"
 #include "serve/access/server_thread.h"
 #include "serve/metrics/metrics.h"
+#include "serve/robot/robot.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -425,10 +424,8 @@ static pons_value *map_of(const pons_serve *s, const pons_report *hello)
     const pons_field *fields = pons_report_fields(PONS_REPORT_HELLO, &n);
     pons_value *map = pons_object("world", with_walls(s, hello->as.hello.world), NULL);
     for (size_t i = 0; map && i < n; i++) {
-        bool wanted = false;
-        for (size_t k = 0; k < sizeof reported / sizeof reported[0]; k++) {
-            wanted = wanted || strcmp(fields[i].name, reported[k]) == 0;
-        }
+        const bool wanted =
+            pons__word_at(reported, sizeof reported / sizeof reported[0], fields[i].name) >= 0;
         if (wanted && pons_fields_encode(&fields[i], 1, hello, map) < 0) {
             pons_value_unref(map);
             map = NULL;

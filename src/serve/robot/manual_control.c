@@ -14,7 +14,6 @@
 // for a while and lets go at once moves nothing. Whatever does not come stops the robot: the skill
 // takes what is older than 300 ms as zero.
 #include "serve/access/reply.h"
-#include "serve/robot/live_pose.h"
 #include "serve/robot/robot.h"
 
 #include <pthread.h>

@@ -14,7 +14,6 @@
 #include "serve/robot/robot.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #define ROWS 100
 

@@ -139,21 +139,17 @@ static int threads(pons__request *r)
 {
     const pons_store store = r->s->o.store;
     pons_value *list = json_array();
-    if (store.ops->threads(store.self, list_thread, list, &r->err) < 0) {
-        pons_value_unref(list);
-        return r->err.status;
-    }
+    const int rc = store.ops->threads(store.self, list_thread, list, &r->err);
     pons_each(one, list) {
         json_object_set_new(one, "spaces", spaces(store, pons_get_str(one, "thread", "")));
     }
-    return pons__reply_json(r, 200, list);
+    return pons__reply_result(r, rc, list);
 }
 
 static int list_event(void *user, const pons_event_row *row)
 {
     pons_value *payload = NULL;
-    pons_error none = PONS_ERROR_INIT;
-    if (pons_value_read(row->payload.data, row->payload.len, &payload, &none) < 0) {
+    if (pons_value_read(row->payload.data, row->payload.len, &payload, NULL) < 0) {
         payload = json_null();
     }
     json_array_append_new(user, pons_object("seq", json_integer(row->seq), "ns",
@@ -167,13 +163,10 @@ static int past(pons__request *r)
 {
     const pons_store store = r->s->o.store;
     pons_value *list = json_array();
-    if (store.ops->events(store.self, r->args[0], pons_get_int(r->query, "after", 0),
-                          pons_get_int(r->query, "limit", EVENTS_MAX), list_event, list,
-                          &r->err) < 0) {
-        pons_value_unref(list);
-        return r->err.status;
-    }
-    return pons__reply_json(r, 200, list);
+    const int rc =
+        store.ops->events(store.self, r->args[0], pons_get_int(r->query, "after", 0),
+                          pons_get_int(r->query, "limit", EVENTS_MAX), list_event, list, &r->err);
+    return pons__reply_result(r, rc, list);
 }
 
 const pons__route pons__words_routes[] = {

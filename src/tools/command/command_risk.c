@@ -185,11 +185,10 @@ static void look_for_ruin(reading *r, const char *const *words, size_t n)
 {
     const char *slash = strrchr(words[0], '/'), *program = slash ? slash + 1 : words[0];
     size_t i;
-    json_t *entry;
     if (AMONG(program, ruins)) {
         block(r, "%s is never run", program);
     }
-    json_array_foreach(pons__conf_value(r->core, "terminal", "deny"), i, entry) {
+    pons_each(entry, pons__conf_value(r->core, "terminal", "deny")) {
         if (matches(json_string_value(entry), words, n)) {
             block(r, "the configuration denies: %s", json_string_value(entry));
         }

@@ -371,9 +371,7 @@ static void env_make(environment *e, const pons__core *c)
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
         env_add(e, usual[i], getenv(usual[i]));
     }
-    size_t i;
-    json_t *name;
-    json_array_foreach(pons__conf_value(c, "terminal", "pass_env"), i, name) {
+    pons_each(name, pons__conf_value(c, "terminal", "pass_env")) {
         env_add(e, json_string_value(name), getenv(json_string_value(name)));
     }
 }

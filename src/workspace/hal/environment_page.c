@@ -116,8 +116,7 @@ static void put_seen_edges(changes *c, const pons_ws_doc *d, const pons_value *t
                            const char *id)
 {
     const char *on = pons_get_str(thing, "on", ""), *how = pons_get_str(thing, "relation", "on");
-    size_t n = 0, i;
-    json_t *other;
+    size_t n = 0;
     const pons_ws_record *all = d ? pons_ws_records(d, &n) : NULL;
     for (size_t k = 0; k < n; k++) {
         const char *relation = pons_get_str(all[k].value, "relation", "");
@@ -138,7 +137,7 @@ static void put_seen_edges(changes *c, const pons_ws_doc *d, const pons_value *t
     if (*on) {
         put_relation(c, d, id, how, on);
     }
-    json_array_foreach((json_t *)pons_get(thing, "near"), i, other) {
+    pons_each(other, pons_get(thing, "near")) {
         put_relation(c, d, id, "near", json_string_value(other));
     }
 }

@@ -354,7 +354,6 @@ static int know(trees *t, pons_error *err)
     pons_autovalue tools = NULL;
     pons_error none = PONS_ERROR_INIT;
     size_t i;
-    const pons_value *v;
     t->leaves = pons_bt_registry_create();
     if (!t->leaves) {
         return pons_error_set(err, PONS_ENOMEM, WHERE, "no memory for a tree");
@@ -364,7 +363,7 @@ static int know(trees *t, pons_error *err)
         pons_bt_register(t->leaves, &leaf, &none);
     }
     t->o.robot.ops->list(t->o.robot.self, &tools, &none);
-    json_array_foreach((json_t *)tools, i, v) {
+    pons_each(v, tools) {
         const pons_bt_leaf leaf = {.name = pons_get_str(v, "name", ""), .fn = on_leaf, .user = t};
         pons_bt_register(t->leaves, &leaf, &none); // some are types already
     }
