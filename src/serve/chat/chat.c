@@ -10,7 +10,6 @@
 // A stream goes on over approvals: the turn waits, the stream stays, whoever answers does it by a
 // request of its own. A page that was closed comes back with GET. Nothing depends on a stream being
 // heard: a turn goes on without, and its events are in the store.
-
 #include "serve/access/reply.h"
 #include "serve/access/route.h"
 #include "serve/chat/session_threads.h"
