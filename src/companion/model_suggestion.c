@@ -311,9 +311,8 @@ static bool understand(const char *said, pons__co_proposal *ret, bool *ret_none,
 {
     const char *from = strchr(said, '{'), *to = strrchr(said, '}');
     pons_autovalue v = NULL;
-    pons_error err = PONS_ERROR_INIT;
     if (!from || !to || to < from ||
-        pons_value_parse(from, (size_t)(to - from) + 1, &v, &err) < 0) {
+        pons_value_parse(from, (size_t)(to - from) + 1, &v, NULL) < 0) {
         snprintf(ret_why, cap, "the answer is no JSON object");
         return false;
     }

@@ -41,11 +41,8 @@ static critic_object object_of(const pons_value *v)
 
 static bool named(const pons_value *names, const char *name)
 {
-    const char *language;
-    json_t *list, *word;
-    size_t i;
-    json_object_foreach((json_t *)(uintptr_t)names, language, list) {
-        json_array_foreach(list, i, word) {
+    pons_each_member(language, list, names) {
+        pons_each(word, list) {
             if (json_is_string(word) && strcasecmp(json_string_value(word), name) == 0) {
                 return true;
             }
@@ -89,8 +86,7 @@ static void read_areas(pons_critic *c, const pons_value *own, const pons_value *
 {
     critic_world *w = &c->world;
     size_t i;
-    json_t *area;
-    json_array_foreach(own, i, area) {
+    pons_each(area, own) {
         w->areas[w->n_areas++] = zone_of(area);
     }
     for (i = 0; i < w->n_zones; i++) {
@@ -98,7 +94,7 @@ static void read_areas(pons_critic *c, const pons_value *own, const pons_value *
             w->areas[w->n_areas++] = w->zones[i];
         }
     }
-    json_array_foreach(more, i, area) {
+    pons_each(area, more) {
         const critic_zone *zone =
             json_is_string(area) ? pons__critic_zone(c, json_string_value(area)) : NULL;
         if (zone || !json_is_string(area)) {

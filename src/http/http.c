@@ -1,7 +1,8 @@
-// http.c - the part of the contract that is the same for every client: the module's loading, events,
+// http.c - the part of the contracts that is the same for every client and server: the modules' loading, events,
 // headers, and a call that is waited for.
 #include "pons/ext/http.h"
 
+#include "pons/ext/http_server.h"
 #include "pons/module.h"
 
 #include <poll.h>
@@ -10,20 +11,35 @@
 #include <string.h>
 #include <strings.h>
 
+int pons_http_server_load(const pons_http_server_ops **ret, pons_error *err)
+{
+    const void *loaded = NULL;
+    const int rc = pons_module_load("server", "microhttpd", &loaded, err);
+    const pons_http_server_ops *ops = loaded;
+    if (rc >= 0 && ops->abi != PONS_HTTP_SERVER_ABI) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, "http",
+                              "server-microhttpd has ABI %u, not %u", ops->abi,
+                              PONS_HTTP_SERVER_ABI);
+    }
+    if (rc >= 0) {
+        *ret = ops;
+    }
+    return rc;
+}
+
 int pons_http_load(const pons_http_ops **ret, pons_error *err)
 {
     const void *loaded = NULL;
     const int rc = pons_module_load("http", "curl", &loaded, err);
     const pons_http_ops *ops = loaded;
-    if (rc < 0) {
-        return rc;
-    }
-    if (ops->abi != PONS_HTTP_ABI) {
+    if (rc >= 0 && ops->abi != PONS_HTTP_ABI) {
         return pons_error_set(err, PONS_EUNSUPPORTED, "http", "http-curl has ABI %u, not %u",
                               ops->abi, PONS_HTTP_ABI);
     }
-    *ret = ops;
-    return PONS_OK;
+    if (rc >= 0) {
+        *ret = ops;
+    }
+    return rc;
 }
 
 void pons_http_event_clear(pons_http_event *ev)

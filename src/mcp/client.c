@@ -27,7 +27,6 @@
 #include "pons/printable.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -126,6 +125,14 @@ typedef struct provider {
     size_t n_servers;
 } provider;
 
+static void command_free(command *c)
+{
+    free(c->tool);
+    free(c->key);
+    pons_value_unref(c->args);
+    free(c);
+}
+
 static int64_t seconds(double s)
 {
     return (int64_t)(s * 1e9);
@@ -213,16 +220,14 @@ static pons_value *address_of(const pons_value *tool)
 
 static pons_value *described(const server *s, const pons_value *tool)
 {
-    char name[65];
-    pons_autobuf about = PONS_BUF_INIT;
-    const char *text = pons_get_str(tool, "description", pons_get_str(tool, "title", ""));
-    pons_buf_bytes(&about, text, pons_text_whole(text, DESCRIPTION_MAX));
+    char name[65], about[DESCRIPTION_MAX + 1];
+    pons_utf8_copy(about, sizeof about,
+                   pons_get_str(tool, "description", pons_get_str(tool, "title", "")));
     pons__mcp_tool_name(s->name, pons_get_str(tool, "name", ""), name);
     return pons_object(
         "name", json_string(name), "category", json_string("mcp"), "description",
-        json_stringn(about.data ? about.data : "", about.len), "parameters",
-        pons__mcp_parameters(pons_get(tool, "inputSchema")), "risk", json_string(risk_of(s, tool)),
-        "read_only",
+        json_string(about), "parameters", pons__mcp_parameters(pons_get(tool, "inputSchema")),
+        "risk", json_string(risk_of(s, tool)), "read_only",
         json_boolean(pons_get_bool(pons_get(tool, "annotations"), "readOnlyHint", false)),
         "address", address_of(tool), "server", json_string(s->name), "tool",
         json_string(pons_get_str(tool, "name", "")), NULL);
@@ -685,24 +690,15 @@ static bool take_commands(provider *p)
             p->commands_end = p->commands ? p->commands_end : &p->commands;
         }
         pthread_mutex_unlock(&p->mtx);
-        if (!c || quit) {
-            if (c) {
-                free(c->tool);
-                free(c->key);
-                pons_value_unref(c->args);
-                free(c);
-            }
+        if (!c) {
             return !quit;
         }
-        if (c->tool) {
+        if (!quit && c->tool) {
             call_tool(p, c);
-        } else {
+        } else if (!quit) {
             cancel_call(p, c->call);
         }
-        free(c->tool);
-        free(c->key);
-        pons_value_unref(c->args);
-        free(c);
+        command_free(c);
     }
 }
 
@@ -841,10 +837,7 @@ static void provider_free(provider *p)
 {
     for (command *c = p->commands; c;) {
         command *next = c->next;
-        free(c->tool);
-        free(c->key);
-        pons_value_unref(c->args);
-        free(c);
+        command_free(c);
         c = next;
     }
     pons_event_queue_fini(&p->events);
@@ -910,10 +903,7 @@ static int post(provider *p, uint64_t call, const char *tool, const pons_value *
     int rc = tool && !c->tool ? PONS_ENOMEM : PONS_OK;
     rc = tool && rc == PONS_OK ? pons_event_queue_begin(&p->events, call) : rc;
     if (rc < 0) {
-        free(c->tool);
-        free(c->key);
-        pons_value_unref(c->args);
-        free(c);
+        command_free(c);
         return pons_error_set(err, rc, PONS__MCP, "no room for a call");
     }
     *p->commands_end = c;

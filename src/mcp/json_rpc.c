@@ -23,45 +23,27 @@ bool pons_mcp_version_known(const char *version)
     return pons__mcp_version(version) != NULL;
 }
 
-static pons_value *envelope(void)
-{
-    return pons_object("jsonrpc", json_string("2.0"), NULL);
-}
-
 pons_value *pons__rpc_request(int64_t id, const char *method, pons_value *params)
 {
-    pons_value *m = envelope();
-    json_object_set_new(m, "id", json_integer(id));
-    json_object_set_new(m, "method", json_string(method));
-    if (params) {
-        json_object_set_new(m, "params", params);
-    }
-    return m;
+    return pons_object("jsonrpc", json_string("2.0"), "id", json_integer(id), "method",
+                       json_string(method), "params", params, NULL);
 }
 
 pons_value *pons__rpc_notification(const char *method, pons_value *params)
 {
-    pons_value *m = envelope();
-    json_object_set_new(m, "method", json_string(method));
-    if (params) {
-        json_object_set_new(m, "params", params);
-    }
-    return m;
+    return pons_object("jsonrpc", json_string("2.0"), "method", json_string(method), "params",
+                       params, NULL);
 }
 
 pons_value *pons__rpc_result(const pons_value *id, pons_value *result)
 {
-    pons_value *m = envelope();
-    json_object_set_new(m, "id", id ? pons_value_ref(id) : json_null());
-    json_object_set_new(m, "result", result ? result : json_object());
-    return m;
+    return pons_object("jsonrpc", json_string("2.0"), "id", id ? pons_value_ref(id) : json_null(),
+                       "result", result ? result : json_object(), NULL);
 }
 
 pons_value *pons__rpc_error(const pons_value *id, int code, const char *message)
 {
-    pons_value *m = envelope();
-    json_object_set_new(m, "id", id ? pons_value_ref(id) : json_null());
-    json_object_set_new(
-        m, "error", pons_object("code", json_integer(code), "message", json_string(message), NULL));
-    return m;
+    return pons_object(
+        "jsonrpc", json_string("2.0"), "id", id ? pons_value_ref(id) : json_null(), "error",
+        pons_object("code", json_integer(code), "message", json_string(message), NULL), NULL);
 }

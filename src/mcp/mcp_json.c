@@ -162,18 +162,15 @@ static int expand_value(const reading *r, const pons_value *v, const char *below
     }
     int rc = PONS_OK;
     pons_value *out = json_is_array(v) ? json_array() : json_object();
-    size_t i;
-    const char *key;
-    json_t *item;
-    json_array_foreach(v, i, item) {
+    pons_each(item, v) {
         pons_value *one = NULL;
-        snprintf(deeper, sizeof deeper, "%s/%zu", below, i);
+        snprintf(deeper, sizeof deeper, "%s/%zu", below, json_array_size(out));
         rc = rc < 0 ? rc : expand_value(r, item, deeper, &one, err);
         if (one) {
             json_array_append_new(out, one);
         }
     }
-    json_object_foreach((json_t *)v, key, item) {
+    pons_each_member(key, item, v) {
         pons_value *one = NULL;
         snprintf(deeper, sizeof deeper, "%s/%s", below, key);
         rc = rc < 0 || json_is_null(item) ? rc : expand_value(r, item, deeper, &one, err);
@@ -401,9 +398,7 @@ static const pons_value *find_servers(const pons_value *file, const char **ret_a
             return v;
         }
     }
-    const char *name;
-    json_t *v;
-    json_object_foreach((json_t *)file, name, v) {
+    pons_each_member(name, v, file) {
         if (is_server(v)) { // the map by itself
             *ret_at = "";
             return file;

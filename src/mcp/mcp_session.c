@@ -109,11 +109,10 @@ static void say(session *s, pons_value *m, const pons_value *of)
 static void say_text(session *s, const pons_value *id, const char *text, size_t n,
                      const pons_value *data, bool error)
 {
-    pons_value *content = json_array();
-    json_array_append_new(
-        content, pons_object("type", json_string("text"), "text", json_stringn(text, n), NULL));
+    pons_value *content =
+        pons_object("type", json_string("text"), "text", json_stringn(text, n), NULL);
     say(s,
-        pons__rpc_result(id, pons_object("content", content, "structuredContent",
+        pons__rpc_result(id, pons_object("content", json_pack("[o]", content), "structuredContent",
                                          json_is_object(data) ? pons_value_ref(data) : NULL,
                                          "isError", json_boolean(error), NULL)),
         id);
@@ -244,18 +243,6 @@ static void run_call(session *s, call *c)
     }
 }
 
-// Valid UTF-8 of a text that may have been cut inside a character.
-static pons_value *clean_text(const pons_buf *text)
-{
-    pons_autobuf clean = PONS_BUF_INIT;
-    for (size_t i = 0; i < text->len;) {
-        const size_t len = pons_utf8_sequence(text->data + i, text->len - i);
-        pons_buf_bytes(&clean, len ? text->data + i : "?", len ? len : 1);
-        i += len ? len : 1;
-    }
-    return json_stringn(clean.data ? clean.data : "", clean.len);
-}
-
 static void ask_client(session *s, call *c)
 {
     pons_autobuf text = PONS_BUF_INIT;
@@ -270,13 +257,12 @@ static void ask_client(session *s, call *c)
     pons_value *allow =
         pons_object("type", json_string("boolean"), "title", json_string("Allow it"), "description",
                     json_string("the call runs once, with these arguments"), NULL);
-    pons_value *required = json_array();
-    json_array_append_new(required, json_string("allow"));
-    pons_value *schema = pons_object("type", json_string("object"), "properties",
-                                     pons_object("allow", allow, NULL), "required", required, NULL);
+    pons_value *schema =
+        pons_object("type", json_string("object"), "properties", pons_object("allow", allow, NULL),
+                    "required", json_pack("[s]", "allow"), NULL);
     pons_value *m = pons__rpc_request(
         0, "elicitation/create",
-        pons_object("message", clean_text(&text), "requestedSchema", schema, NULL));
+        pons_object("message", pons_string(text.data), "requestedSchema", schema, NULL));
     json_object_set_new(m, "id", json_string(id));
     c->phase = ASKED_CLIENT;
     say(s, m, c->id);
@@ -512,12 +498,11 @@ static void read_resource(session *s, const pons_value *id, const pons_value *pa
         say(s, pons__rpc_error(id, PONS__RPC_PARAMS, err.message), id);
         return;
     }
-    pons_value *contents = json_array();
-    json_array_append_new(contents, pons_object("uri", json_string(uri), "mimeType",
-                                                json_string("application/json"), "text",
-                                                json_string(text), NULL));
+    pons_value *content =
+        pons_object("uri", json_string(uri), "mimeType", json_string("application/json"), "text",
+                    json_string(text), NULL);
     free(text);
-    say(s, pons__rpc_result(id, pons_object("contents", contents, NULL)), id);
+    say(s, pons__rpc_result(id, pons_object("contents", json_pack("[o]", content), NULL)), id);
 }
 
 static void request(session *s, const pons_value *id, const char *method, const pons_value *params)

@@ -5,7 +5,6 @@
 #include "pons/buf.h"
 #include "pons/plan.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char *first_text(const pons_value *parameters, const char *const *keys)

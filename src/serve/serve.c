@@ -23,18 +23,15 @@
 #include "serve/access/openapi.h"
 #include "serve/access/route.h"
 #include "serve/agent/agent_graph.h"
-#include "serve/chat/chat.h"
 #include "serve/chat/session_threads.h"
 #include "serve/events/event_hub.h"
 #include "serve/events/stop_port.h"
 #include "serve/foxglove/foxglove.h"
-#include "serve/langgraph/routes.h"
+#include "serve/langgraph/run_request.h"
 #include "serve/langgraph/webhook.h"
 #include "serve/mcp/mcp.h"
 #include "serve/metrics/metrics.h"
-#include "serve/openai/openai.h"
 #include "serve/page/static_files.h"
-#include "serve/robot/live_pose.h"
 #include "serve/robot/robot.h"
 #include "serve/runs/run_host.h"
 
@@ -88,20 +85,15 @@ static void handle(void *user, pons_http_exchange *x)
     pons__door_begin(&r);
     if (strcmp(r.s->http->method(x), "OPTIONS") == 0) {
         pons__door_preflight(&r);
-    } else if (pons__door_enter(&r)) {
+    } else if (pons__door_enter(&r) >= 0) {
         pons__route_request(&r, pons__serve_tables);
     }
     pons_value_unref(r.body);
     pons_value_unref(r.query);
-    pons__metrics_request(r.s->metrics, r.status, pons_now_ns(&r.s->o.clock) - from);
+    pons__metrics_request(r.s->metrics, false, r.status, pons_now_ns(&r.s->o.clock) - from);
 }
 
 // ---- names --------------------------------------------------------------------------------------
-
-static bool is_loopback(const char *address)
-{
-    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
-}
 
 __attribute__((format(printf, 3, 4))) static bool put(char **list, size_t *n, const char *fmt, ...)
 {
@@ -133,7 +125,7 @@ static int names(pons_serve *s, pons_error *err)
     const int ports[] = {s->port, s->stop_port};
     for (size_t p = 0; p < 2; p++) {
         ok = ok && put(s->hosts, &n, v6 ? "[%s]:%d" : "%s:%d", address, ports[p]);
-        if (is_loopback(address)) {
+        if (pons__is_loopback(address)) {
             ok = ok && put(s->hosts, &n, "localhost:%d", ports[p]);
         }
         for (size_t i = 0; i < o->n_hosts; i++) {
@@ -164,13 +156,13 @@ static void free_list(char **list)
 
 static int may_listen(const pons_serve_options *o, const char *address, pons_error *err)
 {
-    if (!is_loopback(address) && !o->certificate) {
+    if (!pons__is_loopback(address) && !o->certificate) {
         return pons_error_set(err, PONS_EREFUSED, PONS__SERVE,
                               "%s can be reached from other machines: that takes a certificate "
                               "(--cert FILE --key FILE)",
                               address);
     }
-    if (!is_loopback(address) && o->open_doors) {
+    if (!pons__is_loopback(address) && o->open_doors) {
         return pons_error_set(err, PONS_EREFUSED, PONS__SERVE,
                               "without tokens only this machine is served");
     }
@@ -350,7 +342,7 @@ const char *pons_serve_token(const pons_serve *s, const char *role)
 
 int pons_serve_answer(pons_serve *s, const char *thread, const char *await_id, pons_value *answer)
 {
-    return pons__runhost_answer(s->host, thread, await_id, answer);
+    return pons__runhost_tell(s->host, thread, await_id, PONS__TELL_ANSWER, answer);
 }
 
 int pons_serve_message(pons_serve *s, const char *thread, const char *await_id, const char *node,

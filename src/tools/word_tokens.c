@@ -10,7 +10,6 @@
 #include "tools/core/bytes_to_text.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 
 #define WORD_MAX  64 // bytes; a longer run of letters is cut into pieces
 #define QUERY_MAX 32 // words of a query

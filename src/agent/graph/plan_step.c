@@ -349,8 +349,7 @@ static pons_value *step_message(const pons__role *role, const pons_plan *p, cons
     pons_autobuf text = PONS_BUF_INIT;
     pons__agent_users_words(&text, pons_run_get(role->a->run, "messages"));
     pons_buf_printf(&text, "Plan: %s\n", p->goal);
-    for (size_t i = 0; i < json_array_size(past); i++) {
-        const pons_value *one = json_array_get(past, i);
+    pons_each(one, past) {
         pons_autovalue said =
             pons__agent_ends(json_string_value(json_array_get(one, 1)), RESPONSE_MAX);
         pons_buf_printf(&text, "Done before: %s\n  Result: %s\n",

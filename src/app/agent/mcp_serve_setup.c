@@ -7,9 +7,9 @@
 // arguments runs, once, within ten minutes.
 #include "app/agent/agent_setup.h"
 #include "app/sight/sight.h"
+#include "pons/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -48,24 +48,17 @@ bool app_mcp_question_is(const char *id)
 int app_mcp_question_write(const app_context *c, const char *id, const pons_value *question,
                            pons_error *err)
 {
-    char path[PATH_MAX + 128], fresh[PATH_MAX + 160];
+    char path[PATH_MAX + 128];
     char *text = NULL;
     snprintf(path, sizeof path, "%s/questions", c->run_dir);
     mkdir(path, 0700);
     app_mcp_question_path(c, id, path, sizeof path);
-    snprintf(fresh, sizeof fresh, "%s.%ld.new", path, (long)getpid());
     const long n = pons_value_line(question, &text);
-    const int fd = n < 0 ? -1 : open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    const bool ok =
-        fd >= 0 && write(fd, text, (size_t)n) == n && fsync(fd) == 0 && rename(fresh, path) == 0;
-    const int saved = errno;
-    if (fd >= 0) {
-        close(fd);
-    }
+    const int why = n < 0 ? -ENOMEM : pons_file_replace(path, text, (size_t)n, 0600);
     free(text);
-    return ok ? PONS_OK
-              : pons_error_set(err, PONS_EENV, "mcp", "cannot keep the question %s: %s", path,
-                               strerror(saved));
+    return why == 0 ? PONS_OK
+                    : pons_error_set(err, PONS_EENV, "mcp", "cannot keep the question %s: %s", path,
+                                     strerror(-why));
 }
 
 static int ask(void *user, const char *tool, const pons_value *args, const char *why, char *ret_how,

@@ -37,11 +37,10 @@ typedef struct word {
 static int first_word(void *user, const pons_inbox_row *row)
 {
     word *w = user;
-    pons_error none = PONS_ERROR_INIT;
     w->found = true;
     w->seq = row->seq;
     snprintf(w->kind, sizeof w->kind, "%s", row->kind);
-    pons_value_parse(row->value.data, row->value.len, &w->value, &none);
+    pons_value_parse(row->value.data, row->value.len, &w->value, NULL);
     return 1;
 }
 

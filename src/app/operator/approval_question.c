@@ -8,8 +8,7 @@
 
 const pons_value *app_question_named(const pons_value *open, const char *id)
 {
-    for (size_t i = 0; i < json_array_size(open); i++) {
-        const pons_value *q = json_array_get(open, i);
+    pons_each(q, open) {
         if (strcmp(pons_get_str(q, "id", ""), id) == 0 ||
             strcmp(pons_get_str(q, "request_id", ""), id) == 0) { // an agent's
             return q;

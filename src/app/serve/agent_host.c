@@ -10,7 +10,6 @@
 #include "pons/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -135,7 +134,7 @@ static int graph_config(void *user, char **ret_text, pons_error *err)
 static int graph_config_put(void *user, const char *text, size_t n, pons_error *err)
 {
     const app_host *h = user;
-    char path[PATH_MAX + 64], fresh[PATH_MAX + 96], dir[PATH_MAX + 32];
+    char path[PATH_MAX + 64], dir[PATH_MAX + 32];
     const int rc = app_agent_config_path(h->c, path, sizeof path, err);
     if (rc < 0) {
         return rc;
@@ -145,19 +144,10 @@ static int graph_config_put(void *user, const char *text, size_t n, pons_error *
         mkdir(dir, 0755);
         snprintf(path, sizeof path, "%s/graph_config.yaml", dir);
     }
-    snprintf(fresh, sizeof fresh, "%s.%ld.new", path, (long)getpid());
-    const int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-    const bool ok = fd >= 0 && write(fd, text, n) == (ssize_t)n && fsync(fd) == 0;
-    const int saved = errno;
-    if (fd >= 0) {
-        close(fd);
-    }
-    if (!ok || rename(fresh, path) != 0) {
-        unlink(fresh);
-        return pons_error_set(err, PONS_EENV, "agent", "%s cannot be written: %s", path,
-                              strerror(ok ? errno : saved));
-    }
-    return PONS_OK;
+    const int why = pons_file_replace(path, text, n, 0644);
+    return why == 0 ? PONS_OK
+                    : pons_error_set(err, PONS_EENV, "agent", "%s cannot be written: %s", path,
+                                     strerror(-why));
 }
 
 void app_agent_host(pons_serve_host *h)

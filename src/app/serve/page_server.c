@@ -125,16 +125,10 @@ static int open_tools(app_server *s, pons_store store, pons_error *err)
 
 static int keep_secret(const char *path, const char *text, pons_error *err)
 {
-    const size_t n = strlen(text);
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    const bool ok = fd >= 0 && write(fd, text, n) == (ssize_t)n && fsync(fd) == 0;
-    const int saved = errno;
-    if (fd >= 0) {
-        close(fd);
-    }
-    return ok ? PONS_OK
-              : pons_error_set(err, PONS_EENV, "serve", "%s cannot be written: %s", path,
-                               strerror(saved));
+    const int why = pons_file_replace(path, text, strlen(text), 0600);
+    return why == 0 ? PONS_OK
+                    : pons_error_set(err, PONS_EENV, "serve", "%s cannot be written: %s", path,
+                                     strerror(-why));
 }
 
 // Beyond this machine it is https: with the certificate that was given, else with one of our own, made

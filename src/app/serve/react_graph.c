@@ -232,9 +232,7 @@ static pons_value *call_of(const pons_value *question, size_t nth, const pons_va
 
 static int follow(pons_cx *cx, void *user, pons_error *err)
 {
-    const app_react *r = user;
     const pons_value *goal = pons_cx_get(cx, "goal"), *answer = NULL;
-    (void)r;
     if (!json_is_object(goal)) { // a client may begin wherever it likes
         return pons_error_set(err, PONS_EINVAL, WHERE, "there is no goal: begin with a message");
     }

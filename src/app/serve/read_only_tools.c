@@ -58,14 +58,10 @@ static int start(void *self, uint64_t call, const char *tool, const pons_value *
     pons_autovalue offered = NULL;
     const pons_tools t = inner(self);
     const int rc = list(self, &offered, err);
-    for (size_t i = 0; rc >= 0 && i < json_array_size(offered); i++) {
-        if (strcmp(pons_get_str(json_array_get(offered, i), "name", ""), tool) == 0) {
-            return t.ops->start(t.self, call, tool, args, key, err);
-        }
+    if (rc >= 0 && !pons_find(offered, "name", tool)) {
+        return pons_error_set(err, PONS_ENOTFOUND, "agent", "there is no tool %.64s here", tool);
     }
-    return rc < 0
-               ? rc
-               : pons_error_set(err, PONS_ENOTFOUND, "agent", "there is no tool %.64s here", tool);
+    return rc < 0 ? rc : t.ops->start(t.self, call, tool, args, key, err);
 }
 
 static int adopt(void *self, uint64_t call, const char *tool, const char *key, pons_error *err)

@@ -14,7 +14,7 @@
 // (there is no adopt), and the model is told that the outcome is unknown.
 #include "app/serve/robot_tool.h"
 
-#include "pons/growing_list.h"
+#include "pons/event_queue.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,29 +49,25 @@ typedef struct goals {
     pons_value *list;
     int timer;
     goal *first;
-    pons_tool_event *events; // (n) that wait to be taken, oldest first
-    size_t n;
+    pons_event_queue events;
 } goals;
 
 // ---- events of a call ---------------------------------------------------------------------------
 
-static void push(goals *g, pons_tool_event ev)
+static void clear(void *event)
 {
-    if (!pons_list_room(&g->events, NULL, g->n + 1, sizeof *g->events)) {
-        pons_tool_event_clear(&ev);
-        return;
-    }
-    g->events[g->n++] = ev;
+    pons_tool_event_clear(event);
 }
 
 static void progress(goals *g, goal *of, const char *text)
 {
     if (*text) {
-        push(g,
-             (pons_tool_event){.call = of->call,
-                               .kind = PONS_TOOL_PROGRESS,
-                               .text = strdup(text),
-                               .value = pons_object("progress", json_integer(++of->steps), NULL)});
+        const pons_tool_event ev = {.call = of->call,
+                                    .kind = PONS_TOOL_PROGRESS,
+                                    .text = strdup(text),
+                                    .value =
+                                        pons_object("progress", json_integer(++of->steps), NULL)};
+        pons_event_queue_push(&g->events, of->call, &ev, false);
     }
 }
 
@@ -87,7 +83,7 @@ static void end(goals *g, goal *of, bool good, const char *status, const char *r
     } else {
         pons_error_set(&ev.error, PONS_EREFUSED, WHERE, "the task %s: %s", status, reason);
     }
-    push(g, ev);
+    pons_event_queue_push(&g->events, of->call, &ev, true);
 }
 
 // ---- looking ------------------------------------------------------------------------------------
@@ -112,9 +108,8 @@ static int look_at(void *user, const pons_event_row *row)
     looking *l = user;
     goal *of = l->of;
     pons_autovalue p = NULL;
-    pons_error none = PONS_ERROR_INIT;
     of->after = row->seq;
-    if (pons_value_read(row->payload.data, row->payload.len, &p, &none) < 0) {
+    if (pons_value_read(row->payload.data, row->payload.len, &p, NULL) < 0) {
         return 0;
     }
     const char *type = row->type;
@@ -159,7 +154,7 @@ static void look(goals *g)
 
 static void pace(const goals *g)
 {
-    const long ns = g->first || g->n > 0 ? LOOK_MS * 1000000L : 0;
+    const long ns = g->first || g->events.head ? LOOK_MS * 1000000L : 0;
     const struct itimerspec every = {.it_interval.tv_nsec = ns, .it_value.tv_nsec = ns};
     timerfd_settime(g->timer, 0, &every, NULL);
 }
@@ -190,6 +185,9 @@ static int start(void *self, uint64_t call, const char *tool, const pons_value *
     snprintf(of->text, sizeof of->text, "%s", text);
     int rc = g->o.store.ops->event_last(g->o.store.self, g->thread, &of->after, err);
     rc = rc < 0 ? rc : g->o.host.wish(g->o.host.user, g->thread, text, &said, err);
+    if (rc >= 0 && (rc = pons_event_queue_begin(&g->events, call)) < 0) {
+        pons_error_set(err, rc, WHERE, "no room for a goal");
+    }
     if (rc < 0) {
         free(of);
         return rc;
@@ -216,15 +214,7 @@ static void cancel(void *self, uint64_t call)
             break;
         }
     }
-    size_t n = 0;
-    for (size_t i = 0; i < g->n; i++) {
-        if (g->events[i].call == call) {
-            pons_tool_event_clear(&g->events[i]);
-        } else {
-            g->events[n++] = g->events[i];
-        }
-    }
-    g->n = n;
+    pons_event_queue_end(&g->events, call);
     pace(g);
 }
 
@@ -237,19 +227,14 @@ static bool next(void *self, pons_tool_event *ret)
 {
     goals *g = self;
     uint64_t n = 0;
-    if (g->n == 0) {
-        const ssize_t got = read(g->timer, &n, sizeof n);
-        (void)got;
-        look(g);
-        pace(g);
+    if (pons_event_queue_next(&g->events, ret)) {
+        return true;
     }
-    if (g->n == 0) {
-        return false;
-    }
-    *ret = g->events[0];
-    g->n--;
-    memmove(g->events, g->events + 1, g->n * sizeof *g->events);
-    return true;
+    const ssize_t got = read(g->timer, &n, sizeof n);
+    (void)got;
+    look(g);
+    pace(g);
+    return pons_event_queue_next(&g->events, ret);
 }
 
 // Tasks go on: they are the brain's, like those of a person who has left.
@@ -264,10 +249,7 @@ static void close_goals(void *self)
         g->first = of->next;
         free(of);
     }
-    for (size_t i = 0; i < g->n; i++) {
-        pons_tool_event_clear(&g->events[i]);
-    }
-    free(g->events);
+    pons_event_queue_fini(&g->events);
     if (g->timer >= 0) {
         close(g->timer);
     }
@@ -292,7 +274,8 @@ int app_goal_tools_open(const app_goal_tools_options *o, pons_tools *ret, pons_e
     g->o = *o;
     snprintf(g->thread, sizeof g->thread, "%s", o->thread);
     g->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    const int rc = pons_value_parse(LIST, sizeof LIST - 1, &g->list, err);
+    int rc = pons_event_queue_init(&g->events, sizeof(pons_tool_event), clear, err);
+    rc = rc < 0 ? rc : pons_value_parse(LIST, sizeof LIST - 1, &g->list, err);
     if (rc < 0 || g->timer < 0) {
         close_goals(g);
         return rc < 0 ? rc : pons_error_set(err, PONS_EENV, WHERE, "no timer for the robot's tool");

@@ -12,7 +12,6 @@
 #include "app/watchdog/watchdog.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,4 +103,21 @@ const char *pons_file_why(int error)
 {
     return error == EMEDIUMTYPE ? "it is no file, but a pipe, a socket or a device"
                                 : strerror(error);
+}
+
+int pons_file_replace(const char *path, const void *data, size_t n, mode_t mode)
+{
+    char fresh[PATH_MAX + 32];
+    snprintf(fresh, sizeof fresh, "%s.%ld.new", path, (long)getpid());
+    errno = ENOSPC; // why a write is short
+    const int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
+    const bool ok = fd >= 0 && write(fd, data, n) == (ssize_t)n && fsync(fd) == 0;
+    const int why = ok && rename(fresh, path) == 0 ? 0 : errno;
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (why) {
+        unlink(fresh);
+    }
+    return -why;
 }

@@ -8,7 +8,6 @@
 //     [/…/]local_costmap/clear_entirely_local_costmap    [/…/]global_costmap/…
 #include "body/nav/tree.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const double SPIN_RATE_RADPS = 1.0;

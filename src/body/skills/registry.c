@@ -31,7 +31,6 @@
 #include "body/skills/skills.h"
 #include "pons/clock.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define SCAN_WAIT_S 3.0  // a silent lidar ends a motion after this long

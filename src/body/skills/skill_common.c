@@ -64,8 +64,7 @@ static bool names_match(const pons_value *names, const char *name)
 const pons_value *pons__world_zone(const pons_value *world, const char *name)
 {
     const pons_value *zones = pons_get(world, "zones");
-    for (size_t i = 0; i < json_array_size(zones); i++) {
-        const pons_value *z = json_array_get(zones, i);
+    pons_each(z, zones) {
         if (strcasecmp(pons_get_str(z, "id", ""), name) == 0 ||
             names_match(pons_get(z, "names"), name)) {
             return z;

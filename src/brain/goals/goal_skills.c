@@ -513,9 +513,8 @@ bool pons__means_once(const pons_brain *b, const pons__goal *goal)
 // The first "$name" of a template that the goal has not; NULL: it has all.
 static const char *lacking(const pons_value *template, const pons_value *members)
 {
-    const char *key, *name = NULL;
-    json_t *item;
-    json_object_foreach((json_t *)template, key, item) {
+    const char *name = NULL;
+    pons_each_member(key, item, template) {
         const char *text = json_is_string(item) ? json_string_value(item) : "";
         const bool plain = text[0] == '$' && !strpbrk(text, "|.") && strcmp(text, "$each") != 0 &&
                            strcmp(text, "$here") != 0;

@@ -10,7 +10,6 @@
 #include "pons/language.h"
 #include "pons/object_memory.h"
 
-#include <math.h>
 #include <string.h>
 #include <strings.h>
 

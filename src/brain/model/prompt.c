@@ -276,9 +276,8 @@ static char *remembered(const pons__message *earlier)
                                        "results", "failures", "human"};
     pons_autovalue seen = NULL;
     char *text = NULL;
-    pons_error none = PONS_ERROR_INIT;
     if (strcmp(earlier->role, "assistant") == 0 ||
-        pons_value_parse(earlier->content, strlen(earlier->content), &seen, &none) < 0) {
+        pons_value_parse(earlier->content, strlen(earlier->content), &seen, NULL) < 0) {
         return strdup(earlier->content);
     }
     if (!pons_get(seen, "iter")) {

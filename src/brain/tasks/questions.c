@@ -574,9 +574,7 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
     const bool received = verdict;
     pons_autovalue all = json_array(); // taken by a tick that was cut short, then what waits
     letters earlier = {.question = question, .list = all};
-    size_t i;
-    json_t *msg;
-    json_array_foreach(hci->pending, i, msg) {
+    pons_each(msg, hci->pending) {
         PONS__AUTO(inbox_message) taken = pons__record_read(&pons__inbox_message_record, msg);
         if (taken->kind == PONS_LETTER_ANSWER) {
             add_answer(&earlier, taken->value);
@@ -589,7 +587,7 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
                               pons_get(inner, "skills"), question, &none);
     pons_autovalue before = NULL; // what counted until this message took it back
     const char *became = "late";
-    json_array_foreach(all, i, msg) {
+    pons_each(msg, all) {
         const bool own = strcmp(pons_get_str(msg, "nonce", ""), nonce) == 0;
         const char *is = will_be(msg, first, late);
         if (own) {

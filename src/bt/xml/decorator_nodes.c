@@ -4,7 +4,6 @@
 #include "bt/xml/nodes.h"
 #include "bt/xml/port_values.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

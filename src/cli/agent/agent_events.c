@@ -10,7 +10,6 @@
 #include "cli/agent/agent_cli.h"
 #include "cli/terminal/status_area.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

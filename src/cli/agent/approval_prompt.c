@@ -5,7 +5,6 @@
 #include "pons/yes_no.h"
 
 #include <ctype.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

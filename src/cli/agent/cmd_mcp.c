@@ -27,9 +27,7 @@
 
 static void print_servers(const cli *c, const pons_value *status, const pons_value *tools)
 {
-    size_t i, k;
-    json_t *s, *t;
-    json_array_foreach(status, i, s) {
+    pons_each(s, status) {
         const char *name = pons_get_str(s, "name", "");
         if (c->json) {
             pons_autovalue row = json_copy(s);
@@ -40,7 +38,7 @@ static void print_servers(const cli *c, const pons_value *status, const pons_val
         const char *error = pons_get_str(s, "error", NULL);
         cli_out("%s (%s): %s%s%s\n", name, pons_get_str(s, "transport", ""),
                 pons_get_str(s, "state", ""), error ? ", " : "", error ? error : "");
-        json_array_foreach(tools, k, t) {
+        pons_each(t, tools) {
             if (strcmp(pons_get_str(t, "server", ""), name) == 0) {
                 const char *about = pons_get_str(t, "description", "");
                 cli_out("  %-*s %-9s %.*s\n", 36, pons_get_str(t, "name", ""),
@@ -48,7 +46,7 @@ static void print_servers(const cli *c, const pons_value *status, const pons_val
             }
         }
     }
-    json_array_foreach(tools, k, t) {
+    pons_each(t, tools) {
         if (c->json) {
             pons_autovalue row = json_copy(t);
             json_object_set_new(row, "type", json_string("tool"));

@@ -12,7 +12,6 @@
 #include "pons/module.h"
 #include "pons/protected_files.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -35,9 +35,8 @@ static int tell_event(void *user, const pons_event_row *row)
 {
     follower *f = user;
     pons_autovalue payload = NULL;
-    pons_error none = PONS_ERROR_INIT;
     f->after = row->seq;
-    if (pons_value_read(row->payload.data, row->payload.len, &payload, &none) >= 0) {
+    if (pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
         app_recording_event(f->recording, &(pons_event){.seq = row->seq,
                                                         .thread = f->thread,
                                                         .ns = row->ns,

@@ -12,8 +12,6 @@
 
 #include <poll.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 #define SAID_BYTES_MAX     4095
 #define STOP_TIMEOUT_MS    1000

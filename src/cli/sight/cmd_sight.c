@@ -6,7 +6,6 @@
 
 #include <string.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 int cmd_sight(cli *c, pons_error *err)
 {

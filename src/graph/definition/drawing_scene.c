@@ -116,15 +116,14 @@ static const char *only_end(const scene *s, bool entered, const char *without)
 {
     const char *side = entered ? "target" : "source", *other = entered ? "source" : "target";
     pons_autovalue tied = json_object();
-    const char *key, *found = NULL;
-    pons_value *v;
+    const char *found = NULL;
     bool ok = tied != NULL;
-    json_object_foreach(s->edges, key, v) {
+    pons_each_member(key, v, s->edges) {
         if (!without || strcmp(pons_get_str(v, other, ""), without) != 0) {
             ok = ok && json_object_set_new(tied, pons_get_str(v, side, ""), json_true()) == 0;
         }
     }
-    json_object_foreach(s->nodes, key, v) {
+    pons_each_member(key, v, s->nodes) {
         if (json_object_get(tied, key) || (without && strcmp(key, without) == 0)) {
             continue;
         }

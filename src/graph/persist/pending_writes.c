@@ -329,22 +329,20 @@ static int load_call(pons_cx *cx, size_t n, const pons_value *v)
 
 static int load_out(pons_cx *cx, const pons_value *v)
 {
-    size_t i;
-    pons_value *p;
     int st = PONS_OK;
-    json_array_foreach(pons_get(v, "p"), i, p) {
+    pons_each(p, pons_get(v, "p")) {
         st = st ? st
                 : pons__out_post(&cx->out, json_string_value(json_array_get(p, 0)),
                                  json_string_value(json_array_get(p, 1)),
                                  pons_value_ref(json_array_get(p, 2)));
     }
-    json_array_foreach(pons_get(v, "e"), i, p) {
+    pons_each(p, pons_get(v, "e")) {
         st = st ? st
                 : pons__out_emit(&cx->out, json_string_value(json_array_get(p, 0)),
                                  pons_value_ref(json_array_get(p, 1)),
                                  json_integer_value(json_array_get(p, 2)));
     }
-    json_array_foreach(pons_get(v, "f"), i, p) {
+    pons_each(p, pons_get(v, "f")) {
         pons__change c = {
             .state = (pons_effect_state)json_integer_value(json_array_get(p, 2)),
             .created = json_integer_value(json_array_get(p, 3)),
@@ -355,10 +353,10 @@ static int load_out(pons_cx *cx, const pons_value *v)
         snprintf(c.ns, sizeof c.ns, "%s", json_string_value(json_array_get(p, 1)));
         st = st ? st : pons__out_change_put(&cx->out, &c);
     }
-    json_array_foreach(pons_get(v, "i"), i, p) {
+    pons_each(p, pons_get(v, "i")) {
         st = st ? st : pons__out_take(&cx->out, json_integer_value(p));
     }
-    json_array_foreach(pons_get(v, "m"), i, p) {
+    pons_each(p, pons_get(v, "m")) {
         pons_item_write *w = NULL;
         st = st ? st : pons_items_write_parse(p, &w, NULL);
         st = st ? st : pons__out_item(&cx->out, w);

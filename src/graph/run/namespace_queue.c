@@ -17,7 +17,6 @@
 #include "graph/run/run_open.h"
 #include "graph/run/subgraph_namespaces.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // ---- its turn -----------------------------------------------------------------------------------

@@ -72,8 +72,7 @@ static int content_of(const char *type, const pons_value *v, pons_value **ret, p
     if (!json_is_string(v) && !json_is_array(v)) {
         return bad(err, "a message's content is a text or a list of blocks");
     }
-    for (size_t i = 0; i < json_array_size(v); i++) {
-        const pons_value *block = json_array_get(v, i);
+    pons_each(block, v) {
         if (!json_is_string(block) && !json_is_object(block)) {
             return bad(err, "a block of a message's content is a text or an object");
         }

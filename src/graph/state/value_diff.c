@@ -326,17 +326,15 @@ pons_value *pons__patch_apply(const pons_value *was, const pons_value *patch)
 
 size_t pons__patch_weight(const pons_value *v)
 {
-    size_t sum = 2, i;
-    const char *key;
-    pons_value *item;
+    size_t sum = 2;
     switch (json_typeof(v)) {
     case JSON_OBJECT:
-        json_object_foreach((pons_value *)(uintptr_t)v, key, item) {
+        pons_each_member(key, item, v) {
             sum += strlen(key) + QUOTES + 1 + pons__patch_weight(item);
         }
         return sum;
     case JSON_ARRAY:
-        json_array_foreach((pons_value *)(uintptr_t)v, i, item) {
+        pons_each(item, v) {
             sum += 1 + pons__patch_weight(item);
         }
         return sum;

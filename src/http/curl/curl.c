@@ -67,12 +67,6 @@ static void loop_free(loop *l)
     free(l);
 }
 
-// [loop's mtx] Whether that was its last part.
-static bool client_unref(client *c)
-{
-    return --c->refs == 0;
-}
-
 static void client_free(client *c)
 {
     pons_event_queue_fini(&c->events);
@@ -92,7 +86,7 @@ static void drop(loop *l, transfer *t)
         at = &(*at)->next;
     }
     *at = t->next;
-    const bool last = client_unref(c);
+    const bool last = --c->refs == 0;
     pthread_mutex_unlock(&l->mtx);
     pons__transfer_free(t);
     if (last) {
@@ -483,7 +477,7 @@ static void http_close(void *self)
             t->cancelled = true;
         }
     }
-    const bool last = client_unref(c); // else the thread frees it with its last transfer
+    const bool last = --c->refs == 0; // else the thread frees it with its last transfer
     curl_multi_wakeup(l->multi);
     pthread_mutex_unlock(&l->mtx);
     if (last) {

@@ -17,7 +17,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -49,7 +48,7 @@ static void *worker(void *server)
         const bool closing = sv->closing;
         pthread_mutex_unlock(&sv->mtx);
         if (closing) {
-            pons__exchange_refuse(x, MHD_HTTP_SERVICE_UNAVAILABLE, "the server closes");
+            pons__exchange_refuse(x, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, "the server closes");
         } else {
             sv->o.handle(sv->o.user, x);
         }
@@ -305,7 +304,7 @@ static void reply(pons_http_exchange *x, int status, const char *const *headers,
     struct MHD_Response *r =
         MHD_create_response_from_buffer(n, (void *)(uintptr_t)body, MHD_RESPMEM_MUST_COPY);
     if (!r) {
-        pons__exchange_refuse(x, MHD_HTTP_SERVICE_UNAVAILABLE, "no memory");
+        pons__exchange_refuse(x, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, "no memory");
         return;
     }
     pons__connection_within(x->server, x->seen, PONS__REPLY_MS);

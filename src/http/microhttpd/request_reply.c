@@ -317,7 +317,7 @@ static enum MHD_Result hand_over(pons_http_exchange *x)
     }
     pthread_mutex_unlock(&sv->mtx);
     if (full) {
-        pons__exchange_refuse(x, MHD_HTTP_SERVICE_UNAVAILABLE, "too many requests wait");
+        pons__exchange_refuse(x, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, "too many requests wait");
     }
     return MHD_YES;
 }
@@ -402,7 +402,8 @@ void pons__exchange_answer(pons_http_exchange *x, int status, struct MHD_Respons
     MHD_resume_connection(x->connection);
 }
 
-void pons__exchange_refuse(pons_http_exchange *x, int status, const char *why)
+void pons__exchange_refuse(pons_http_exchange *x, int status, const char *const *headers,
+                           const char *why)
 {
     struct MHD_Response *r = text_response(why);
     if (!r) {
@@ -413,5 +414,5 @@ void pons__exchange_refuse(pons_http_exchange *x, int status, const char *why)
         pons_end_no_memory("an answer of a few bytes");
     }
     pons__connection_within(x->server, x->seen, PONS__REPLY_MS);
-    pons__exchange_answer(x, status, r, NULL);
+    pons__exchange_answer(x, status, r, headers);
 }

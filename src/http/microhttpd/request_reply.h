@@ -37,4 +37,6 @@ void pons__exchange_log(void *server, const char *fmt, va_list ap);
 // A worker: gives the connection back to the server's thread, with the response.
 void pons__exchange_answer(pons_http_exchange *x, int status, struct MHD_Response *response,
                            const char *const *headers);
-void pons__exchange_refuse(pons_http_exchange *x, int status, const char *why);
+// headers: more than its type; NULL: none.
+void pons__exchange_refuse(pons_http_exchange *x, int status, const char *const *headers,
+                           const char *why);

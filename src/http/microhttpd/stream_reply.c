@@ -15,7 +15,7 @@
 
 struct pons_http_stream {
     pons__server *server; // while it is listed
-    pons_http_stream *next, *prev;
+    pons_http_stream *next;
     size_t max;
     pthread_mutex_t mtx;
     struct MHD_Connection *connection; // [mtx] NULL: the client is gone
@@ -78,14 +78,11 @@ static void over(void *user)
     pons_http_stream *s = user;
     pons__server *sv = s->server;
     pthread_mutex_lock(&sv->mtx);
-    if (s->next) {
-        s->next->prev = s->prev;
+    pons_http_stream **at = &sv->streams;
+    while (*at != s) {
+        at = &(*at)->next;
     }
-    if (s->prev) {
-        s->prev->next = s->next;
-    } else {
-        sv->streams = s->next;
-    }
+    *at = s->next;
     pthread_mutex_unlock(&sv->mtx);
     pthread_mutex_lock(&s->mtx);
     s->connection = NULL;
@@ -103,7 +100,7 @@ pons_http_stream *pons__stream_begin(pons_http_exchange *x, int status, const ch
         s ? MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, CHUNK, take, s, over) : NULL;
     if (!r) {
         free(s);
-        pons__exchange_refuse(x, MHD_HTTP_SERVICE_UNAVAILABLE, "no memory");
+        pons__exchange_refuse(x, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, "no memory");
         return NULL;
     }
     pthread_mutex_init(&s->mtx, NULL);
@@ -114,9 +111,6 @@ pons_http_stream *pons__stream_begin(pons_http_exchange *x, int status, const ch
     pthread_mutex_lock(&sv->mtx);
     s->ended = sv->closing;
     s->next = sv->streams;
-    if (s->next) {
-        s->next->prev = s;
-    }
     sv->streams = s;
     pthread_mutex_unlock(&sv->mtx);
     pons__exchange_answer(x, status, r, headers);

@@ -48,10 +48,10 @@ typedef struct waiting {
 
 struct pons_http_socket {
     pons__server *server;
-    pons_http_socket *next, *prev; // [server's]
-    pons_http_exchange *x;         // until it has begun; MHD's thread
-    pons_http_socket_options o;    // const
-    int bell;                      // const
+    pons_http_socket *next;     // [server's]
+    pons_http_exchange *x;      // until it has begun; MHD's thread
+    pons_http_socket_options o; // const
+    int bell;                   // const
     // The thread's:
     struct MHD_UpgradeResponseHandle *handle;
     int fd;
@@ -97,14 +97,11 @@ static void finish(pons_http_socket *s)
         MHD_upgrade_action(s->handle, MHD_UPGRADE_ACTION_CLOSE);
     }
     pthread_mutex_lock(&sv->mtx);
-    if (s->next) {
-        s->next->prev = s->prev;
+    pons_http_socket **at = &sv->sockets;
+    while (*at != s) {
+        at = &(*at)->next;
     }
-    if (s->prev) {
-        s->prev->next = s->next;
-    } else {
-        sv->sockets = s->next;
-    }
+    *at = s->next;
     if (--sv->n_sockets == 0) {
         pthread_cond_broadcast(&sv->quiet);
     }
@@ -377,18 +374,8 @@ static const char *not_asked(const pons_http_exchange *x, char ret_accept[ACCEPT
 
 static void refuse(pons_http_exchange *x, int status, const char *why)
 {
-    char json[256];
-    const int n = snprintf(json, sizeof json, "{\"detail\":\"%s\"}\n", why);
-    struct MHD_Response *r =
-        MHD_create_response_from_buffer((size_t)n, json, MHD_RESPMEM_MUST_COPY);
-    static const char *const headers[] = {"Content-Type: application/json",
-                                          "Sec-WebSocket-Version: 13", NULL};
-    if (!r) {
-        pons__exchange_refuse(x, status, why);
-        return;
-    }
-    pons__connection_within(x->server, x->seen, PONS__REPLY_MS);
-    pons__exchange_answer(x, status, r, headers);
+    static const char *const headers[] = {"Sec-WebSocket-Version: 13", NULL};
+    pons__exchange_refuse(x, status, headers, why);
 }
 
 // False: the server closes, or has enough of them.
@@ -400,9 +387,6 @@ static bool list(pons_http_socket *s)
     if (room) {
         sv->n_sockets++;
         s->next = sv->sockets;
-        if (s->next) {
-            s->next->prev = s;
-        }
         sv->sockets = s;
     }
     pthread_mutex_unlock(&sv->mtx);

@@ -298,9 +298,8 @@ static void refused(transfer *t)
         return;
     }
     pons_autovalue m = NULL;
-    pons_error bad = PONS_ERROR_INIT;
     const char *says = body;
-    if (pons_value_parse(body, t->body.len, &m, &bad) >= 0) {
+    if (pons_value_parse(body, t->body.len, &m, NULL) >= 0) {
         says = pons_get_str(pons_get(m, "error"), "message",
                             pons_get_str(m, "message", pons_get_str(m, "error", "")));
     }

@@ -1,7 +1,6 @@
 // repair_value.c - the lenient grammar: objects, lists, calls, words. It is committed: it writes strict JSON, or it
 // refuses with the position.
 #include "plan/json_tokens.h"
-#include "plan/plan_enums.h"
 #include "plan/repair/repair.h"
 
 #include <ctype.h>

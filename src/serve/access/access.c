@@ -50,42 +50,38 @@ static bool is_foreign(const pons__request *r)
            !dest || strcasecmp(dest, "document") != 0;
 }
 
-static bool host_and_origin(pons__request *r)
+static int host_and_origin(pons__request *r)
 {
     const pons_http_server_ops *http = r->s->http;
     const char *host = http->header(r->x, "Host");
     const char *origin = http->header(r->x, "Origin");
     if (!atomic_load(&r->s->ready)) {
-        pons__reply_error(r, 503, "the server is about to start");
-        return false;
+        return pons__reply_error(r, 503, "the server is about to start");
     }
     if (http->header_count(r->x, "Host") != 1 || !host || !listed(r->s->hosts, host)) {
-        pons__reply_error(r, 403, "this server is not called %s (--host NAME adds a name)",
-                          host ? host : "nothing");
-        return false;
+        return pons__reply_error(r, 403, "this server is not called %s (--host NAME adds a name)",
+                                 host ? host : "nothing");
     }
     if (!origin && is_foreign(r)) {
-        pons__reply_error(r, 403, "pages of other sites may not ask here");
-        return false;
+        return pons__reply_error(r, 403, "pages of other sites may not ask here");
     }
     if (!origin) {
-        return true;
+        return PONS_OK;
     }
     if (http->header_count(r->x, "Origin") != 1 || !listed(r->s->origins, origin)) {
-        pons__reply_error(r, 403, "pages of %s may not ask here (--origin URL admits them)",
-                          origin);
-        return false;
+        return pons__reply_error(r, 403, "pages of %s may not ask here (--origin URL admits them)",
+                                 origin);
     }
     r->origin = origin;
-    return true;
+    return PONS_OK;
 }
 
-static bool is_loopback(const char *peer)
+bool pons__is_loopback(const char *address)
 {
-    return strcmp(peer, "::1") == 0 || strncmp(peer, "127.", 4) == 0;
+    return strcmp(address, "::1") == 0 || strncmp(address, "127.", 4) == 0;
 }
 
-static bool token(pons__request *r)
+static int token(pons__request *r)
 {
     static const char bearer[] = "Bearer ";
     const pons_http_server_ops *http = r->s->http;
@@ -93,13 +89,11 @@ static bool token(pons__request *r)
     const char *authorization = http->header(r->x, "Authorization");
     if (http->header_count(r->x, "x-api-key") > 1 ||
         http->header_count(r->x, "Authorization") > 1) {
-        pons__reply_error(r, 401, "one token, not several"); // who reads on may not choose
-        return false;
+        return pons__reply_error(r, 401, "one token, not several"); // who reads on may not choose
     }
     if (authorization) {
         if (strncasecmp(authorization, bearer, sizeof bearer - 1) != 0) {
-            pons__reply_error(r, 401, "Authorization is `Bearer TOKEN`");
-            return false;
+            return pons__reply_error(r, 401, "Authorization is `Bearer TOKEN`");
         }
         shown = authorization + sizeof bearer - 1;
     }
@@ -109,42 +103,35 @@ static bool token(pons__request *r)
     }
     r->role = pons__tokens_role(&r->s->tokens, shown);
     if (shown && *shown && r->role == PONS__NOBODY) {
-        pons__reply_error(r, 401, "the token is not one of this server's");
-        return false;
+        return pons__reply_error(r, 401, "the token is not one of this server's");
     }
-    if (r->role == PONS__NOBODY && r->s->o.open_doors && is_loopback(http->peer(r->x))) {
+    if (r->role == PONS__NOBODY && r->s->o.open_doors && pons__is_loopback(http->peer(r->x))) {
         r->role = PONS__OPERATOR;
     }
-    return true;
+    return PONS_OK;
 }
 
-static bool body(pons__request *r)
+static int body(pons__request *r)
 {
     static const char json[] = "application/json";
     const pons_http_server_ops *http = r->s->http;
     const char *method = http->method(r->x);
-    pons_error err = PONS_ERROR_INIT;
     size_t n = 0;
     const char *text = http->body(r->x, &n);
-    if (strcmp(method, "POST") != 0 && strcmp(method, "PUT") != 0 && strcmp(method, "PATCH") != 0 &&
-        strcmp(method, "DELETE") != 0) {
-        return true;
-    }
-    if (n == 0) {
-        return true;
+    if (n == 0 || (strcmp(method, "POST") != 0 && strcmp(method, "PUT") != 0 &&
+                   strcmp(method, "PATCH") != 0 && strcmp(method, "DELETE") != 0)) {
+        return PONS_OK;
     }
     const char *type = http->header(r->x, "Content-Type");
     const bool is_json = type && strncasecmp(type, json, sizeof json - 1) == 0 &&
                          strchr(" ;", type[sizeof json - 1]);
     if (!is_json) {
-        pons__reply_error(r, 415, "the body has to be application/json");
-        return false;
+        return pons__reply_error(r, 415, "the body has to be application/json");
     }
-    if (pons_value_parse(text, n, &r->body, &err) < 0) {
-        pons__reply_error(r, 400, "body:%s: %s", err.source, err.message);
-        return false;
+    if (pons_value_parse(text, n, &r->body, &r->err) < 0) {
+        return pons__reply_error(r, 400, "body:%s: %s", r->err.source, r->err.message);
     }
-    return true;
+    return PONS_OK;
 }
 
 void pons__door_begin(pons__request *r)
@@ -154,22 +141,22 @@ void pons__door_begin(pons__request *r)
     snprintf(r->id, sizeof r->id, "%.6s-%lx", r->s->boot_id, n & 0xffffffffUL);
 }
 
-bool pons__door_look(pons__request *r)
+int pons__door_look(pons__request *r)
 {
     size_t n = 0;
     const char *text = r->s->http->body(r->x, &n);
-    if (!host_and_origin(r)) {
-        return false;
+    const int rc = host_and_origin(r);
+    if (rc >= 0 && n > 0) {
+        pons_value_parse(text, n, &r->body, NULL);
     }
-    if (n > 0) {
-        pons_value_parse(text, n, &r->body, &(pons_error)PONS_ERROR_INIT);
-    }
-    return true;
+    return rc;
 }
 
-bool pons__door_enter(pons__request *r)
+int pons__door_enter(pons__request *r)
 {
-    return host_and_origin(r) && token(r) && body(r);
+    int rc = host_and_origin(r);
+    rc = rc < 0 ? rc : token(r);
+    return rc < 0 ? rc : body(r);
 }
 
 void pons__door_preflight(pons__request *r)
@@ -179,8 +166,7 @@ void pons__door_preflight(pons__request *r)
         "Access-Control-Allow-Headers: authorization, content-type, last-event-id, x-api-key, "
         "x-auth-scheme, mcp-session-id, mcp-protocol-version",
         "Access-Control-Max-Age: 600", NULL};
-    if (!host_and_origin(r)) {
-        return;
+    if (host_and_origin(r) >= 0) {
+        pons__reply_bytes(r, 204, "text/plain", headers, "", 0);
     }
-    pons__reply_bytes(r, 204, "text/plain", headers, "", 0);
 }

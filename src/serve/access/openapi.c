@@ -93,12 +93,10 @@ static int compile(pons__openapi *o, pons_error *err)
 {
     static const char *const defs[] = {"components", "schemas", NULL};
     pons_autovalue doc = json_deep_copy(o->document);
-    const char *path, *method;
-    json_t *item, *op;
     localize(doc);
     o->operations = json_object();
-    json_object_foreach(json_object_get(doc, "paths"), path, item) {
-        json_object_foreach(item, method, op) {
+    pons_each_member(path, item, json_object_get(doc, "paths")) {
+        pons_each_member(method, op, item) {
             pons_autobuf key = PONS_BUF_INIT;
             key_of(method, path, &key);
             if (json_is_object(op) &&
@@ -227,15 +225,14 @@ static void refuse(void *user, const char *pointer, const char *message)
     (f->row->refuse ? f->row->refuse : pons__reply_wrong)(f->r, where.data, message);
 }
 
-bool pons__openapi_admits(pons__request *r, const pons__route *row)
+int pons__openapi_admits(pons__request *r, const pons__route *row)
 {
     const pons__openapi *o = r->openapi;
     const char *name, *text;
     pons_autobuf key = PONS_BUF_INIT;
     pons_buf_printf(&key, "%s %s", row->method, row->path);
     if (key.failed) {
-        pons__reply_error(r, 503, "no memory");
-        return false;
+        return pons__reply_error(r, 503, "no memory");
     }
     const pons_value *op = pons_get(o->operations, key.data);
     const pons_value *names = pons_get(pons_get(pons_get(op, "properties"), "query"), "properties");
@@ -243,33 +240,30 @@ bool pons__openapi_admits(pons__request *r, const pons__route *row)
     for (unsigned i = 0; (text = r->s->http->query_at(r->x, i, &name)); i++) {
         pons_autovalue readable = json_pack("[ss]", name, text);
         if (!readable) {
-            pons__reply_error(r, 400, "the query cannot be read: it is not UTF-8");
-            return false;
+            return pons__reply_error(r, 400, "the query cannot be read: it is not UTF-8");
         }
         add(r->query, name, text, pons_get(names, name));
     }
     if (!op) {
-        return true;
+        return PONS_OK;
     }
     const char *lacks = !r->body && pons_get(op, "required") ? "one is needed, of JSON" : NULL;
     if (lacks || (r->body && !pons_get(pons_get(op, "properties"), "body"))) {
-        (row->refuse ? row->refuse : pons__reply_wrong)(r, "body",
-                                                        lacks ? lacks : "none is taken here");
-        return false;
+        return (row->refuse ? row->refuse
+                            : pons__reply_wrong)(r, "body", lacks ? lacks : "none is taken here");
     }
     pons_value *asked = pons_object("query", pons_value_ref(r->query), "body",
                                     r->body ? pons_value_ref(r->body) : NULL, NULL);
     pons_autovalue whole = json_object();
     if (json_object_set_new(whole, key.data, asked) < 0) {
-        pons__reply_error(r, 503, "no memory");
-        return false;
+        return pons__reply_error(r, 503, "no memory");
     }
-    return pons_schema_faults(o->schema, whole, refuse, &(refusal){r, row}) >= 0;
+    return pons_schema_faults(o->schema, whole, refuse, &(refusal){r, row});
 }
 
-static void document(pons__request *r)
+static int document(pons__request *r)
 {
-    pons__reply_json(r, 200, pons_value_ref(r->openapi->document));
+    return pons__reply_json(r, 200, pons_value_ref(r->openapi->document));
 }
 
 const pons__route pons__openapi_routes[] = {

@@ -70,31 +70,51 @@ static void usual(headers *h, const pons__request *r, const char *type, const ch
     }
 }
 
-void pons__reply_bytes(pons__request *r, int status, const char *type, const char *const *more,
-                       const void *data, size_t n)
+int pons__reply_bytes(pons__request *r, int status, const char *type, const char *const *more,
+                      const void *data, size_t n)
 {
     headers h;
     usual(&h, r, type, more);
     r->status = status;
     r->s->http->reply(r->x, status, h.list, data, n);
+    return PONS_OK;
 }
 
-void pons__reply_json(pons__request *r, int status, pons_value *value)
+int pons__reply_done(pons__request *r)
+{
+    return pons__reply_bytes(r, 204, "application/json", NULL, "", 0);
+}
+
+// Takes the value. otherwise: what is said without memory for it; NULL: that.
+static int send_value(pons__request *r, int status, const char *const *more, pons_value *value,
+                      const char *otherwise)
 {
     char *text = NULL;
     const long n = value ? pons_value_line(value, &text) : 0;
     pons_value_unref(value);
-    if (n < 0) {
-        pons__reply_error(r, 500, "no memory for the reply");
-        return;
+    if (n < 0 && !otherwise) {
+        return pons__reply_error(r, 500, "no memory for the reply");
     }
-    pons__reply_bytes(r, status, "application/json", NULL, text ? text : "null",
-                      text ? (size_t)n : 4);
+    otherwise = value ? otherwise : "null";
+    const char *said = n > 0 ? text : otherwise;
+    pons__reply_bytes(r, status, "application/json", more, said, strlen(said));
     free(text);
+    return PONS_OK;
 }
 
-void pons__reply_error(pons__request *r, int status, const char *fmt, ...)
+int pons__reply_json(pons__request *r, int status, pons_value *value)
 {
+    return send_value(r, status, NULL, value, NULL);
+}
+
+int pons__reply_value(pons__request *r, const char *const *more, pons_value *value)
+{
+    return send_value(r, 200, more, value, NULL);
+}
+
+int pons__reply_error(pons__request *r, int status, const char *fmt, ...)
+{
+    static const char *const unauthorized[] = {"WWW-Authenticate: Bearer", NULL};
     char detail[DETAIL_MAX];
     va_list ap;
     va_start(ap, fmt);
@@ -103,23 +123,19 @@ void pons__reply_error(pons__request *r, int status, const char *fmt, ...)
     pons_log(status >= 500 ? PONS_LOG_WARN : PONS_LOG_INFO, PONS__SERVE, "%s %s %s from %s: %d %s",
              r->id, r->s->http->method(r->x), r->s->http->path(r->x), r->s->http->peer(r->x),
              status, detail);
-    pons_value *body = pons_object("detail", json_stringn_nocheck(detail, strlen(detail)), NULL);
-    char *text = NULL;
-    const long n = pons_value_line(body, &text);
-    pons_value_unref(body);
-    const char *const unauthorized[] = {"WWW-Authenticate: Bearer", NULL};
-    pons__reply_bytes(r, status, "application/json", status == 401 ? unauthorized : NULL,
-                      n > 0 ? text : "{}", n > 0 ? (size_t)n : 2);
-    free(text);
+    send_value(r, status, status == 401 ? unauthorized : NULL,
+               pons_object("detail", json_stringn_nocheck(detail, strlen(detail)), NULL), "{}");
+    return PONS_EREFUSED;
 }
 
-void pons__reply_wrong(pons__request *r, const char *where, const char *message)
+int pons__reply_wrong(pons__request *r, const char *where, const char *message)
 {
-    pons__reply_error(r, 422, "%s: %s", where, message);
+    return pons__reply_error(r, 422, "%s: %s", where, message);
 }
 
-void pons__reply_fault(pons__request *r, const pons_error *err)
+int pons__reply_fault(pons__request *r)
 {
+    const pons_error *err = &r->err;
     static const struct {
         int rc, status;
     } map[] = {
@@ -137,17 +153,16 @@ void pons__reply_fault(pons__request *r, const pons_error *err)
         status = map[i].rc == err->status ? map[i].status : status;
     }
     char line[DETAIL_MAX];
-    pons__reply_error(r, status, "%s", pons_error_line(err, line, sizeof line));
+    return pons__reply_error(r, status, "%s", pons_error_line(err, line, sizeof line));
 }
 
-void pons__reply_result(pons__request *r, int rc, pons_value *value, const pons_error *err)
+int pons__reply_result(pons__request *r, int rc, pons_value *value)
 {
     if (rc < 0) {
         pons_value_unref(value);
-        pons__reply_fault(r, err);
-    } else {
-        pons__reply_json(r, 200, value);
+        return rc;
     }
+    return pons__reply_json(r, 200, value);
 }
 
 pons_http_stream *pons__reply_events(pons__request *r, const char *const *more)
@@ -162,4 +177,24 @@ pons_http_stream *pons__reply_stream(pons__request *r, const char *type, const c
     add(&h, "X-Accel-Buffering: no");
     r->status = 200;
     return r->s->http->stream(r->x, 200, h.list);
+}
+
+void pons__buf_value(pons_buf *b, const pons_value *value)
+{
+    char *text = NULL;
+    const long n = pons_value_line(value, &text);
+    b->failed |= n < 0;
+    pons_buf_bytes(b, text, n < 0 ? 0 : (size_t)n);
+    free(text);
+}
+
+bool pons__stream_value(const pons_serve *s, pons_http_stream *stream, const char *before,
+                        pons_value *value, const char *after)
+{
+    pons_autobuf b = PONS_BUF_INIT;
+    pons_buf_str(&b, before);
+    pons__buf_value(&b, value);
+    pons_buf_str(&b, after);
+    pons_value_unref(value);
+    return !b.failed && s->http->stream_write(stream, b.data, b.len) >= 0;
 }

@@ -106,16 +106,20 @@ static bool matches(const char *pattern, const segments *path, char **args, size
 
 static void handle(pons__request *r, const pons__route *row)
 {
-    if (r->role >= row->role) {
-        if (!r->openapi || pons__openapi_admits(r, row)) {
-            row->handle(r);
-        }
-    } else if (r->role == PONS__NOBODY) {
-        pons__reply_error(r, 401, "a token is needed here (%s or more)",
-                          pons__role_name(row->role));
-    } else {
-        pons__reply_error(r, 403, "the %s's token may not do that; it takes the %s's",
-                          pons__role_name(r->role), pons__role_name(row->role));
+    int rc = PONS_OK;
+    r->word = row->word;
+    if (r->role == PONS__NOBODY && row->role > PONS__NOBODY) {
+        rc = pons__reply_error(r, 401, "a token is needed here (%s or more)",
+                               pons__role_name(row->role));
+    } else if (r->role < row->role) {
+        rc = pons__reply_error(r, 403, "the %s's token may not do that; it takes the %s's",
+                               pons__role_name(r->role), pons__role_name(row->role));
+    } else if (r->openapi) {
+        rc = pons__openapi_admits(r, row);
+    }
+    rc = rc < 0 ? rc : row->handle(r);
+    if (rc < 0 && !r->status) {
+        pons__reply_fault(r);
     }
 }
 

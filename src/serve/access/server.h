@@ -5,6 +5,7 @@
 #include "serve/access/token.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #define PONS__SERVE "serve"
 
@@ -53,17 +54,30 @@ struct pons_serve { // const after open, but for what its rooms guard themselves
 
 enum { PONS__ARGS_MAX = 6 };
 
+// Which of n words this is; -1: none of them.
+static inline int pons__word_at(const char *const *words, size_t n, const char *word)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(words[i], word) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
 typedef struct pons__request { // one handler's, on a worker's stack
     pons_serve *s;
     pons_http_exchange *x;
     pons__role role;
     char id[17];                  // in its reply and in the log
     int status;                   // of its reply; 0: none yet
+    pons_error err;               // why a handler fails that has not answered
     const char *origin;           // that may read the reply; NULL: none asked
     pons_value *body;             // as the document has it; NULL: none came
     pons_value *query;            // as the document has it
     const pons__openapi *openapi; // that document; NULL: nothing is compared with it (Stop's port)
     char *args[PONS__ARGS_MAX];   // of the path, decoded, in order
     size_t n_args;
-    char path[1024]; // decoded segments, each ends with a zero
+    const char *word; // of its row
+    char path[1024];  // decoded segments, each ends with a zero
 } pons__request;

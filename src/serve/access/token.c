@@ -5,6 +5,8 @@
 // working; whoever deletes it has changed the locks.
 #include "serve/access/token.h"
 
+#include "serve/access/server.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -74,13 +76,11 @@ static bool read_line(const char *line, pons__tokens *ret)
             return false;
         }
     }
-    for (int r = PONS__VIEWER; r < PONS__ROLES; r++) {
-        if (strcmp(role, names[r]) == 0) {
-            memcpy(ret->text[r], token, sizeof ret->text[r]);
-            return true;
-        }
+    const int r = pons__word_at(names, PONS__ROLES, role);
+    if (r >= PONS__VIEWER) {
+        memcpy(ret->text[r], token, sizeof ret->text[r]);
     }
-    return false;
+    return r >= PONS__VIEWER;
 }
 
 static int read_file(const char *path, FILE *f, pons__tokens *ret, pons_error *err)

@@ -3,9 +3,6 @@
 
 #include "pons/error.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 typedef enum pons__role { // each may what those before it may
     PONS__NOBODY,
     PONS__VIEWER,   // reads

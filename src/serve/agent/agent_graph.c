@@ -20,10 +20,8 @@
 #include "pons/out_of_memory.h"
 #include "pons/yes_no.h"
 #include "serve/agent/session_events.h"
-#include "serve/chat/session_history.h"
 #include "serve/chat/session_lookup.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,20 +46,21 @@ static int choose(void *user, const pons_value *args, pons_value **ret, pons_err
     const pons_store store = g->s->o.store;
     const pons_value *was = pons_get(args, "session");
     const char *name = pons_get_str(was, "name", "");
-    int64_t done = 0, since = 0, last = 0;
-    int rc = *name ? pons__chat_ends(store, name, pons_get_int(was, "done", 0), &done, &since, err)
-                   : PONS_OK;
+    pons__ends ends = {0};
+    int64_t last = 0;
+    int rc =
+        *name ? pons__chat_ends(store, name, pons_get_int(was, "done", 0), &ends, err) : PONS_OK;
     pons_error no = PONS_ERROR_INIT; // a client may have written here whatever it likes
     const bool same = *name && pons__chat_host_name(g->s->chat_host, name, &no) >= 0 &&
-                      since <= pons_get_bool(args, "open", false);
+                      ends.n <= pons_get_bool(args, "open", false);
     name = same ? name : pons_get_str(args, "fresh", "");
     rc = rc < 0 ? rc : store.ops->event_last(store.self, name, &last, err);
     if (rc >= 0) {
-        *ret =
-            pons_object("session", json_string(name), "text",
-                        json_sprintf("%s%s", same ? "" : pons_get_str(args, "past", ""),
-                                     pons_get_str(args, "text", "")),
-                        "after", json_integer(last), "done", json_integer(same ? done : 0), NULL);
+        *ret = pons_object("session", json_string(name), "text",
+                           json_sprintf("%s%s", same ? "" : pons_get_str(args, "past", ""),
+                                        pons_get_str(args, "text", "")),
+                           "after", json_integer(last), "done",
+                           json_integer(same ? ends.newest : 0), NULL);
     }
     return rc;
 }

@@ -79,10 +79,8 @@ static void add_all(pons_value *to, const pons_value *list, size_t from)
 
 static bool has_call(const pons_value *messages, const pons_value *question)
 {
-    size_t i, k;
-    json_t *m, *c;
-    json_array_foreach(messages, i, m) {
-        json_array_foreach(pons_get(m, "tool_calls"), k, c) {
+    pons_each(m, messages) {
+        pons_each(c, pons_get(m, "tool_calls")) {
             if (strcmp(pons_get_str(c, "name", ""), pons_get_str(question, "tool", "-")) == 0 &&
                 json_equal(pons_get(c, "args"), pons_get(question, "input"))) {
                 return true;
@@ -104,13 +102,12 @@ static pons_value *messages_of(const pons_serve *s, const char *session, const p
         return all;
     }
     const pons_value *list = pons_get(pons_get(now, "values"), "messages");
-    size_t from = json_array_size(list), i;
+    size_t from = json_array_size(list);
     while (from > 0 && !is_from(json_array_get(list, from - 1), "user")) {
         from--;
     }
     add_all(all, list, from);
-    json_t *task;
-    json_array_foreach(pons_get(now, "tasks"), i, task) {
+    pons_each(task, pons_get(now, "tasks")) {
         if (strcmp(pons_get_str(task, "name", ""), "agent") == 0) { // the loop that is at work
             add_all(all, pons_get(pons_get(pons_get(task, "state"), "values"), "turn"), 0);
         }
@@ -142,27 +139,17 @@ static bool is_shown(const char *type)
                                         "plan_approval_resolved",
                                         "phase",
                                         "error"};
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (strcmp(types[i], type) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return pons__word_at(types, sizeof types / sizeof types[0], type) >= 0;
 }
 
 // {type, name?, session, seq, …the payload}
 static void show(const event_listener *e, const pons_event *ev)
 {
-    const char *tool = pons_get_str(ev->payload, "tool", NULL), *key;
-    json_t *value;
+    const char *tool = pons_get_str(ev->payload, "tool", NULL);
     pons_value *all =
         pons_object("type", json_string(ev->type), "name", tool ? json_string(tool) : NULL,
                     "session", json_string(e->session), "seq", json_integer(ev->seq), NULL);
-    json_object_foreach((json_t *)(uintptr_t)ev->payload, key, value) {
-        if (!json_object_get(all, key)) {
-            json_object_set(all, key, value);
-        }
-    }
+    json_object_update_missing(all, (json_t *)(uintptr_t)ev->payload);
     pons__runhost_tell(e->s->host, e->thread, e->await, PONS__TELL_CUSTOM, all);
 }
 
@@ -217,9 +204,7 @@ static int see(void *user, const pons_event_row *row)
     static const char *const moves[] = {
         "llm_start", "tool_start", "tool_end", "plan_updated", "plan_approval_resolved", "done"};
     bool *went_on = user;
-    for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
-        *went_on |= strcmp(row->type, moves[i]) == 0;
-    }
+    *went_on |= pons__word_at(moves, sizeof moves / sizeof moves[0], row->type) >= 0;
     return *went_on;
 }
 
@@ -273,11 +258,6 @@ static bool hear(pons__listener *l, const pons_event *ev)
     return true;
 }
 
-static bool beat(pons__listener *l)
-{
-    return true; // the run waits as long as it takes
-}
-
 static void end(pons__listener *l, int rc, const pons_error *err)
 {
     event_listener *e = (event_listener *)l;
@@ -289,9 +269,9 @@ static void end(pons__listener *l, int rc, const pons_error *err)
     }
     pons_value *messages = messages_of(e->s, e->session, e->question);
     show_messages(e, messages);
-    pons__runhost_answer(e->s->host, e->thread, e->await,
-                         pons_object("after", json_integer(e->after), "messages", messages,
-                                     "question", e->question, "end", e->end, "error", fault, NULL));
+    pons__runhost_tell(e->s->host, e->thread, e->await, PONS__TELL_ANSWER,
+                       pons_object("after", json_integer(e->after), "messages", messages,
+                                   "question", e->question, "end", e->end, "error", fault, NULL));
     pons_value_unref(e->reported.ids);
     free(e);
 }
@@ -314,7 +294,7 @@ pons__listener *pons__event_listener_create(pons_serve *s, const char *await,
 {
     pons_error none = PONS_ERROR_INIT;
     event_listener *e = pons_need_zeroed(1, sizeof *e);
-    e->l = (pons__listener){.hear = hear, .beat = beat, .end = end, .leaves = leaves};
+    e->l = (pons__listener){.hear = hear, .end = end, .leaves = leaves};
     e->s = s;
     snprintf(e->thread, sizeof e->thread, "%s", pons_get_str(request, "thread", ""));
     snprintf(e->session, sizeof e->session, "%s", pons_get_str(request, "session", ""));

@@ -10,10 +10,8 @@
 // A stream goes on over approvals: the turn waits, the stream stays, whoever answers does it by a
 // request of its own. A page that was closed comes back with GET. Nothing depends on a stream being
 // heard: a turn goes on without, and its events are in the store.
-#include "serve/chat/chat.h"
-
-#include "pons/buf.h"
 #include "serve/access/reply.h"
+#include "serve/access/route.h"
 #include "serve/chat/session_threads.h"
 #include "serve/metrics/metrics.h"
 
@@ -51,12 +49,7 @@ static bool is_ours(const char *type)
                                         "phase",
                                         "error",
                                         "done"};
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (strcmp(types[i], type) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return pons__word_at(types, sizeof types / sizeof types[0], type) >= 0;
 }
 
 // {type, …the payload}: in that order.
@@ -73,19 +66,6 @@ static pons_value *event_value(const ear *e, const pons_event *ev)
         json_object_set_new(all, "ts_ms", json_integer(ev->ts_ms));
     }
     return all;
-}
-
-static bool write_line(const ear *e, const char *before, pons_value *value, const char *after)
-{
-    char *text = NULL;
-    pons_autobuf b = PONS_BUF_INIT;
-    const long n = pons_value_line(value, &text);
-    pons_value_unref(value);
-    if (n >= 0) {
-        pons_buf_printf(&b, "%s%s%s", before, text, after);
-    }
-    free(text);
-    return !b.failed && b.len > 0 && e->s->http->stream_write(e->stream, b.data, b.len) >= 0;
 }
 
 static void keep_answer(ear *e, const pons_event *ev)
@@ -113,7 +93,7 @@ static bool hear(pons__listener *l, const pons_event *ev)
         keep_answer(e, ev);
         return !e->answer;
     }
-    return write_line(e, "data: ", event_value(e, ev), "\n\n");
+    return pons__stream_value(e->s, e->stream, "data: ", event_value(e, ev), "\n\n");
 }
 
 static bool beat(pons__listener *l)
@@ -130,20 +110,21 @@ static void end(pons__listener *l, int rc, const pons_error *err)
     char line[512] = "";
     const char *why = rc < 0 ? pons_error_line(err, line, sizeof line) : "";
     if (e->whole) {
-        write_line(e, "",
-                   e->answer
-                       ? pons_value_ref(e->answer)
-                       : pons_object("session_id", json_string(e->session), "status",
-                                     json_string("failed"), "content", json_string(why), NULL),
-                   "");
+        pons__stream_value(e->s, e->stream, "",
+                           e->answer ? pons_value_ref(e->answer)
+                                     : pons_object("session_id", json_string(e->session), "status",
+                                                   json_string("failed"), "content",
+                                                   json_string(why), NULL),
+                           "");
     } else if (!e->over && rc < 0) {
-        write_line(e, "data: ",
-                   pons_object("type", json_string("error"), "content", json_string(why), NULL),
-                   "\n\n");
-        write_line(e, "data: ",
-                   pons_object("type", json_string("done"), "status", json_string("failed"),
-                               "content", json_string(""), NULL),
-                   "\n\n");
+        pons__stream_value(
+            e->s, e->stream,
+            "data: ", pons_object("type", json_string("error"), "content", json_string(why), NULL),
+            "\n\n");
+        pons__stream_value(e->s, e->stream, "data: ",
+                           pons_object("type", json_string("done"), "status", json_string("failed"),
+                                       "content", json_string(""), NULL),
+                           "\n\n");
     }
     pons__metrics_stream(e->s->metrics, "chat", -1);
     e->s->http->stream_end(e->stream);
@@ -153,20 +134,15 @@ static void end(pons__listener *l, int rc, const pons_error *err)
 
 // ---- chat: workers ------------------------------------------------------------------------------
 
-// The session that is meant; NULL: it is answered.
+// The session that is meant; NULL: there is none, and it is answered or r->err says why.
 static const char *session_of(pons__request *r, const char *name)
 {
-    pons_error err = PONS_ERROR_INIT;
     name = name ? name : SESSION;
     if (!r->s->chat_host) {
         pons__reply_error(r, 404, "there is no agent here");
         return NULL;
     }
-    if (pons__chat_host_name(r->s->chat_host, name, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return NULL;
-    }
-    return name;
+    return pons__chat_host_name(r->s->chat_host, name, &r->err) < 0 ? NULL : name;
 }
 
 // The stream begins before the turn does, so that nothing of it is missed: what is wrong with the
@@ -228,59 +204,55 @@ static void tell_stop(const pons__request *r, ear *e, const char *session, int r
     (void)pons__chat_host_halt(r->s->chat_host, session, &none);
 }
 
-static void chat(pons__request *r)
+static int chat(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     const char *message = pons_get_str(r->body, "message", "");
     const char *session = session_of(r, pons_get_str(r->body, "session_id", NULL));
     const char *says = NULL;
     int rc = PONS_OK;
     pons_autovalue pictures = NULL;
-    if (session && pons__chat_pictures(r->s, pons_get(r->body, "pictures"), &pictures, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
+    if (session &&
+        pons__chat_pictures(r->s, pons_get(r->body, "pictures"), &pictures, &r->err) < 0) {
+        return r->err.status;
     }
-    const bool stopped = session && pons__chat_stops(r->s, message, &rc, &says, &err);
+    const bool stopped = session && pons__chat_stops(r->s, message, &rc, &says, &r->err);
     ear *e = session ? listen_in(r, session, !pons_get_bool(r->body, "stream", true),
                                  pons_get_bool(r->body, "debug", false))
                      : NULL;
     if (e && stopped) {
-        tell_stop(r, e, session, rc, says, &err);
+        tell_stop(r, e, session, rc, says, &r->err);
     } else if (e) {
-        pons__chat_host_say(r->s->chat_host, session, message, pictures, true, &e->l, &err);
+        pons__chat_host_say(r->s->chat_host, session, message, pictures, true, &e->l, &r->err);
     }
+    return r->err.status;
 }
 
-static void come_back(pons__request *r)
+static int come_back(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     const char *session = session_of(r, pons_get_str(r->query, "session_id", NULL));
     int64_t last = 0;
     const pons_store store = r->s->o.store;
     if (!session) {
-        return;
+        return r->err.status;
     }
-    if (store.ops->event_last(store.self, session, &last, &err) < 0 || last == 0) {
-        pons__reply_error(r, 404, "there is no session %s", session);
-        return;
+    if (store.ops->event_last(store.self, session, &last, &r->err) < 0 || last == 0) {
+        return pons__reply_error(r, 404, "there is no session %s", session);
     }
     ear *e = listen_in(r, session, false, pons_get_bool(r->query, "debug", false));
     if (e) {
-        pons__chat_host_join(r->s->chat_host, session, &e->l, &err);
+        pons__chat_host_join(r->s->chat_host, session, &e->l, &r->err);
     }
+    return PONS_OK;
 }
 
-static void halt(pons__request *r)
+static int halt(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     const char *session = session_of(r, pons_get_str(r->body, "session_id", NULL));
-    if (session && pons__chat_host_halt(r->s->chat_host, session, &err) < 0) {
-        pons__reply_fault(r, &err);
-    } else if (session) {
-        pons__reply_json(
-            r, 200,
-            pons_object("status", json_string("ok"), "session_id", json_string(session), NULL));
+    if (!session || pons__chat_host_halt(r->s->chat_host, session, &r->err) < 0) {
+        return r->err.status;
     }
+    return pons__reply_json(
+        r, 200, pons_object("status", json_string("ok"), "session_id", json_string(session), NULL));
 }
 
 // ---- answers ------------------------------------------------------------------------------------
@@ -307,47 +279,41 @@ static pons_value *answer_value(const pons_value *body, bool yes)
                        edits ? kept(title) : NULL, NULL);
 }
 
-static void answer(pons__request *r, const char *key, bool yes)
+static int answer(pons__request *r, const char *key, bool yes)
 {
-    pons_error err = PONS_ERROR_INIT;
     const char *id = pons_get_str(r->body, key, "");
     pons_autovalue value = answer_value(r->body, yes);
     const char *session = pons_get_str(r->body, "session_id", NULL);
     if (!r->s->chat_host) {
-        pons__reply_error(r, 404, "there is no agent here");
-        return;
+        return pons__reply_error(r, 404, "there is no agent here");
     }
     if (session && !session_of(r, session)) {
-        return;
+        return r->err.status;
     }
-    const int rc = pons__chat_host_answer(r->s->chat_host, session, id, value, &err);
+    const int rc = pons__chat_host_answer(r->s->chat_host, session, id, value, &r->err);
     if (rc == PONS_ENOTPENDING || rc == PONS_ENOTFOUND) {
-        pons__reply_error(r, 404, "nobody asks %.100s (any more)", id);
-    } else if (rc < 0) {
-        pons__reply_fault(r, &err);
-    } else {
-        pons__reply_json(r, 200,
-                         pons_object("status", json_string("ok"), key, json_string(id), "approved",
-                                     json_boolean(yes), NULL));
+        return pons__reply_error(r, 404, "nobody asks %.100s (any more)", id);
     }
+    return pons__reply_result(r, rc,
+                              pons_object("status", json_string("ok"), key, json_string(id),
+                                          "approved", json_boolean(yes), NULL));
 }
 
-static void approve_plan(pons__request *r)
+static int approve_plan(pons__request *r)
 {
-    answer(r, "plan_id", pons_get_bool(r->body, "approved", false));
+    return answer(r, "plan_id", pons_get_bool(r->body, "approved", false));
 }
 
 // The word says more than the flag, and must not say something else.
-static void approve(pons__request *r)
+static int approve(pons__request *r)
 {
     const char *action = pons_get_str(r->body, "action", NULL);
     const bool approved = pons_get_bool(r->body, "approved", false);
     const bool yes = action ? strcmp(action, "approve") == 0 : approved;
     if (pons_get_bool(r->body, "approved", yes) != yes) {
-        pons__reply_wrong(r, "/action", "it says the opposite of approved");
-        return;
+        return pons__reply_wrong(r, "/action", "it says the opposite of approved");
     }
-    answer(r, "request_id", yes);
+    return answer(r, "request_id", yes);
 }
 
 const pons__route pons__chat_routes[] = {

@@ -23,25 +23,31 @@ void pons__session_end(pons__session *s, int rc, const pons_error *err)
     }
 }
 
-static void on_event(void *user, const pons_event *ev)
+// Those who listen are given an event (NULL: they are asked whether they are there) and leave when that was enough, or
+// the last.
+static void give(pons__session *s, const pons_event *ev, bool over)
 {
-    pons__session *s = user;
     pons_error none = PONS_ERROR_INIT;
-    const bool over = strcmp(ev->type, "done") == 0;
-    const pons_serve_options *opts = &s->serve->o;
-    pons_serve_event(s->serve, ev);
-    if (opts->on_chat) {
-        opts->on_chat(opts->chat_user, ev);
-    }
     for (pons__listener **at = &s->listeners; *at;) {
         pons__listener *l = *at;
-        if (l->hear(l, ev) && !over) {
+        if ((ev ? l->hear(l, ev) : !l->beat || l->beat(l)) && !over) {
             at = &l->next;
         } else {
             *at = l->next;
             l->end(l, PONS_OK, &none);
         }
     }
+}
+
+static void on_event(void *user, const pons_event *ev)
+{
+    pons__session *s = user;
+    const pons_serve_options *opts = &s->serve->o;
+    pons_serve_event(s->serve, ev);
+    if (opts->on_chat) {
+        opts->on_chat(opts->chat_user, ev);
+    }
+    give(s, ev, strcmp(ev->type, "done") == 0);
 }
 
 // What a turn may do is settled when it begins; what is left of one that was cut short may no more
@@ -75,8 +81,7 @@ static int replay(void *user, const pons_event_row *row)
 {
     const replaying *r = user;
     pons_autovalue payload = NULL;
-    pons_error none = PONS_ERROR_INIT;
-    if (pons_value_read(row->payload.data, row->payload.len, &payload, &none) < 0) {
+    if (pons_value_read(row->payload.data, row->payload.len, &payload, NULL) < 0) {
         return 0;
     }
     const pons_event ev = {.seq = row->seq,
@@ -97,15 +102,17 @@ void pons__session_deaf(pons__listener *l, int rc, const pons_error *err)
 
 static int join(pons__session *s, pons__listener *l, pons_error *err)
 {
-    int64_t begun = 0;
+    pons__ends ends;
     replaying r = {s, l};
     const pons_store store = s->serve->o.store;
     const bool idle = pons_agent_state_get(s->a.agent) == PONS_AGENT_IDLE;
     if (!l) {
         return PONS_OK; // it is open: that was all
     }
-    int rc = pons__chat_turn(store, s->name, idle, &begun, err);
-    rc = rc < 0 ? rc : store.ops->events(store.self, s->name, begun, 0, replay, &r, err);
+    int rc = pons__chat_ends(store, s->name, 0, &ends, err);
+    rc = rc < 0 ? rc
+                : store.ops->events(store.self, s->name, idle ? ends.before : ends.newest, 0,
+                                    replay, &r, err);
     if (rc < 0 || idle) {
         l->end(l, rc, err);
     } else {
@@ -162,8 +169,7 @@ static pons_value *in_words(const pons_value *question, const pons_value *answer
 static int answer(pons__session *s, const char *question, const pons_value *answer, pons_error *err)
 {
     pons_autovalue open = pons_agent_questions(s->a.agent);
-    for (size_t i = 0; i < json_array_size(open); i++) {
-        const pons_value *q = json_array_get(open, i);
+    pons_each(q, open) {
         if (pons__chat_is(q, question)) {
             pons_autovalue said = in_words(q, answer);
             return pons_agent_answer(s->a.agent, pons_get_str(q, "id", ""), said, err);
@@ -245,19 +251,9 @@ void pons__session_work(pons__session *s)
 
 void pons__session_beat(pons__session *s, int64_t now)
 {
-    pons_error none = PONS_ERROR_INIT;
-    if (now - s->beat_ms < BEAT_MS) {
-        return;
-    }
-    s->beat_ms = now;
-    for (pons__listener **at = &s->listeners; *at;) {
-        pons__listener *l = *at;
-        if (l->beat(l)) {
-            at = &l->next;
-        } else {
-            *at = l->next;
-            l->end(l, PONS_OK, &none);
-        }
+    if (now - s->beat_ms >= BEAT_MS) {
+        s->beat_ms = now;
+        give(s, NULL, false);
     }
 }
 

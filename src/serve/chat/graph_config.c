@@ -8,7 +8,7 @@
 // that is all. It holds from the next turn of each session on.
 #include "pons/buf.h"
 #include "serve/access/reply.h"
-#include "serve/chat/chat.h"
+#include "serve/access/route.h"
 #include "serve/chat/session_threads.h"
 
 #include <pthread.h>
@@ -100,26 +100,21 @@ static int read_text(const pons_serve *s, char **ret, pons_error *err)
     return rc;
 }
 
-static void get(pons__request *r)
+static int get(pons__request *r)
 {
     char *text = NULL;
-    pons_error err = PONS_ERROR_INIT;
     pons_agent_config *config = NULL;
     if (!r->s->chat_host) {
-        pons__reply_error(r, 404, "there is no agent here");
-        return;
+        return pons__reply_error(r, 404, "there is no agent here");
     }
-    int rc = read_text(r->s, &text, &err);
-    rc = rc < 0 ? rc : pons_agent_config_parse(text, strlen(text), NAME, &config, &err);
-    if (rc < 0) {
-        pons__reply_fault(r, &err);
-    } else {
-        pons__reply_json(r, 200,
-                         pons_object("text", json_string(text), "config",
-                                     pons_value_ref(pons_agent_config_value(config)), NULL));
-    }
+    int rc = read_text(r->s, &text, &r->err);
+    rc = rc < 0 ? rc : pons_agent_config_parse(text, strlen(text), NAME, &config, &r->err);
+    pons_value *is = rc < 0 ? NULL
+                            : pons_object("text", json_string(text), "config",
+                                          pons_value_ref(pons_agent_config_value(config)), NULL);
     pons_agent_config_destroy(config);
     free(text);
+    return pons__reply_result(r, rc, is);
 }
 
 // The text that is to be: as it came, or the value as JSON, which is YAML. NULL: no memory.
@@ -155,35 +150,30 @@ static int change(pons__request *r, const char *text, pons_buf *b, bool *ret_cha
     return rc;
 }
 
-static void put(pons__request *r)
+static int put(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_agent_config *config = NULL;
     pons_autobuf b = PONS_BUF_INIT;
     const bool only = pons_get_bool(r->body, "dry_run", false);
     bool changed = false;
     if (!r->s->chat_host) {
-        pons__reply_error(r, 404, "there is no agent here");
-        return;
+        return pons__reply_error(r, 404, "there is no agent here");
     }
     char *text = text_of(r->body);
-    int rc = text ? pons_agent_config_parse(text, strlen(text), NAME, &config, &err)
-                  : pons_error_set(&err, PONS_ENOMEM, PONS__SERVE, "no memory");
-    rc = rc < 0 ? rc : change(r, text, &b, &changed, &err);
-    if (rc < 0) {
-        pons__reply_fault(r, &err);
-    } else {
-        if (changed && !only) {
-            pons__chat_host_renew(r->s->chat_host);
-        }
-        pons__reply_json(r, 200,
-                         pons_object("status", json_string(only ? "dry_run" : "ok"), "changed",
-                                     json_boolean(changed), "diff",
-                                     json_stringn(b.data ? b.data : "", b.len), "config",
-                                     pons_value_ref(pons_agent_config_value(config)), NULL));
+    int rc = text ? pons_agent_config_parse(text, strlen(text), NAME, &config, &r->err)
+                  : pons_error_set(&r->err, PONS_ENOMEM, PONS__SERVE, "no memory");
+    rc = rc < 0 ? rc : change(r, text, &b, &changed, &r->err);
+    if (rc >= 0 && changed && !only) {
+        pons__chat_host_renew(r->s->chat_host);
     }
+    pons_value *is = rc < 0 ? NULL
+                            : pons_object("status", json_string(only ? "dry_run" : "ok"), "changed",
+                                          json_boolean(changed), "diff",
+                                          json_stringn(b.data ? b.data : "", b.len), "config",
+                                          pons_value_ref(pons_agent_config_value(config)), NULL);
     pons_agent_config_destroy(config);
     free(text);
+    return pons__reply_result(r, rc, is);
 }
 
 const pons__route pons__graph_config_routes[] = {

@@ -1,4 +1,5 @@
-// session_lookup.c - what the store says of sessions: which one asks, and where its turn began.
+// session_lookup.c - what the store says of sessions: which one asks, and where its turn began; and what was said in
+// one, as words for another.
 //
 // A run that asks waits, so that its questions are among the newest events of its thread: to find who
 // asks needs no agent, and no list of questions beside the store that could say something else.
@@ -8,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NEWEST 32 // events of a thread that are looked at: more questions than a turn asks at once
+#define PAST_MAX (24UL * 1024UL) // bytes
+#define NEWEST   32 // events of a thread that are looked at: more questions than a turn asks at once
 
 bool pons__chat_is(const pons_value *question, const char *id)
 {
@@ -27,10 +29,9 @@ static int look_at(void *user, const pons_event_row *row)
 {
     looking *l = user;
     pons_autovalue payload = NULL;
-    pons_error none = PONS_ERROR_INIT;
     const bool asks = strcmp(row->type, "plan_approval_request") == 0 ||
                       strcmp(row->type, "approval_request") == 0;
-    if (asks && pons_value_read(row->payload.data, row->payload.len, &payload, &none) >= 0) {
+    if (asks && pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
         l->asks |= pons__chat_is(payload, l->question);
     }
     return 0;
@@ -68,54 +69,42 @@ int pons__chat_find(pons_store store, const char *question, char ret[PONS_NAME_M
                    : pons_error_set(err, PONS_ENOTFOUND, "serve", "nobody asks %.100s", question);
 }
 
-typedef struct turn {
-    int64_t before_end, end; // numbers before and of the newest `done`
-    int64_t at;
-} turn;
-
-static int look_for_end(void *user, const pons_event_row *row)
-{
-    turn *t = user;
-    if (strcmp(row->type, "done") == 0) {
-        t->before_end = t->at;
-        t->end = row->seq;
-    }
-    t->at = row->seq;
-    return 0;
-}
-
-int pons__chat_turn(pons_store store, const char *session, bool over, int64_t *ret, pons_error *err)
-{
-    turn t = {0};
-    const int rc = store.ops->events(store.self, session, 0, 0, look_for_end, &t, err);
-    if (rc >= 0) {
-        *ret = over ? t.before_end : t.end;
-    }
-    return rc;
-}
-
-typedef struct ends {
-    int64_t after, newest, n;
-} ends;
+typedef struct counting {
+    int64_t after, at; // the number of the event before
+    pons__ends *ret;
+} counting;
 
 static int count_end(void *user, const pons_event_row *row)
 {
-    ends *e = user;
+    counting *c = user;
     if (strcmp(row->type, "done") == 0) {
-        e->newest = row->seq;
-        e->n += row->seq > e->after;
+        c->ret->before = c->at;
+        c->ret->newest = row->seq;
+        c->ret->n += row->seq > c->after;
     }
+    c->at = row->seq;
     return 0;
 }
 
-int pons__chat_ends(pons_store store, const char *session, int64_t after, int64_t *ret_newest,
-                    int64_t *ret_n, pons_error *err)
+int pons__chat_ends(pons_store store, const char *session, int64_t after, pons__ends *ret,
+                    pons_error *err)
 {
-    ends e = {.after = after};
-    const int rc = store.ops->events(store.self, session, 0, 0, count_end, &e, err);
-    if (rc >= 0) {
-        *ret_newest = e.newest;
-        *ret_n = e.n;
+    counting c = {.after = after, .ret = ret};
+    *ret = (pons__ends){0};
+    return store.ops->events(store.self, session, 0, 0, count_end, &c, err);
+}
+
+void pons__chat_past(const pons_value *said, pons_buf *ret)
+{
+    const size_t n = json_array_size(said), begun = ret->len;
+    if (n == 0) {
+        return;
     }
-    return rc;
+    pons_buf_str(ret, "(Earlier in this conversation, as the program tells it:\n");
+    for (size_t i = 0; i < n && ret->len - begun < PAST_MAX; i++) {
+        const pons_value *m = json_array_get(said, i);
+        pons_buf_printf(ret, "%s: %s\n", pons_get_str(m, "role", ""),
+                        pons_get_str(m, "content", ""));
+    }
+    pons_buf_str(ret, ")\n\n");
 }

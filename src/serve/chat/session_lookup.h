@@ -2,16 +2,19 @@
 #pragma once
 
 #include "pons/agent.h"
+#include "pons/buf.h"
 
 // Whether a question of pons_agent_questions has this plan_id or request_id.
 bool pons__chat_is(const pons_value *question, const char *id);
 // The session whose newest events ask this. PONS_ENOTFOUND.
 int pons__chat_find(pons_store store, const char *question, char ret[PONS_NAME_MAX],
                     pons_error *err);
-// The number of the last event before the turn that is under way began; over: of the last one's end,
-// so that only that end comes behind it.
-int pons__chat_turn(pons_store store, const char *session, bool over, int64_t *ret,
+typedef struct pons__ends { // of a session's turns
+    int64_t newest,
+        before; // the number of the newest end (0: none), and that of the event before it
+    int64_t n;  // ends after a number
+} pons__ends;
+int pons__chat_ends(pons_store store, const char *session, int64_t after, pons__ends *ret,
                     pons_error *err);
-// The number of a session's newest end of a turn (0: none), and how many there are after a number.
-int pons__chat_ends(pons_store store, const char *session, int64_t after, int64_t *ret_newest,
-                    int64_t *ret_n, pons_error *err);
+// What was said before, [{role, content}], as words for a session that was not there. Nothing when nothing was said.
+void pons__chat_past(const pons_value *said, pons_buf *ret);

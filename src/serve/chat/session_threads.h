@@ -9,7 +9,7 @@ typedef struct pons__listener {
     struct pons__listener *next; // the desk's
     // An event; false: that was enough.
     bool (*hear)(struct pons__listener *l, const pons_event *ev);
-    bool (*beat)(struct pons__listener *l); // now and then; false: it is gone
+    bool (*beat)(struct pons__listener *l); // now and then; false: it is gone. NULL: it never is
     // The end: of the turn (rc >= 0), or why there is none. Frees l.
     void (*end)(struct pons__listener *l, int rc, const pons_error *err);
     // Whoever carries this thread's run does not want to hear any more: frees l, and says nothing. False:
@@ -61,3 +61,9 @@ void pons__chat_host_renew(pons__chat_host *d);
 
 // Whether a text can be a session's name, and is not the robot's thread or another one's.
 int pons__chat_host_name(const pons__chat_host *d, const char *session, pons_error *err);
+
+// chat.c.
+// Whether words to the agent are a person's stop of the robot: it is told, or, where no body answers, the brain
+// keeps it for the one that comes. *ret is what came of it, *ret_says what a person is told of that.
+bool pons__chat_stops(const pons_serve *s, const char *text, int *ret, const char **ret_says,
+                      pons_error *err);

@@ -19,15 +19,13 @@
 #include "pons/buf.h"
 #include "pons/log.h"
 #include "serve/access/reply.h"
+#include "serve/access/server_thread.h"
 #include "serve/metrics/metrics.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #define RING        512 // events that a feed keeps as text
 #define BATCH       256 // events read from the store at once
@@ -72,11 +70,7 @@ typedef struct live {
 
 struct pons__hub {
     pons_serve *s;
-    pthread_t thread;
-    bool has_thread;
-    int wake; // an eventfd
-    pthread_mutex_t mtx;
-    bool closing;       // [mtx]
+    pons__thread t;
     client *coming;     // [mtx]
     live *first, *last; // [mtx]
     size_t n_live;      // [mtx]
@@ -88,33 +82,28 @@ struct pons__hub {
 
 // ---- text ---------------------------------------------------------------------------------------
 
-// One event of a stream. value is one line of JSON. A type that is no word would end the line.
-static void write_event(pons_buf *b, int64_t seq, const char *type, const char *value)
-{
-    if (seq > 0) {
-        pons_buf_printf(b, "id: %lld\n", (long long)seq);
-    }
-    pons_buf_printf(b, "event: %.*s\ndata: %s\n\n", (int)strcspn(type, "\r\n"), type, value);
-}
-
-// payload is JSON already; the event is told with it as `pons threads events --json` shows it.
+// One event of a stream. payload is JSON already; the event is told with it as `pons threads events --json` shows it.
 static void write_row(pons_buf *b, const char *thread, int64_t seq, const char *ns, int64_t ts_ms,
-                      const char *type, const char *payload)
+                      const char *type, pons_bytes payload)
 {
-    char *head = NULL;
     pons_autobuf data = PONS_BUF_INIT;
     pons_autovalue known = pons_object("seq", json_integer(seq), "thread", json_string(thread),
                                        "ns", json_string(ns ? ns : ""), "ts_ms",
                                        json_integer(ts_ms), "type", json_string(type), NULL);
-    const long n = pons_value_line(known, &head);
-    if (n <= 1) {
+    pons__buf_value(&data, known);
+    if (data.failed) {
         return;
     }
-    pons_buf_bytes(&data, head, (size_t)n - 1);
-    pons_buf_printf(&data, ",\"payload\":%s}", *payload ? payload : "null");
-    pons_buf_byte(&data, 0);
-    free(head);
-    write_event(b, seq, type, data.data);
+    data.len--; // the object goes on
+    pons_buf_str(&data, ",\"payload\":");
+    const pons_bytes shown = payload.len ? payload : (pons_bytes){"null", 4};
+    pons_buf_bytes(&data, shown.data, shown.len);
+    pons_buf_str(&data, "}");
+    if (seq > 0) {
+        pons_buf_printf(b, "id: %lld\n", (long long)seq);
+    }
+    // A type that is no word would end the line.
+    pons_buf_printf(b, "event: %.*s\ndata: %s\n\n", (int)strcspn(type, "\r\n"), type, data.data);
 }
 
 // ---- feeds: the hub's thread --------------------------------------------------------------------
@@ -131,10 +120,7 @@ static int keep_row(void *user, const pons_event_row *row)
 {
     feed *f = user;
     pons_buf b = PONS_BUF_INIT;
-    pons_autobuf payload = PONS_BUF_INIT;
-    pons_buf_bytes(&payload, row->payload.data, row->payload.len);
-    pons_buf_byte(&payload, 0);
-    write_row(&b, f->thread, row->seq, row->ns, row->ts_ms, row->type, payload.data);
+    write_row(&b, f->thread, row->seq, row->ns, row->ts_ms, row->type, row->payload);
     said *place = &f->ring[(f->first + f->n) % RING];
     if (f->n == RING) {
         f->first = (f->first + 1) % RING;
@@ -215,13 +201,10 @@ static int catch_up(void *user, const pons_event_row *row)
 {
     catching_up *u = user;
     pons_autobuf b = PONS_BUF_INIT;
-    pons_autobuf payload = PONS_BUF_INIT;
     if (u->http->stream_unsent(u->c->stream) > UNSENT_MAX) {
         return 1;
     }
-    pons_buf_bytes(&payload, row->payload.data, row->payload.len);
-    pons_buf_byte(&payload, 0);
-    write_row(&b, u->c->thread, row->seq, row->ns, row->ts_ms, row->type, payload.data);
+    write_row(&b, u->c->thread, row->seq, row->ns, row->ts_ms, row->type, row->payload);
     u->gone = u->http->stream_write(u->c->stream, b.data, b.len) < 0;
     u->c->at = row->seq;
     return u->gone;
@@ -276,14 +259,19 @@ static bool serve_client(pons__hub *h, client *c, int64_t now)
     return true;
 }
 
+static void unseat(pons__hub *h)
+{
+    pthread_mutex_lock(&h->t.mtx);
+    h->n_clients--;
+    pthread_mutex_unlock(&h->t.mtx);
+    pons__metrics_stream(h->s->metrics, "events", -1);
+}
+
 static void leave(pons__hub *h, client *c)
 {
     h->s->http->stream_end(c->stream);
     free(c);
-    pthread_mutex_lock(&h->mtx);
-    h->n_clients--;
-    pthread_mutex_unlock(&h->mtx);
-    pons__metrics_stream(h->s->metrics, "events", -1);
+    unseat(h);
 }
 
 // Whether somebody who takes it lacks more than one batch gave.
@@ -333,13 +321,13 @@ static void beat(pons__hub *h, int64_t now)
 
 static void take_what_came(pons__hub *h)
 {
-    pthread_mutex_lock(&h->mtx);
+    pthread_mutex_lock(&h->t.mtx);
     client *coming = h->coming;
     live *said_now = h->first;
     h->coming = NULL;
     h->first = h->last = NULL;
     h->n_live = 0;
-    pthread_mutex_unlock(&h->mtx);
+    pthread_mutex_unlock(&h->t.mtx);
     while (coming) {
         client *next = coming->next;
         coming->next = h->clients;
@@ -354,25 +342,14 @@ static void take_what_came(pons__hub *h)
     }
 }
 
-static bool closing(pons__hub *h)
-{
-    pthread_mutex_lock(&h->mtx);
-    const bool yes = h->closing;
-    pthread_mutex_unlock(&h->mtx);
-    return yes;
-}
-
 static void *run(void *user)
 {
     pons__hub *h = user;
     bool more = false;
-    while (!closing(h)) {
-        struct pollfd p = {.fd = h->wake, .events = POLLIN};
-        uint64_t n = 0;
+    while (!pons__thread_closing(&h->t)) {
+        struct pollfd p = {.fd = h->t.wake, .events = POLLIN};
         poll(&p, 1, more ? 0 : LOOK_MS);
-        if (p.revents && read(h->wake, &n, sizeof n) < 0) {
-            n = 0;
-        }
+        pons__thread_awake(&h->t);
         const int64_t now = pons_now_ms(&h->s->o.clock);
         take_what_came(h);
         look(h);
@@ -398,12 +375,10 @@ int pons__hub_open(pons_serve *s, pons__hub **ret, pons_error *err)
         return pons_error_set(err, PONS_ENOMEM, PONS__SERVE, "no memory for the hub");
     }
     h->s = s;
-    pthread_mutex_init(&h->mtx, NULL);
-    h->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    h->has_thread = h->wake >= 0 && pthread_create(&h->thread, NULL, run, h) == 0;
-    if (!h->has_thread) {
+    const int rc = pons__thread_begin(&h->t, run, h, "for the hub", err);
+    if (rc < 0) {
         pons__hub_close(h);
-        return pons_error_set(err, PONS_EENV, PONS__SERVE, "no thread for the hub");
+        return rc;
     }
     *ret = h;
     return PONS_OK;
@@ -411,15 +386,9 @@ int pons__hub_open(pons_serve *s, pons__hub **ret, pons_error *err)
 
 void pons__hub_stop(pons__hub *h)
 {
-    if (!h || !h->has_thread) {
-        return;
+    if (h) {
+        pons__thread_stop(&h->t);
     }
-    pthread_mutex_lock(&h->mtx);
-    h->closing = true;
-    pthread_mutex_unlock(&h->mtx);
-    eventfd_write(h->wake, 1);
-    pthread_join(h->thread, NULL);
-    h->has_thread = false;
 }
 
 void pons__hub_close(pons__hub *h)
@@ -444,10 +413,7 @@ void pons__hub_close(pons__hub *h)
         forget(h->feeds);
         h->feeds = next;
     }
-    if (h->wake >= 0) {
-        close(h->wake);
-    }
-    pthread_mutex_destroy(&h->mtx);
+    pons__thread_fini(&h->t);
     free(h);
 }
 
@@ -456,10 +422,11 @@ void pons__hub_event(pons__hub *h, const pons_event *ev)
     if (ev->seq == 0) {
         char *payload = NULL;
         pons_autobuf b = PONS_BUF_INIT;
-        if (pons_value_line(ev->payload, &payload) < 0) {
+        const long n = pons_value_line(ev->payload, &payload);
+        if (n < 0) {
             return;
         }
-        write_row(&b, ev->thread, 0, ev->ns, ev->ts_ms, ev->type, payload);
+        write_row(&b, ev->thread, 0, ev->ns, ev->ts_ms, ev->type, (pons_bytes){payload, (size_t)n});
         free(payload);
         live *l = malloc(sizeof *l + b.len);
         if (!l) {
@@ -469,8 +436,8 @@ void pons__hub_event(pons__hub *h, const pons_event *ev)
         l->n = b.len;
         snprintf(l->thread, sizeof l->thread, "%s", ev->thread);
         memcpy(l->text, b.data, b.len);
-        pthread_mutex_lock(&h->mtx);
-        const bool room = h->n_live < LIVE_MAX && !h->closing;
+        pthread_mutex_lock(&h->t.mtx);
+        const bool room = h->n_live < LIVE_MAX && !h->t.closing;
         if (room) {
             if (h->last) {
                 h->last->next = l;
@@ -480,32 +447,24 @@ void pons__hub_event(pons__hub *h, const pons_event *ev)
             h->last = l;
             h->n_live++;
         }
-        pthread_mutex_unlock(&h->mtx);
+        pthread_mutex_unlock(&h->t.mtx);
         if (!room) {
             free(l);
         }
     }
-    eventfd_write(h->wake, 1);
+    pons__thread_wake(&h->t);
 }
 
 // ---- the route: a worker ------------------------------------------------------------------------
 
 static bool seat(pons__hub *h)
 {
-    pthread_mutex_lock(&h->mtx);
-    const bool free_one = h->n_clients < CLIENTS_MAX && !h->closing;
+    pthread_mutex_lock(&h->t.mtx);
+    const bool free_one = h->n_clients < CLIENTS_MAX && !h->t.closing;
     h->n_clients += free_one;
-    pthread_mutex_unlock(&h->mtx);
+    pthread_mutex_unlock(&h->t.mtx);
     pons__metrics_stream(h->s->metrics, "events", free_one);
     return free_one;
-}
-
-static void unseat(pons__hub *h)
-{
-    pthread_mutex_lock(&h->mtx);
-    h->n_clients--;
-    pthread_mutex_unlock(&h->mtx);
-    pons__metrics_stream(h->s->metrics, "events", -1);
 }
 
 // Of Last-Event-ID, or of the query; whatever else than a number is no place in a stream. -1 is from the
@@ -521,61 +480,50 @@ static bool place_of(pons__request *r, int64_t newest, int64_t *ret)
     return !text || (end != text && *end == '\0');
 }
 
-static void events(pons__request *r)
+static int events(pons__request *r)
 {
     pons_serve *s = r->s;
     pons__hub *h = s->hub;
-    pons_error err = PONS_ERROR_INIT;
     pons_error none = PONS_ERROR_INIT;
     const char *thread = pons_get_str(r->query, "thread", s->o.thread);
     int64_t newest = 0, at = 0;
     if (!thread || strlen(thread) >= PONS_NAME_MAX) {
-        pons__reply_error(r, 422, "which thread? (?thread=NAME)");
-        return;
+        return pons__reply_error(r, 422, "which thread? (?thread=NAME)");
     }
-    if (s->o.store.ops->event_last(s->o.store.self, thread, &newest, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
+    if (s->o.store.ops->event_last(s->o.store.self, thread, &newest, &r->err) < 0) {
+        return r->err.status;
     }
     if (!place_of(r, newest, &at)) {
-        pons__reply_error(r, 422, "Last-Event-ID is an event's number");
-        return;
+        return pons__reply_error(r, 422, "Last-Event-ID is an event's number");
     }
     client *c = calloc(1, sizeof *c);
     if (!c || !seat(h)) {
         free(c);
-        pons__reply_error(r, 503, "%d clients listen already", CLIENTS_MAX);
-        return;
+        return pons__reply_error(r, 503, "%d clients listen already", CLIENTS_MAX);
     }
     pons_value *status = NULL;
     s->o.host.status(s->o.host.user, thread, &status, &none);
-    pons_autovalue hello = pons_object(
+    pons_http_stream *stream = pons__reply_events(r, NULL);
+    if (!stream) {
+        pons_value_unref(status);
+        free(c);
+        unseat(h);
+        return PONS_OK;
+    }
+    pons_value *hello = pons_object(
         "boot_id", json_string(s->boot_id), "seq", json_integer(at), "newest", json_integer(newest),
         "thread", json_string(thread), "role", json_string(pons__role_name(r->role)), "stop_port",
         json_integer(s->stop_port), "snapshot", status ? status : json_null(), NULL);
-    char *text = NULL;
-    pons_autobuf b = PONS_BUF_INIT;
-    const bool ok = pons_value_line(hello, &text) >= 0;
-    pons_http_stream *stream = ok ? pons__reply_events(r, NULL) : NULL;
-    if (!stream) {
-        if (!ok) {
-            pons__reply_error(r, 503, "no memory");
-        }
-        free(c);
-        unseat(h);
-        return;
-    }
-    write_event(&b, 0, "hello", text);
-    free(text);
-    s->http->stream_write(stream, b.data, b.len);
+    pons__stream_value(s, stream, "event: hello\ndata: ", hello, "\n\n");
     snprintf(c->thread, sizeof c->thread, "%s", thread);
     c->at = at;
     c->stream = stream;
-    pthread_mutex_lock(&h->mtx);
+    pthread_mutex_lock(&h->t.mtx);
     c->next = h->coming;
     h->coming = c;
-    pthread_mutex_unlock(&h->mtx);
-    eventfd_write(h->wake, 1);
+    pthread_mutex_unlock(&h->t.mtx);
+    pons__thread_wake(&h->t);
+    return PONS_OK;
 }
 
 const pons__route pons__hub_routes[] = {

@@ -11,6 +11,7 @@
 // origin may not, since it would not even be noticed; a program has no origin.
 #include "serve/events/stop_port.h"
 
+#include "pons/buf.h"
 #include "serve/access/access.h"
 #include "serve/access/reply.h"
 #include "serve/access/route.h"
@@ -26,39 +27,29 @@ struct pons__stop_port {
     void *listener;
 };
 
-static void stop(pons__request *r)
+static int stop(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     const pons_serve *s = r->s;
-    const char *said = pons_get_str(r->body, "reason", "");
-    char reason[REASON_MAX + 1];
-    size_t n = strlen(said);
-    n = n > REASON_MAX ? REASON_MAX : n;
-    while (n > 0 && ((unsigned char)said[n] & 0xc0) == 0x80) {
-        n--;
+    char reason[REASON_MAX + 1], line[512];
+    pons_utf8_copy(reason, sizeof reason, pons_get_str(r->body, "reason", ""));
+    const int rc = s->o.host.stop(s->o.host.user, *reason ? reason : "the page", &r->err);
+    if (rc < 0 && rc != PONS_EIO) {
+        return rc;
     }
-    memcpy(reason, said, n);
-    reason[n] = '\0';
-    const int rc = s->o.host.stop(s->o.host.user, *reason ? reason : "the page", &err);
-    if (rc >= 0 || rc == PONS_EIO) {
-        char line[512];
-        pons__reply_json(r, rc < 0 ? 500 : 200,
-                         pons_object("stopped", json_true(), "latched", json_boolean(rc >= 0),
-                                     "detail",
-                                     json_string(rc < 0 ? pons_error_line(&err, line, sizeof line)
-                                                        : "the latch holds until a reset"),
-                                     NULL));
-        return;
-    }
-    pons__reply_fault(r, &err);
+    return pons__reply_json(
+        r, rc < 0 ? 500 : 200,
+        pons_object("stopped", json_true(), "latched", json_boolean(rc >= 0), "detail",
+                    json_string(rc < 0 ? pons_error_line(&r->err, line, sizeof line)
+                                       : "the latch holds until a reset"),
+                    NULL));
 }
 
-static void ping(pons__request *r)
+static int ping(pons__request *r)
 {
-    pons__reply_json(r, 200,
-                     pons_object("ok", json_true(), "ts_ms",
-                                 json_integer((json_int_t)pons_wall_ms(&r->s->o.clock)), "boot_id",
-                                 json_string(r->s->boot_id), NULL));
+    return pons__reply_json(r, 200,
+                            pons_object("ok", json_true(), "ts_ms",
+                                        json_integer((json_int_t)pons_wall_ms(&r->s->o.clock)),
+                                        "boot_id", json_string(r->s->boot_id), NULL));
 }
 
 static const pons__route routes[] = {
@@ -76,11 +67,11 @@ static void handle(void *user, pons_http_exchange *x)
     pons__door_begin(&r);
     if (strcmp(p->s->http->method(x), "OPTIONS") == 0) {
         pons__door_preflight(&r);
-    } else if (pons__door_look(&r)) {
+    } else if (pons__door_look(&r) >= 0) {
         pons__route_request(&r, tables);
     }
     pons_value_unref(r.body);
-    pons__metrics_stop(p->s->metrics, r.status, pons_now_ns(&p->s->o.clock) - from);
+    pons__metrics_request(p->s->metrics, true, r.status, pons_now_ns(&p->s->o.clock) - from);
 }
 
 int pons__stop_open(pons_serve *s, unsigned connections_max, pons__stop_port **ret, pons_error *err)

@@ -93,9 +93,8 @@ static int tell_event(void *user, const pons_event_row *row)
 {
     listening *l = user;
     pons_autovalue payload = NULL;
-    pons_error none = PONS_ERROR_INIT;
     l->event = row->seq;
-    if (pons_value_read(row->payload.data, row->payload.len, &payload, &none) >= 0) {
+    if (pons_value_read(row->payload.data, row->payload.len, &payload, NULL) >= 0) {
         pons_record_event_tell(&(pons_record_event){.thread = l->f->s->o.thread,
                                                     .ns = row->ns ? row->ns : "",
                                                     .type = row->type,
@@ -380,18 +379,16 @@ static void unseat(pons__foxglove *f, pons__fox_client *c)
     free(c);
 }
 
-static void foxglove(pons__request *r)
+static int foxglove(pons__request *r)
 {
     pons__foxglove *f = r->s->foxglove;
     if (!speaks_it(r->s->http->header(r->x, "Sec-WebSocket-Protocol"))) {
-        pons__reply_error(r, 400, "this address speaks the WebSocket subprotocol %s",
-                          PONS__FOXGLOVE_SUBPROTOCOL);
-        return;
+        return pons__reply_error(r, 400, "this address speaks the WebSocket subprotocol %s",
+                                 PONS__FOXGLOVE_SUBPROTOCOL);
     }
     pons__fox_client *c = seat(f, r->role);
     if (!c) {
-        pons__reply_error(r, 503, "%d clients look already", CLIENTS_MAX);
-        return;
+        return pons__reply_error(r, 503, "%d clients look already", CLIENTS_MAX);
     }
     const pons_http_socket_options o = {.protocol = PONS__FOXGLOVE_SUBPROTOCOL,
                                         .message = pons__fox_message,
@@ -402,13 +399,14 @@ static void foxglove(pons__request *r)
     if (!s) {
         r->status = 400;
         unseat(f, c);
-        return;
+        return PONS_OK;
     }
     pons__metrics_stream(r->s->metrics, "foxglove", 1);
     pthread_mutex_lock(&f->mtx);
     c->s = s;
     pthread_mutex_unlock(&f->mtx);
     pons__fox_wake(f);
+    return PONS_OK;
 }
 
 const pons__route pons__foxglove_routes[] = {

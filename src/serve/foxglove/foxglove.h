@@ -6,5 +6,3 @@
 int pons__foxglove_open(pons_serve *s, pons__foxglove **ret, pons_error *err);
 void pons__foxglove_stop(pons__foxglove *f);  // its threads end, and every socket; NULL-safe
 void pons__foxglove_close(pons__foxglove *f); // frees; after the server's last request. NULL-safe
-
-extern const pons__route pons__foxglove_routes[];

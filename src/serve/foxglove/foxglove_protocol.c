@@ -41,13 +41,12 @@ char *pons__wire_server_info(const char *name, const char *session, bool takes_g
 char *pons__wire_advertise(uint32_t id, const char *topic, const char *schema_name,
                            const char *schema)
 {
-    pons_value *channels = json_array();
-    json_array_append_new(channels, pons_object("id", json_integer(id), "topic", pons_string(topic),
-                                                "encoding", json_string("json"), "schemaName",
-                                                json_string(schema_name), "schemaEncoding",
-                                                json_string("jsonschema"), "schema",
-                                                json_string(schema), NULL));
-    return line_of(pons_object("op", json_string("advertise"), "channels", channels, NULL));
+    pons_value *channel =
+        pons_object("id", json_integer(id), "topic", pons_string(topic), "encoding",
+                    json_string("json"), "schemaName", json_string(schema_name), "schemaEncoding",
+                    json_string("jsonschema"), "schema", json_string(schema), NULL);
+    return line_of(
+        pons_object("op", json_string("advertise"), "channels", json_pack("[o]", channel), NULL));
 }
 
 char *pons__wire_status(int level, const char *text)

@@ -2,7 +2,6 @@
 //
 //     GET /assistants/A/graph?xray      GET /assistants/A/schemas
 //     GET /assistants/A/subgraphs, /subgraphs/NAMESPACE
-#include "serve/langgraph/assistants.h"
 #include "serve/langgraph/langgraph_json.h"
 #include "serve/langgraph/run_request.h"
 #include "serve/runs/run_host.h"
@@ -12,13 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The graph of the assistant that the path names; NULL: it is answered.
+// The graph of the assistant that the path names; NULL: there is none (answered, or r->err).
 static const pons_serve_graph *find(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_autovalue a = NULL;
-    if (pons__lg_assistant(r->s, r->args[0], &a, &err) < 0) {
-        pons__reply_fault(r, &err);
+    if (pons__lg_assistant(r->s, r->args[0], &a, &r->err) < 0) {
         return NULL;
     }
     const char *id = pons_get_str(a, "graph_id", "");
@@ -34,11 +31,10 @@ static const pons_graph *drawn(const pons_serve_graph *g)
     return g->drawn ? g->drawn : g->graph;
 }
 
-static int draw(const pons_serve_graph *g, const char *format, int xray, pons_value **ret,
-                pons_error *err)
+static int draw(const pons_serve_graph *g, int xray, pons_value **ret, pons_error *err)
 {
     char *text = NULL;
-    int rc = pons_graph_draw_as(drawn(g), &(pons_draw_options){format, xray}, &text, err);
+    int rc = pons_graph_draw_as(drawn(g), &(pons_draw_options){"langgraph", xray}, &text, err);
     rc = rc < 0 ? rc : pons_value_parse(text, strlen(text), ret, err);
     free(text);
     return rc;
@@ -52,44 +48,39 @@ static int xray_of(const pons__request *r)
     return n > INT_MAX ? -1 : (int)n;
 }
 
-static void graph(pons__request *r)
+static int graph(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_value *drawn = NULL;
     const pons_serve_graph *g = find(r);
-    if (!g) {
-        return;
+    if (!g || draw(g, xray_of(r), &drawn, &r->err) < 0) {
+        return r->err.status;
     }
-    const int rc = draw(g, "langgraph", xray_of(r), &drawn, &err);
-    pons__reply_result(r, rc, drawn, &err);
+    return pons__reply_json(r, 200, drawn);
 }
 
 // As LangGraph names them; id NULL: of a subgraph.
 static int schemas_of(const pons_graph *g, const char *id, pons_value **ret, pons_error *err)
 {
+    static const char *const own[] = {"input_schema", "output_schema", "state_schema",
+                                      "context_schema", NULL};
     pons_autovalue s = NULL;
     const int rc = pons_graph_schemas(g, &s, err);
     if (rc >= 0) {
-        *ret = pons_object("graph_id", id ? json_string(id) : NULL, "input_schema",
-                           pons__lg_or_null(pons_get(s, "input_schema")), "output_schema",
-                           pons__lg_or_null(pons_get(s, "output_schema")), "state_schema",
-                           pons__lg_or_null(pons_get(s, "state_schema")), "config_schema",
-                           json_object(), "context_schema",
-                           pons__lg_or_null(pons_get(s, "context_schema")), NULL);
+        *ret = pons__lg_put_all(pons_object("graph_id", id ? json_string(id) : NULL,
+                                            "config_schema", json_object(), NULL),
+                                s, own);
     }
     return rc;
 }
 
-static void schemas(pons__request *r)
+static int schemas(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_value *all = NULL;
     const pons_serve_graph *g = find(r);
-    if (!g) {
-        return;
+    if (!g || schemas_of(g->graph, g->id, &all, &r->err) < 0) {
+        return r->err.status;
     }
-    const int rc = schemas_of(g->graph, g->id, &all, &err);
-    pons__reply_result(r, rc, all, &err);
+    return pons__reply_json(r, 200, all);
 }
 
 // {"node": schemas, "node|inner": schemas}; wanted: that one alone, and what is on the way to it.
@@ -119,22 +110,18 @@ static int subs_of(const pons_graph *g, const char *before, bool deep, const cha
     return PONS_OK;
 }
 
-static void subgraphs(pons__request *r)
+static int subgraphs(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     const char *wanted = r->n_args > 1 ? r->args[1] : NULL;
     const pons_serve_graph *g = find(r);
-    if (!g) {
-        return;
-    }
     pons_autovalue all = json_object();
-    if (subs_of(drawn(g), "", pons_get_bool(r->query, "recurse", false), wanted, all, &err) < 0) {
-        pons__reply_fault(r, &err);
-    } else if (wanted && json_object_size(all) == 0) {
-        pons__reply_error(r, 404, "the graph %s has no subgraph %s", g->id, wanted);
-    } else {
-        pons__reply_json(r, 200, pons_value_ref(all));
+    if (!g || subs_of(drawn(g), "", pons_get_bool(r->query, "recurse", false), wanted, all,
+                      &r->err) < 0) {
+        return r->err.status;
     }
+    return wanted && json_object_size(all) == 0
+               ? pons__reply_error(r, 404, "the graph %s has no subgraph %s", g->id, wanted)
+               : pons__reply_json(r, 200, pons_value_ref(all));
 }
 
 const pons__route pons__lg_graph_routes[] = {

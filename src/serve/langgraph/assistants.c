@@ -6,12 +6,11 @@
 // Every graph has one from the start, whose id is made from the graph's name, the same on every
 // machine; a client may say the name instead. One that a client makes or changes is an item of the
 // store with all of its versions; a change of a graph's own makes it one as well.
-#include "serve/langgraph/assistants.h"
-
 #include "pons/random.h"
 #include "serve/access/reply.h"
 #include "serve/langgraph/langgraph_json.h"
 #include "serve/langgraph/list_page.h"
+#include "serve/langgraph/run_request.h"
 #include "serve/runs/job_store.h"
 #include "serve/runs/run_host.h"
 
@@ -42,6 +41,18 @@ static void id_of(const char *graph, char ret[PONS__UUID])
              h[15]);
 }
 
+// An assistant of its first version (taken).
+static pons_value *begun(pons_value *first, const char *id, int64_t now_ms)
+{
+    json_object_set_new(first, "version", json_integer(1));
+    json_object_set_new(first, "created_ms", json_integer(now_ms));
+    pons_value *a = json_copy(first);
+    json_object_set_new(a, "assistant_id", json_string(id));
+    json_object_set_new(a, "updated_ms", json_integer(now_ms));
+    json_object_set_new(a, "versions", json_pack("[o]", first));
+    return a;
+}
+
 static pons_value *of_graph(const pons_serve_graph *g)
 {
     char id[PONS__UUID];
@@ -49,18 +60,12 @@ static pons_value *of_graph(const pons_serve_graph *g)
     pons_value *first = pons_object(
         "graph_id", json_string(g->id), "config", json_object(), "context", json_object(),
         "metadata", pons_object("created_by", json_string("system"), NULL), "name",
-        json_string(g->id), "description", g->help ? json_string(g->help) : json_null(), "version",
-        json_integer(1), "created_ms", json_integer(1), NULL);
-    pons_value *a = json_copy(first);
-    json_object_set_new(a, "assistant_id", json_string(id));
-    json_object_set_new(a, "updated_ms", json_integer(1));
-    json_object_set_new(a, "versions", json_pack("[o]", first));
-    return a;
+        json_string(g->id), "description", g->help ? json_string(g->help) : json_null(), NULL);
+    return begun(first, id, 1);
 }
 
 int pons__lg_assistant(pons_serve *s, const char *id, pons_value **ret, pons_error *err)
 {
-    pons_autovalue item = NULL;
     pons_error none = PONS_ERROR_INIT;
     char own[PONS__UUID], named[PONS__UUID];
     if (pons__runhost_graph(s->host, id)) { // a graph's name means its own
@@ -68,10 +73,9 @@ int pons__lg_assistant(pons_serve *s, const char *id, pons_value **ret, pons_err
         id = named;
     }
     const int rc = strlen(id) < PONS__UUID
-                       ? pons_items_get(pons__runhost_items(s->host), SPACE, id, &item, &none)
+                       ? pons__own_get(pons__runhost_items(s->host), SPACE, id, ret, &none)
                        : PONS_ENOTFOUND;
     if (rc >= 0) {
-        *ret = pons_value_ref(pons_get(item, "value"));
         return PONS_OK;
     }
     if (rc != PONS_ENOTFOUND) {
@@ -91,55 +95,38 @@ int pons__lg_assistant(pons_serve *s, const char *id, pons_value **ret, pons_err
 
 static pons_value *shown(const pons_value *a)
 {
-    pons_value *v = json_object();
     static const char *const members[] = {"assistant_id", "graph_id", "config",
                                           "context",      "metadata", "name",
                                           "description",  "version",  NULL};
-    for (size_t i = 0; members[i]; i++) {
-        const pons_value *m = pons_get(a, members[i]);
-        json_object_set_new(v, members[i], m ? pons_value_ref(m) : json_null());
-    }
-    json_object_set_new(v, "created_at", pons__lg_time_value(pons_get_int(a, "created_ms", 0)));
-    json_object_set_new(
-        v, "updated_at",
-        pons__lg_time_value(pons_get_int(a, "updated_ms", pons_get_int(a, "created_ms", 0))));
-    return v;
+    const int64_t created = pons_get_int(a, "created_ms", 0);
+    return pons__lg_put_all(pons_object("created_at", pons__lg_time_value(created), "updated_at",
+                                        pons__lg_time_value(pons_get_int(a, "updated_ms", created)),
+                                        NULL),
+                            a, members);
 }
 
-// The one that the path names, or the answer that there is none.
+// The one that the path names; NULL: there is none (r->err).
 static pons_value *find(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_value *a = NULL;
-    if (pons__lg_assistant(r->s, r->args[0], &a, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return NULL;
-    }
+    pons__lg_assistant(r->s, r->args[0], &a, &r->err);
     return a;
 }
 
 // ---- making and changing ------------------------------------------------------------------------
 
-static bool keep(pons__request *r, const pons_value *a)
+static int keep(pons__request *r, const pons_value *a)
 {
-    pons_error err = PONS_ERROR_INIT;
-    const int rc =
-        pons_items_put(pons__runhost_items(r->s->host), SPACE, pons_get_str(a, "assistant_id", ""),
-                       a, &(pons_item_put){.unsearched = true}, &err);
-    if (rc < 0) {
-        pons__reply_fault(r, &err);
-    }
-    return rc >= 0;
+    const int rc = pons__own_put(pons__runhost_items(r->s->host), SPACE,
+                                 pons_get_str(a, "assistant_id", ""), a, &r->err);
+    return rc < 0 ? rc : pons__reply_json(r, 200, shown(a));
 }
 
 static bool has_graph(pons__request *r)
 {
     const char *graph = pons_get_str(r->body, "graph_id", NULL);
-    if (graph && !pons__runhost_graph(r->s->host, graph)) {
-        pons__reply_error(r, 404, "there is no graph %.80s", graph);
-        return false;
-    }
-    return true;
+    return !graph || pons__runhost_graph(r->s->host, graph) ||
+           pons__reply_error(r, 404, "there is no graph %.80s", graph) >= 0;
 }
 
 static pons_value *or_empty(const pons_value *v)
@@ -154,55 +141,43 @@ static pons_value *fresh(const pons__request *r, const char *id)
         "graph_id", pons_value_ref(pons_get(b, "graph_id")), "config",
         or_empty(pons_get(b, "config")), "context", or_empty(pons_get(b, "context")), "metadata",
         or_empty(pons_get(b, "metadata")), "name", json_string(pons_get_str(b, "name", "Untitled")),
-        "description", text ? pons_value_ref(text) : json_null(), "version", json_integer(1),
-        "created_ms", json_integer(pons_wall_ms(&r->s->o.clock)), NULL);
-    pons_value *a = json_copy(first);
-    json_object_set_new(a, "assistant_id", json_string(id));
-    json_object_set_new(a, "updated_ms", json_integer(pons_wall_ms(&r->s->o.clock)));
-    json_object_set_new(a, "versions", json_pack("[o]", first));
-    return a;
+        "description", pons__lg_or_null(text), NULL);
+    return begun(first, id, pons_wall_ms(&r->s->o.clock));
 }
 
-static void create(pons__request *r)
+static int create(pons__request *r)
 {
     pons_autovalue there = NULL;
     pons_error none = PONS_ERROR_INIT;
     char id[PONS__UUID];
     const char *wanted = pons_get_str(r->body, "assistant_id", NULL);
     if (!has_graph(r)) {
-        return;
+        return PONS_EREFUSED;
     }
     pons__uuid(pons_wall_ms(&r->s->o.clock), id);
     if (wanted && pons__lg_assistant(r->s, wanted, &there, &none) >= 0) {
-        if (strcmp(pons_get_str(r->body, "if_exists", "raise"), "do_nothing") == 0) {
-            pons__reply_json(r, 200, shown(there));
-        } else {
-            pons__reply_error(r, 409, "there is an assistant %s already", wanted);
-        }
-        return;
+        return strcmp(pons_get_str(r->body, "if_exists", "raise"), "do_nothing") == 0
+                   ? pons__reply_json(r, 200, shown(there))
+                   : pons__reply_error(r, 409, "there is an assistant %s already", wanted);
     }
     pons_autovalue a = fresh(r, wanted ? wanted : id);
-    if (keep(r, a)) {
-        pons__reply_json(r, 200, shown(a));
-    }
+    return keep(r, a);
 }
 
-static void change(pons__request *r)
+static int change(pons__request *r)
 {
     pons_autovalue was = find(r);
     if (!was || !has_graph(r)) {
-        return;
+        return r->err.status;
     }
     pons_autovalue a = json_deep_copy(was);
     pons_value *versions = json_object_get(a, "versions");
     int64_t newest = 0;
-    size_t i;
-    json_t *one;
-    json_array_foreach(versions, i, one) {
+    pons_each(one, versions) {
         const int64_t n = pons_get_int(one, "version", 0);
         newest = n > newest ? n : newest;
     }
-    for (i = 0; versioned[i]; i++) {
+    for (size_t i = 0; versioned[i]; i++) {
         const pons_value *v = pons_get(r->body, versioned[i]);
         if (v && !json_is_null(v) && strcmp(versioned[i], "metadata") == 0) {
             json_object_update(json_object_get(a, "metadata"), (pons_value *)(uintptr_t)v);
@@ -213,41 +188,32 @@ static void change(pons__request *r)
     const int64_t now = pons_wall_ms(&r->s->o.clock);
     json_object_set_new(a, "version", json_integer(newest + 1));
     json_object_set_new(a, "updated_ms", json_integer(now));
-    pons_value *version =
-        pons_object("version", json_integer(newest + 1), "created_ms", json_integer(now), NULL);
-    for (i = 0; versioned[i]; i++) {
-        const pons_value *v = pons_get(a, versioned[i]);
-        json_object_set_new(version, versioned[i], v ? json_deep_copy(v) : json_null());
-    }
-    json_array_append_new(versions, version);
-    if (keep(r, a)) {
-        pons__reply_json(r, 200, shown(a));
-    }
+    json_array_append_new(versions,
+                          pons__lg_put_all(pons_object("version", json_integer(newest + 1),
+                                                       "created_ms", json_integer(now), NULL),
+                                           a, versioned));
+    return keep(r, a);
 }
 
-static void set_latest(pons__request *r)
+static int set_latest(pons__request *r)
 {
     pons_autovalue was = find(r);
     const int64_t wanted = pons_get_int(r->body, "version", 0);
     if (!was) {
-        return;
+        return r->err.status;
     }
     pons_autovalue a = json_deep_copy(was);
     pons_each(one, json_object_get(a, "versions")) {
         if (pons_get_int(one, "version", 0) != wanted) {
             continue;
         }
-        for (size_t k = 0; versioned[k]; k++) {
-            json_object_set_new(a, versioned[k], json_deep_copy(pons_get(one, versioned[k])));
-        }
+        pons__lg_put_all(a, one, versioned);
         json_object_set_new(a, "version", json_integer(wanted));
         json_object_set_new(a, "updated_ms", json_integer(pons_wall_ms(&r->s->o.clock)));
-        if (keep(r, a)) {
-            pons__reply_json(r, 200, shown(a));
-        }
-        return;
+        return keep(r, a);
     }
-    pons__reply_error(r, 404, "assistant %s has no version %lld", r->args[0], (long long)wanted);
+    return pons__reply_error(r, 404, "assistant %s has no version %lld", r->args[0],
+                             (long long)wanted);
 }
 
 // All of its threads but those that are at work.
@@ -263,32 +229,25 @@ static void delete_threads(pons_serve *s, const char *assistant)
     }
 }
 
-static void forget(pons__request *r)
+static int forget(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_autovalue a = find(r);
-    if (!a) {
-        return;
-    }
-    if (pons_items_delete(pons__runhost_items(r->s->host), SPACE,
-                          pons_get_str(a, "assistant_id", ""), &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
+    if (!a || pons_items_delete(pons__runhost_items(r->s->host), SPACE,
+                                pons_get_str(a, "assistant_id", ""), &r->err) < 0) {
+        return r->err.status;
     }
     if (pons_get_bool(r->query, "delete_threads", false)) {
         delete_threads(r->s, pons_get_str(a, "assistant_id", ""));
     }
-    pons__reply_bytes(r, 204, "application/json", NULL, "", 0);
+    return pons__reply_done(r);
 }
 
 // ---- looking ------------------------------------------------------------------------------------
 
-static void get(pons__request *r)
+static int get(pons__request *r)
 {
     pons_autovalue a = find(r);
-    if (a) {
-        pons__reply_json(r, 200, shown(a));
-    }
+    return a ? pons__reply_json(r, 200, shown(a)) : r->err.status;
 }
 
 static bool fits(const pons_value *a, const pons_value *q)
@@ -300,73 +259,44 @@ static bool fits(const pons_value *a, const pons_value *q)
            (!json_is_object(m) || pons_items_fits(pons_get(a, "metadata"), m));
 }
 
-static int all(pons__request *r, pons_value **ret, pons_error *err)
+// Takes it.
+static void add_fitting(const pons__request *r, pons_value *to, pons_value *a)
 {
-    pons_autovalue items = NULL;
-    const pons_serve *o = r->s;
-    size_t i;
-    json_t *one;
-    const int rc =
-        pons_items_search(pons__runhost_items(r->s->host),
-                          &(pons_items_query){.prefix = SPACE, .limit = -1}, &items, err);
-    if (rc < 0) {
-        return rc;
+    if (fits(a, r->body)) {
+        json_array_append_new(to, shown(a));
     }
-    *ret = json_array();
-    json_array_foreach(items, i, one) {
-        json_array_append_new(*ret, pons_value_ref(pons_get(one, "value")));
+    pons_value_unref(a);
+}
+
+static int search(pons__request *r)
+{
+    const pons_items *items = pons__runhost_items(r->s->host);
+    pons_autovalue kept = NULL;
+    pons_autovalue found = json_array();
+    if (pons__own_list(items, SPACE, &kept, &r->err) < 0) {
+        return r->err.status;
     }
-    for (i = 0; i < o->n_graphs; i++) {
+    pons_each(one, kept) {
+        add_fitting(r, found, pons_value_ref(one));
+    }
+    for (size_t i = 0; i < r->s->n_graphs; i++) {
         char id[PONS__UUID];
         pons_autovalue changed = NULL;
-        pons_error none = PONS_ERROR_INIT;
-        id_of(o->graphs[i].id, id);
-        if (pons_items_get(pons__runhost_items(r->s->host), SPACE, id, &changed, &none) < 0) {
-            json_array_append_new(*ret, of_graph(&o->graphs[i]));
+        id_of(r->s->graphs[i].id, id);
+        if (pons__own_get(items, SPACE, id, &changed, NULL) < 0) {
+            add_fitting(r, found, of_graph(&r->s->graphs[i]));
         }
     }
-    return PONS_OK;
+    return pons__lg_reply_asked(r, found, "created_at");
 }
 
-static void search(pons__request *r)
-{
-    pons_error err = PONS_ERROR_INIT;
-    pons_autovalue list = NULL;
-    if (all(r, &list, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons_autovalue found = json_array();
-    pons_each(one, list) {
-        if (fits(one, r->body)) {
-            json_array_append_new(found, shown(one));
-        }
-    }
-    pons__lg_reply_asked(r, found, "created_at");
-}
-
-static void count(pons__request *r)
-{
-    pons_error err = PONS_ERROR_INIT;
-    pons_autovalue list = NULL;
-    int64_t n = 0;
-    if (all(r, &list, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons_each(one, list) {
-        n += fits(one, r->body);
-    }
-    pons__reply_json(r, 200, json_integer(n));
-}
-
-static void versions(pons__request *r)
+static int versions(pons__request *r)
 {
     pons_autovalue a = find(r);
     pons_autovalue found = json_array();
     const pons_value *list = pons_get(a, "versions");
     if (!a) {
-        return;
+        return r->err.status;
     }
     for (size_t i = json_array_size(list); i > 0; i--) { // newest first
         const pons_value *one = json_array_get(list, i - 1);
@@ -378,15 +308,15 @@ static void versions(pons__request *r)
         json_object_set_new(whole, "assistant_id", pons_value_ref(pons_get(a, "assistant_id")));
         json_array_append_new(found, shown(whole));
     }
-    pons__lg_reply_page(r, found,
-                        &(pons__lg_page){.limit = pons_get_int(r->body, "limit", LIMIT),
-                                         .offset = pons_get_int(r->body, "offset", 0)});
+    return pons__lg_reply_page(r, found,
+                               &(pons__lg_page){.limit = pons_get_int(r->body, "limit", LIMIT),
+                                                .offset = pons_get_int(r->body, "offset", 0)});
 }
 
 const pons__route pons__lg_assistant_routes[] = {
     {"POST", "/assistants", PONS__OPERATOR, create},
     {"POST", "/assistants/search", PONS__VIEWER, search},
-    {"POST", "/assistants/count", PONS__VIEWER, count},
+    {"POST", "/assistants/count", PONS__VIEWER, search, .word = "count"},
     {"GET", "/assistants/*", PONS__VIEWER, get},
     {"PATCH", "/assistants/*", PONS__OPERATOR, change},
     {"DELETE", "/assistants/*", PONS__OPERATOR, forget},

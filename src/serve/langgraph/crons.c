@@ -10,10 +10,8 @@
 // next start, once.
 #include "pons/log.h"
 #include "pons/schedule.h"
-#include "serve/langgraph/assistants.h"
 #include "serve/langgraph/langgraph_json.h"
 #include "serve/langgraph/list_page.h"
-#include "serve/langgraph/routes.h"
 #include "serve/langgraph/run_request.h"
 #include "serve/langgraph/thread_ttl.h"
 #include "serve/runs/job_store.h"
@@ -22,29 +20,23 @@
 
 #define SPACE PONS__OWN ".crons"
 
-enum { LOOK_MS = 1000 };
-
 static pons_value *shown(const pons_value *c)
 {
-    return pons_object("cron_id", pons__lg_or_null(pons_get(c, "cron_id")), "assistant_id",
-                       pons__lg_or_null(pons_get(c, "assistant_id")), "thread_id",
-                       pons__lg_or_null(pons_get(c, "thread_id")), "user_id", json_string(""),
-                       "schedule", pons__lg_or_null(pons_get(c, "schedule")), "end_time",
-                       pons__lg_or_null(pons_get(c, "end_time")), "timezone",
-                       pons__lg_or_null(pons_get(c, "timezone")), "payload",
-                       pons__lg_or_null(pons_get(c, "payload")), "metadata",
-                       pons__lg_or_null(pons_get(c, "metadata")), "on_run_completed",
-                       pons__lg_or_null(pons_get(c, "on_run_completed")), "enabled",
-                       pons__lg_or_null(pons_get(c, "enabled")), "next_run_date",
-                       pons__lg_time_value(pons_get_int(c, "next_ms", 0)), "created_at",
-                       pons__lg_time_value(pons_get_int(c, "created_ms", 0)), "updated_at",
-                       pons__lg_time_value(pons_get_int(c, "updated_ms", 0)), NULL);
+    static const char *const same[] = {"cron_id",  "assistant_id",     "thread_id", "schedule",
+                                       "end_time", "timezone",         "payload",   "metadata",
+                                       "enabled",  "on_run_completed", NULL};
+    return pons__lg_put_all(
+        pons_object("user_id", json_string(""), "next_run_date",
+                    pons__lg_time_value(pons_get_int(c, "next_ms", 0)), "created_at",
+                    pons__lg_time_value(pons_get_int(c, "created_ms", 0)), "updated_at",
+                    pons__lg_time_value(pons_get_int(c, "updated_ms", 0)), NULL),
+        c, same);
 }
 
 static int keep(pons_serve *s, const pons_value *c, pons_error *err)
 {
-    return pons_items_put(pons__runhost_items(s->host), SPACE, pons_get_str(c, "cron_id", ""), c,
-                          &(pons_item_put){.unsearched = true}, err);
+    return pons__own_put(pons__runhost_items(s->host), SPACE, pons_get_str(c, "cron_id", ""), c,
+                         err);
 }
 
 // When it is due after that; 0: never again.
@@ -95,12 +87,11 @@ static int fire(pons_serve *s, const pons_value *c, pons_error *err)
     json_object_set_new(body, "on_completion", pons__lg_or_null(pons_get(c, "on_run_completed")));
     id_of("run", c, id);
     id_of("thread", c, own);
-    return pons__lg_submit_once(s, pons_get_str(c, "thread_id", NULL), body, id, own, &run, err);
+    return pons__lg_submit(s, pons_get_str(c, "thread_id", NULL), body, id, own, &run, err);
 }
 
-static void look(pons_serve *s, const pons_value *item, int64_t now)
+static void look(pons_serve *s, const pons_value *was, int64_t now)
 {
-    const pons_value *was = pons_get(item, "value");
     const int64_t due = pons_get_int(was, "next_ms", 0);
     pons_error err = PONS_ERROR_INIT;
     int64_t next = 0;
@@ -124,17 +115,15 @@ static void look(pons_serve *s, const pons_value *item, int64_t now)
     }
 }
 
-static void on_tick(void *user)
+static void on_tick(pons_serve *s)
 {
-    pons_serve *s = user;
-    pons_autovalue items = NULL;
+    pons_autovalue crons = NULL;
     pons_error err = PONS_ERROR_INIT;
-    if (pons_items_search(pons__runhost_items(s->host),
-                          &(pons_items_query){.prefix = SPACE, .limit = -1}, &items, &err) < 0) {
+    if (pons__own_list(pons__runhost_items(s->host), SPACE, &crons, &err) < 0) {
         pons_log(PONS_LOG_WARN, PONS__SERVE, "%s", err.message);
         return;
     }
-    pons_each(one, items) {
+    pons_each(one, crons) {
         look(s, one, pons_wall_ms(&s->o.clock));
     }
     pons__ttl_sweep(s);
@@ -142,7 +131,7 @@ static void on_tick(void *user)
 
 void pons__lg_crons_begin(pons_serve *s)
 {
-    pons__runhost_each(s->host, LOOK_MS, on_tick, s);
+    pons__runhost_each(s->host, on_tick);
 }
 
 // ---- making -------------------------------------------------------------------------------------
@@ -166,18 +155,28 @@ static void take_over(pons_value *payload, const pons_value *body)
     }
 }
 
-static bool make(pons__request *r, const char *thread, pons_value **ret)
+// When a cron that was made or changed is due, then it is kept and shown.
+static int settle(pons__request *r, pons_value *c, int64_t now)
 {
-    pons_error err = PONS_ERROR_INIT;
+    int64_t next = 0;
+    pons__order order;
+    int rc = pons__order_read(pons_get(c, "payload"), &order, &r->err);
+    rc = rc < 0 ? rc : next_of(c, now, &next, &r->err);
+    json_object_set_new(c, "next_ms", json_integer(next));
+    rc = rc < 0 ? rc : keep(r->s, c, &r->err);
+    return rc < 0 ? rc : pons__reply_json(r, 200, shown(c));
+}
+
+static int create(pons__request *r)
+{
     pons_autovalue a = NULL;
+    const char *thread = r->n_args > 0 ? r->args[0] : NULL;
     char id[PONS__UUID];
     const pons_value *m = pons_get(r->body, "metadata"), *end = pons_get(r->body, "end_time");
     const int64_t now = pons_wall_ms(&r->s->o.clock);
-    int64_t next = 0;
-    pons__order order;
-    if (pons__lg_assistant(r->s, pons_get_str(r->body, "assistant_id", ""), &a, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return false;
+    if ((thread && pons__lg_thread_there(r) < 0) ||
+        pons__lg_assistant(r->s, pons_get_str(r->body, "assistant_id", ""), &a, &r->err) < 0) {
+        return r->err.status;
     }
     pons_value *payload = json_object();
     take_over(payload, r->body);
@@ -191,89 +190,48 @@ static bool make(pons__request *r, const char *thread, pons_value **ret)
         "on_run_completed", json_string(pons_get_str(r->body, "on_run_completed", "delete")),
         "enabled", json_boolean(pons_get_bool(r->body, "enabled", true)), "created_ms",
         json_integer(now), "updated_ms", json_integer(now), NULL);
-    int rc = pons__order_read(payload, &order, &err);
-    rc = rc < 0 ? rc : next_of(c, now, &next, &err);
-    json_object_set_new(c, "next_ms", json_integer(next));
-    rc = rc < 0 ? rc : keep(r->s, c, &err);
-    if (rc < 0) {
-        pons__reply_fault(r, &err);
-        return false;
-    }
-    *ret = pons_value_ref(c);
-    return true;
+    return settle(r, c, now);
 }
 
-static void create(pons__request *r)
-{
-    pons_autovalue c = NULL;
-    const char *thread = r->n_args > 0 ? r->args[0] : NULL;
-    if (thread && !pons__lg_thread_is(r->s, thread)) {
-        pons__reply_error(r, 404, "there is no thread %s", thread);
-    } else if (make(r, thread, &c)) {
-        pons__reply_json(r, 200, shown(c));
-    }
-}
-
+// NULL: there is none (answered, or r->err).
 static pons_value *find(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
-    pons_autovalue item = NULL;
-    if (pons_items_get(pons__runhost_items(r->s->host), SPACE, r->args[0], &item, &err) < 0) {
-        if (err.status == PONS_ENOTFOUND) {
-            pons__reply_error(r, 404, "there is no cron %s", r->args[0]);
-        } else {
-            pons__reply_fault(r, &err);
-        }
-        return NULL;
+    pons_value *c = NULL;
+    if (pons__own_get(pons__runhost_items(r->s->host), SPACE, r->args[0], &c, &r->err) ==
+        PONS_ENOTFOUND) {
+        pons__reply_error(r, 404, "there is no cron %s", r->args[0]);
     }
-    return pons_value_ref(pons_get(item, "value"));
+    return c;
 }
 
-static void get(pons__request *r)
+static int get(pons__request *r)
 {
     pons_autovalue c = find(r);
-    if (c) {
-        pons__reply_json(r, 200, shown(c));
-    }
+    return c ? pons__reply_json(r, 200, shown(c)) : r->err.status;
 }
 
-static void change(pons__request *r)
+static int change(pons__request *r)
 {
     static const char *const own[] = {"schedule", "timezone",         "end_time", "metadata",
                                       "enabled",  "on_run_completed", NULL};
-    pons_error err = PONS_ERROR_INIT;
     pons_autovalue was = find(r);
     const int64_t now = pons_wall_ms(&r->s->o.clock);
-    int64_t next = 0;
-    pons__order order;
     if (!was) {
-        return;
+        return r->err.status;
     }
-    pons_autovalue c = json_deep_copy(was);
-    for (size_t i = 0; own[i]; i++) {
-        const pons_value *v = pons_get(r->body, own[i]);
-        if (v) {
-            json_object_set_new(c, own[i], pons_value_ref(v));
-        }
-    }
+    pons_autovalue c = pons__lg_put_some(json_deep_copy(was), r->body, own);
     take_over(json_object_get(c, "payload"), r->body);
     json_object_set_new(c, "updated_ms", json_integer(now));
-    int rc = pons__order_read(pons_get(c, "payload"), &order, &err);
-    rc = rc < 0 ? rc : next_of(c, now, &next, &err);
-    json_object_set_new(c, "next_ms", json_integer(next));
-    rc = rc < 0 ? rc : keep(r->s, c, &err);
-    pons__reply_result(r, rc, shown(c), &err);
+    return settle(r, c, now);
 }
 
-static void forget(pons__request *r)
+static int forget(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_autovalue c = find(r);
-    if (!c) {
-        return;
+    if (!c || pons_items_delete(pons__runhost_items(r->s->host), SPACE, r->args[0], &r->err) < 0) {
+        return r->err.status;
     }
-    const int rc = pons_items_delete(pons__runhost_items(r->s->host), SPACE, r->args[0], &err);
-    pons__reply_result(r, rc, json_object(), &err);
+    return pons__reply_json(r, 200, json_object());
 }
 
 // ---- looking ------------------------------------------------------------------------------------
@@ -284,52 +242,29 @@ static bool same(const pons_value *c, const pons_value *q, const char *member)
     return !wanted || json_is_null(wanted) || json_equal(pons_get(c, member), wanted);
 }
 
-static int all(pons__request *r, pons_value **ret, pons_error *err)
+static int search(pons__request *r)
 {
-    pons_autovalue items = NULL;
+    pons_autovalue crons = NULL;
+    pons_autovalue found = json_array();
     const pons_value *m = pons_get(r->body, "metadata");
-    const int rc =
-        pons_items_search(pons__runhost_items(r->s->host),
-                          &(pons_items_query){.prefix = SPACE, .limit = -1}, &items, err);
-    if (rc < 0) {
-        return rc;
+    if (pons__own_list(pons__runhost_items(r->s->host), SPACE, &crons, &r->err) < 0) {
+        return r->err.status;
     }
-    *ret = json_array();
-    pons_each(one, items) {
-        const pons_value *c = pons_get(one, "value");
+    pons_each(c, crons) {
         if (same(c, r->body, "assistant_id") && same(c, r->body, "thread_id") &&
             same(c, r->body, "enabled") &&
             (!json_is_object(m) || pons_items_fits(pons_get(c, "metadata"), m))) {
-            json_array_append_new(*ret, shown(c));
+            json_array_append_new(found, shown(c));
         }
     }
-    return PONS_OK;
-}
-
-static void search(pons__request *r)
-{
-    pons_error err = PONS_ERROR_INIT;
-    pons_autovalue list = NULL;
-    if (all(r, &list, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__lg_reply_asked(r, list, "created_at");
-}
-
-static void count(pons__request *r)
-{
-    pons_error err = PONS_ERROR_INIT;
-    pons_autovalue list = NULL;
-    const int rc = all(r, &list, &err);
-    pons__reply_result(r, rc, json_integer((json_int_t)json_array_size(list)), &err);
+    return pons__lg_reply_asked(r, found, "created_at");
 }
 
 const pons__route pons__lg_cron_routes[] = {
     {"POST", "/runs/crons", PONS__OPERATOR, create},
     {"POST", "/threads/*/runs/crons", PONS__OPERATOR, create},
     {"POST", "/runs/crons/search", PONS__VIEWER, search},
-    {"POST", "/runs/crons/count", PONS__VIEWER, count},
+    {"POST", "/runs/crons/count", PONS__VIEWER, search, .word = "count"},
     {"GET", "/runs/crons/*", PONS__VIEWER, get},
     {"PATCH", "/runs/crons/*", PONS__OPERATOR, change},
     {"DELETE", "/runs/crons/*", PONS__OPERATOR, forget},

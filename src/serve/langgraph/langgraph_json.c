@@ -62,21 +62,38 @@ pons_value *pons__lg_or_null(const pons_value *v)
     return v ? pons_value_ref(v) : json_null();
 }
 
+pons_value *pons__lg_put_some(pons_value *to, const pons_value *from, const char *const *names)
+{
+    for (; *names; names++) {
+        const pons_value *v = pons_get(from, *names);
+        if (v) {
+            json_object_set_new(to, *names, pons_value_ref(v));
+        }
+    }
+    return to;
+}
+
+pons_value *pons__lg_put_all(pons_value *to, const pons_value *from, const char *const *names)
+{
+    for (; *names; names++) {
+        json_object_set_new(to, *names, pons__lg_or_null(pons_get(from, *names)));
+    }
+    return to;
+}
+
 // ---- runs ---------------------------------------------------------------------------------------
 
 pons_value *pons__lg_run(const pons_value *run)
 {
+    static const char *const same[] = {
+        "run_id", "thread_id", "assistant_id", "status", "kwargs", "multitask_strategy", NULL};
+    static const char *const of_whom[] = {"graph_id", "assistant_id", NULL};
     pons_value *metadata = json_deep_copy(pons_get(run, "metadata"));
-    json_object_set_new(metadata, "graph_id", pons_value_ref(pons_get(run, "graph_id")));
-    json_object_set_new(metadata, "assistant_id", pons_value_ref(pons_get(run, "assistant_id")));
-    return pons_object("run_id", pons__lg_or_null(pons_get(run, "run_id")), "thread_id",
-                       pons__lg_or_null(pons_get(run, "thread_id")), "assistant_id",
-                       pons__lg_or_null(pons_get(run, "assistant_id")), "metadata", metadata,
-                       "status", pons__lg_or_null(pons_get(run, "status")), "kwargs",
-                       pons__lg_or_null(pons_get(run, "kwargs")), "multitask_strategy",
-                       pons__lg_or_null(pons_get(run, "multitask_strategy")), "created_at",
-                       pons__lg_time_value(pons_get_int(run, "created_ms", 0)), "updated_at",
-                       pons__lg_time_value(pons_get_int(run, "updated_ms", 0)), NULL);
+    return pons__lg_put_all(
+        pons_object("metadata", pons__lg_put_some(metadata, run, of_whom), "created_at",
+                    pons__lg_time_value(pons_get_int(run, "created_ms", 0)), "updated_at",
+                    pons__lg_time_value(pons_get_int(run, "updated_ms", 0)), NULL),
+        run, same);
 }
 
 // ---- threads ------------------------------------------------------------------------------------
@@ -91,12 +108,12 @@ pons_value *pons__lg_thread(const pons_value *row, bool busy)
     const pons_value *config = pons_get(metadata, PONS__THREAD_CONFIG);
     pons_value *shown = config ? pons_value_ref(config) : json_object();
     json_object_del(metadata, PONS__THREAD_CONFIG);
-    return pons_object("thread_id", pons__lg_or_null(pons_get(row, "thread_id")), "created_at",
-                       pons__lg_time_value(pons_get_int(row, "created_ms", 0)), "updated_at",
-                       updated, "state_updated_at", pons_value_ref(updated), "metadata", metadata,
-                       "status", json_string(status), "config", shown, "values",
-                       pons__lg_or_null(pons_get(row, "values")), "interrupts",
-                       pons__lg_or_null(pons_get(row, "interrupts")), "error", json_null(), NULL);
+    return pons__lg_put_all(
+        pons_object("created_at", pons__lg_time_value(pons_get_int(row, "created_ms", 0)),
+                    "updated_at", updated, "state_updated_at", pons_value_ref(updated), "metadata",
+                    metadata, "status", json_string(status), "config", shown, "error", json_null(),
+                    NULL),
+        row, (const char *const[]){"thread_id", "values", "interrupts", NULL});
 }
 
 // ---- state --------------------------------------------------------------------------------------
@@ -118,14 +135,13 @@ static pons_value *task(const pons_value *snapshot, const pons_value *t)
     pons_value *checkpoint =
         ns ? pons_object("thread_id", json_string(thread), "checkpoint_ns", json_string(ns), NULL)
            : json_null();
-    return pons_object("id", pons__lg_or_null(pons_get(t, "id")), "name",
-                       pons__lg_or_null(pons_get(t, "name")), "path",
-                       json_pack("[ss]", pons_get(t, "arg") ? "__pregel_push" : "__pregel_pull",
-                                 pons_get_str(t, "name", "")),
-                       "error", pons__lg_or_null(pons_get(t, "error")), "interrupts",
-                       pons__lg_or_null(pons_get(t, "interrupts")), "checkpoint", checkpoint,
-                       "state", state ? pons__lg_state(state) : json_null(), "result",
-                       pons__lg_or_null(pons_get(t, "result")), NULL);
+    return pons__lg_put_all(
+        pons_object("path",
+                    json_pack("[ss]", pons_get(t, "arg") ? "__pregel_push" : "__pregel_pull",
+                              pons_get_str(t, "name", "")),
+                    "checkpoint", checkpoint, "state", state ? pons__lg_state(state) : json_null(),
+                    NULL),
+        t, (const char *const[]){"id", "name", "error", "interrupts", "result", NULL});
 }
 
 static pons_value *metadata(const pons_value *snapshot)

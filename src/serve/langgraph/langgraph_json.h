@@ -12,6 +12,10 @@ pons_value *pons__lg_time_value(int64_t wall_ms); // null for 0
 bool pons__lg_time_read(const char *text, int64_t *ret_ms);
 
 pons_value *pons__lg_or_null(const pons_value *v); // a new reference; null for NULL
+// Puts the members of `from` with these names (NULL at the end) into `to`: those that are there, or all of them, with
+// null for one that is not. Returns `to`.
+pons_value *pons__lg_put_some(pons_value *to, const pons_value *from, const char *const *names);
+pons_value *pons__lg_put_all(pons_value *to, const pons_value *from, const char *const *names);
 
 // The rest give new references, of a run (pons__runhost_run), a thread (pons_threads_find; busy: as
 // the run host knows) and a snapshot (pons_state_snapshot).

@@ -53,7 +53,7 @@ bool pons__lg_ascending(const pons_value *body)
     return strcmp(pons_get_str(body, "sort_order", "desc"), "asc") == 0;
 }
 
-void pons__lg_reply_page(pons__request *r, pons_value *list, const pons__lg_page *p)
+int pons__lg_reply_page(pons__request *r, pons_value *list, const pons__lg_page *p)
 {
     char total[64], next[64];
     const char *headers[3] = {total, NULL, NULL};
@@ -73,20 +73,19 @@ void pons__lg_reply_page(pons__request *r, pons_value *list, const pons__lg_page
         snprintf(next, sizeof next, "X-Pagination-Next: %" PRId64, to);
         headers[1] = next;
     }
-    char *text = NULL;
-    const long len = pons_value_line(page, &text);
-    pons_value_unref(page);
-    pons__reply_bytes(r, 200, "application/json", headers, len > 0 ? text : "[]",
-                      len > 0 ? (size_t)len : 2);
-    free(text);
+    return pons__reply_value(r, headers, page);
 }
 
-void pons__lg_reply_asked(pons__request *r, pons_value *list, const char *sort_by)
+int pons__lg_reply_asked(pons__request *r, pons_value *list, const char *sort_by)
 {
-    pons__lg_reply_page(r, list,
-                        &(pons__lg_page){.limit = pons_get_int(r->body, "limit", LIMIT),
-                                         .offset = pons_get_int(r->body, "offset", 0),
-                                         .sort_by = pons_get_str(r->body, "sort_by", sort_by),
-                                         .ascending = pons__lg_ascending(r->body),
-                                         .select = pons_get(r->body, "select")});
+    if (r->word) {
+        return pons__reply_json(r, 200, json_integer((json_int_t)json_array_size(list)));
+    }
+    return pons__lg_reply_page(
+        r, list,
+        &(pons__lg_page){.limit = pons_get_int(r->body, "limit", LIMIT),
+                         .offset = pons_get_int(r->body, "offset", 0),
+                         .sort_by = pons_get_str(r->body, "sort_by", sort_by),
+                         .ascending = pons__lg_ascending(r->body),
+                         .select = pons_get(r->body, "select")});
 }

@@ -4,7 +4,7 @@
 //                          --> the thread's metadata: graph_id, assistant_id
 #include "serve/langgraph/run_request.h"
 
-#include "serve/langgraph/assistants.h"
+#include "serve/langgraph/langgraph_json.h"
 #include "serve/langgraph/webhook.h"
 
 #include <stdio.h>
@@ -27,6 +27,13 @@ bool pons__lg_thread_is(pons_serve *s, const char *thread)
     const pons_store store = s->o.store;
     return strlen(thread) < PONS_NAME_MAX &&
            store.ops->thread_list(store.self, thread, false, see, &is, &none) >= 0 && is;
+}
+
+int pons__lg_thread_there(pons__request *r)
+{
+    return pons__lg_thread_is(r->s, r->args[0])
+               ? PONS_OK
+               : pons__reply_error(r, 404, "there is no thread %s", r->args[0]);
 }
 
 typedef struct note {
@@ -56,18 +63,14 @@ static void note_of(pons_serve *s, const char *thread, note *n)
     }
 }
 
-typedef struct began {
-    char graph[PONS_NAME_MAX];
-} began;
-
 // A thread that `pons graph run` has begun says in its first event of which graph it is.
 static int first_event(void *user, const pons_event_row *row)
 {
-    began *b = user;
+    char *graph = user;
     pons_autovalue v = NULL;
     if (strcmp(row->type, "graph.started") == 0 &&
         pons_value_read(row->payload.data, row->payload.len, &v, NULL) >= 0) {
-        snprintf(b->graph, sizeof b->graph, "%s", pons_get_str(v, "graph", ""));
+        snprintf(graph, PONS_NAME_MAX, "%s", pons_get_str(v, "graph", ""));
         return 1;
     }
     return 0;
@@ -77,13 +80,13 @@ const pons_serve_graph *pons__lg_graph_of(pons_serve *s, const char *thread)
 {
     enum { LOOK_AT = 50 };
     note n;
-    began b = {""};
+    char graph[PONS_NAME_MAX] = "";
     pons_error none = PONS_ERROR_INIT;
     note_of(s, thread, &n);
     const pons_serve_graph *g = pons__runhost_graph(s->host, n.graph);
     if (!g && n.is) {
-        s->o.store.ops->events(s->o.store.self, thread, 0, LOOK_AT, first_event, &b, &none);
-        g = pons__runhost_graph(s->host, b.graph);
+        s->o.store.ops->events(s->o.store.self, thread, 0, LOOK_AT, first_event, graph, &none);
+        g = pons__runhost_graph(s->host, graph);
     }
     return g;
 }
@@ -138,13 +141,7 @@ static const char *const kept[] = {"input",
 
 static pons_value *kwargs_of(const pons_value *body, const pons_value *assistant)
 {
-    pons_value *k = json_object();
-    for (size_t i = 0; kept[i]; i++) {
-        const pons_value *v = pons_get(body, kept[i]);
-        if (v) {
-            json_object_set_new(k, kept[i], pons_value_ref(v));
-        }
-    }
+    pons_value *k = pons__lg_put_some(json_object(), body, kept);
     json_object_set_new(k, "config",
                         merged(pons_get(assistant, "config"), pons_get(body, "config")));
     const pons_value *context = pons_get(body, "context"), *own = pons_get(assistant, "context");
@@ -154,14 +151,8 @@ static pons_value *kwargs_of(const pons_value *body, const pons_value *assistant
     return k;
 }
 
-int pons__lg_submit(pons_serve *s, const char *thread, const pons_value *body, pons_value **ret,
-                    pons_error *err)
-{
-    return pons__lg_submit_once(s, thread, body, NULL, NULL, ret, err);
-}
-
-int pons__lg_submit_once(pons_serve *s, const char *thread, const pons_value *body, const char *run,
-                         const char *own, pons_value **ret, pons_error *err)
+int pons__lg_submit(pons_serve *s, const char *thread, const pons_value *body, const char *run,
+                    const char *own, pons_value **ret, pons_error *err)
 {
     pons_autovalue assistant = NULL;
     pons__ask a = {.thread = thread, .run = run, .own = own};

@@ -21,53 +21,30 @@ enum { CANCEL_BEAT_MS = 500, WRITE_BYTES = 16384 };
 typedef struct following {
     pons__watch w; // first
     pons_serve *s;
-    pons_http_stream *stream;
     pons__speaker speaker;
     char ns[PONS_NAME_MAX];
-    bool waits, cancel, gone, over;
+    bool waits, cancel, over;
     pons_buf out; // of events that were given together: one write
 } following;
 
-static following *of(pons__watch *w)
-{
-    return (following *)w;
-}
-
-static bool put(following *f, const char *text, size_t n)
-{
-    f->gone = f->gone || f->s->http->stream_write(f->stream, text, n) < 0;
-    return !f->gone;
-}
-
 static void on_given(pons__watch *w)
 {
-    following *f = of(w);
-    f->gone = f->gone || f->out.failed;
-    if (!f->waits && f->out.len > 0 && !f->gone) {
-        put(f, f->out.data, f->out.len);
+    following *f = (following *)w;
+    w->gone = w->gone || f->out.failed;
+    if (!f->waits && f->out.len > 0) {
+        pons__watch_write(w, f->out.data, f->out.len);
     }
     pons_buf_clear(&f->out);
 }
 
 static int on_event(pons__watch *w, const pons_event_row *row)
 {
-    following *f = of(w);
+    following *f = (following *)w;
     f->over = pons__speak(&f->speaker, row, &f->out);
     if (f->waits || f->out.len >= WRITE_BYTES) {
         on_given(w);
     }
-    return f->over || f->gone;
-}
-
-static size_t on_unsent(pons__watch *w)
-{
-    return of(w)->s->http->stream_unsent(of(w)->stream);
-}
-
-static bool on_beat(pons__watch *w)
-{
-    static const char comment[] = ": heartbeat\n";
-    return of(w)->waits ? put(of(w), "\n", 1) : put(of(w), comment, sizeof comment - 1);
+    return f->over;
 }
 
 // What a wait is answered with.
@@ -77,7 +54,7 @@ static void last_words(following *f)
     pons_autovalue snapshot = NULL;
     pons_autovalue body = NULL;
     pons_error none = PONS_ERROR_INIT;
-    char *text = NULL;
+    pons_autobuf b = PONS_BUF_INIT;
     pons__runhost_run(f->s->host, f->w.thread, f->w.run, &run, &none);
     const pons_value *error = pons_get(run, "error");
     if (error) {
@@ -86,27 +63,26 @@ static void last_words(following *f)
         pons_state_snapshot(f->s->o.store, f->w.thread, f->ns, NULL, &snapshot, &none);
         body = snapshot ? pons__lg_values(snapshot) : json_object();
     }
-    const long n = pons_value_line(body, &text);
-    if (n > 0) {
-        put(f, text, (size_t)n);
+    pons__buf_value(&b, body);
+    if (!b.failed) {
+        pons__watch_write(&f->w, b.data, b.len);
     }
-    free(text);
 }
 
 static void on_over(pons__watch *w)
 {
     static const char end[] = "event: end\ndata: null\n\n";
-    following *f = of(w);
+    following *f = (following *)w;
     pons_error none = PONS_ERROR_INIT;
     const bool whole = f->over || w->complete;
     if (whole && f->waits) {
         last_words(f);
     } else if (whole) {
-        put(f, end, sizeof end - 1);
-    } else if (f->cancel && f->gone) {
+        pons__watch_write(w, end, sizeof end - 1);
+    } else if (f->cancel && w->gone) {
         pons__runhost_cancel(f->s->host, w->thread, w->run, false, &none);
     }
-    f->s->http->stream_end(f->stream);
+    w->http->stream_end(w->stream);
     pons_buf_fini(&f->out);
     pons__speaker_fini(&f->speaker);
     free(f);
@@ -114,112 +90,89 @@ static void on_over(pons__watch *w)
 
 // ---- beginning ----------------------------------------------------------------------------------
 
-static following *make(pons__request *r, const char *thread, const char *run, bool cancel)
+// Of a run, or (NULL) of whatever runs on the thread.
+static following *make(const pons__request *r, const char *thread, const pons_value *run,
+                       bool cancel)
 {
     following *f = pons_need_zeroed(1, sizeof *f);
+    const pons_serve_graph *g =
+        run ? pons__runhost_graph(r->s->host, pons_get_str(run, "graph_id", "")) : NULL;
     f->s = r->s;
     f->cancel = cancel;
-    snprintf(f->w.thread, sizeof f->w.thread, "%s", thread);
-    snprintf(f->w.run, sizeof f->w.run, "%s", run);
-    memcpy(f->speaker.thread, f->w.thread, sizeof f->speaker.thread);
+    snprintf(f->w.thread, sizeof f->w.thread, "%s", pons_get_str(run, "thread_id", thread));
+    snprintf(f->w.run, sizeof f->w.run, "%s", pons_get_str(run, "run_id", ""));
+    snprintf(f->ns, sizeof f->ns, "%s", g ? g->ns : "");
     memcpy(f->speaker.run, f->w.run, sizeof f->speaker.run);
+    f->speaker.root = g ? g->ns : NULL;
     f->speaker.skip_seq = -1;
+    f->w.at = pons_get_int(run, "after", 0);
+    f->w.http = r->s->http;
     f->w.event = on_event;
     f->w.given = on_given;
-    f->w.unsent = on_unsent;
-    f->w.beat = on_beat;
+    f->w.beat = ": heartbeat\n";
     f->w.beat_ms = cancel ? CANCEL_BEAT_MS : 0;
     f->w.over = on_over;
     return f;
 }
 
-// From now on the stream is answered; who cannot be served is told in it.
-static void begin(following *f)
+// Takes f. From now on the stream is answered; who cannot be served is told in it.
+static int begin(pons__request *r, following *f, const char *last, const char *const *headers)
 {
-    pons_error err = PONS_ERROR_INIT;
-    if (pons__runhost_watch(f->s->host, &f->w, &err) < 0) {
-        static const char busy[] =
-            "event: error\ndata: {\"error\":\"Busy\",\"message\":\"too many clients listen\"}\n\n";
-        put(f, busy, f->waits ? 0 : sizeof busy - 1);
+    static const char busy[] =
+        "event: error\ndata: {\"error\":\"Busy\",\"message\":\"too many clients listen\"}\n\n";
+    const bool placed = !last || pons__speaker_place(&f->speaker, last);
+    if (!*f->w.run) {
+        f->w.at = f->speaker.skip_seq > 0 ? f->speaker.skip_seq - 1 : 0;
+    }
+    f->w.stream = !placed    ? NULL
+                  : f->waits ? pons__reply_stream(r, "application/json", headers)
+                             : pons__reply_events(r, headers);
+    if (!f->w.stream) {
+        pons__speaker_fini(&f->speaker);
+        free(f);
+        return placed ? PONS_OK
+                      : pons__reply_error(r, 422, "Last-Event-ID is an event's id, or -1");
+    }
+    if (pons__runhost_watch(f->s->host, &f->w, &r->err) < 0) {
+        pons__watch_write(&f->w, busy, f->waits ? 0 : sizeof busy - 1);
         f->cancel = false;
         on_over(&f->w);
     }
+    return PONS_OK;
 }
 
-static void about(following *f, const pons_value *run)
-{
-    const pons_serve_graph *g = pons__runhost_graph(f->s->host, pons_get_str(run, "graph_id", ""));
-    snprintf(f->ns, sizeof f->ns, "%s", g ? g->ns : "");
-    f->speaker.root = g ? g->ns : NULL;
-    f->w.at = pons_get_int(run, "after", 0);
-}
-
-void pons__lg_stream(pons__request *r, const pons__lg_follow *o)
+int pons__lg_stream(pons__request *r, const pons__lg_follow *o)
 {
     pons__lg_where where;
-    following *f = make(r, pons_get_str(o->run, "thread_id", ""),
-                        pons_get_str(o->run, "run_id", ""), o->cancel);
+    following *f = make(r, "", o->run, o->cancel);
     const pons_value *kwargs = pons_get(o->run, "kwargs");
-    about(f, o->run);
     pons__speaker_modes(&f->speaker, o->modes ? o->modes : pons_get(kwargs, "stream_mode"));
     f->speaker.input = f->speaker.events ? pons_value_ref(pons_get(kwargs, "input")) : NULL;
-    f->speaker.subgraphs = o->subgraphs || pons_get_bool(kwargs, "stream_subgraphs", false);
-    if (o->last_event_id && !pons__speaker_place(&f->speaker, o->last_event_id)) {
-        pons__speaker_fini(&f->speaker);
-        free(f);
-        pons__reply_error(r, 422, "Last-Event-ID is an event's id, or -1");
-        return;
-    }
-    f->stream = pons__reply_events(r, pons__lg_where_of(o->run, "stream", &where));
-    if (!f->stream) {
-        pons__speaker_fini(&f->speaker);
-        free(f);
-        return;
-    }
-    begin(f);
+    f->speaker.subgraphs = pons_get_bool(kwargs, "stream_subgraphs", false);
+    return begin(r, f, o->last_event_id, pons__lg_where_of(o->run, "stream", &where));
 }
 
-void pons__lg_wait(pons__request *r, const pons_value *run, bool cancel)
+int pons__lg_wait(pons__request *r, const pons_value *run, bool cancel)
 {
     pons__lg_where where;
-    following *f =
-        make(r, pons_get_str(run, "thread_id", ""), pons_get_str(run, "run_id", ""), cancel);
-    about(f, run);
+    following *f = make(r, "", run, cancel);
     f->waits = true;
-    f->stream = pons__reply_stream(r, "application/json", pons__lg_where_of(run, "join", &where));
-    if (!f->stream) {
-        free(f);
-        return;
-    }
-    begin(f);
+    f->w.beat = "\n";
+    return begin(r, f, NULL, pons__lg_where_of(run, "join", &where));
 }
 
-void pons__lg_stream_thread(pons__request *r, const char *thread, const pons_value *modes,
-                            const char *last_event_id)
+int pons__lg_stream_thread(pons__request *r, const pons_value *modes)
 {
     const pons_store store = r->s->o.store;
-    pons_error err = PONS_ERROR_INIT;
     int64_t newest = 0;
-    if (store.ops->event_last(store.self, thread, &newest, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
+    if (store.ops->event_last(store.self, r->args[0], &newest, &r->err) < 0) {
+        return r->err.status;
     }
-    following *f = make(r, thread, "", false);
+    following *f = make(r, r->args[0], NULL, false);
     pons__speaker_modes(&f->speaker, modes);
     f->speaker.subgraphs = true;
     f->speaker.inside = true; // what is streamed is a run's, whoever's
     f->speaker.skip_seq = newest;
     f->speaker.skip_sub = INT_MAX;
-    if (last_event_id && !pons__speaker_place(&f->speaker, last_event_id)) {
-        free(f);
-        pons__reply_error(r, 422, "Last-Event-ID is an event's id, or -1");
-        return;
-    }
-    f->w.at = f->speaker.skip_seq > 0 ? f->speaker.skip_seq - 1 : 0;
-    f->stream = pons__reply_events(r, NULL);
-    if (!f->stream) {
-        free(f);
-        return;
-    }
-    begin(f);
+    return begin(r, f, r->s->http->header(r->x, "Last-Event-ID"), NULL);
 }

@@ -17,14 +17,16 @@ enum { LIMIT = 10 };
 
 // ---- asking for one -----------------------------------------------------------------------------
 
-static pons_value *submit(pons__request *r, const char *thread)
+static const char *thread_of(const pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
+    return r->n_args > 0 ? r->args[0] : NULL;
+}
+
+// NULL: it was not taken (r->err).
+static pons_value *submit(pons__request *r)
+{
     pons_value *run = NULL;
-    if (pons__lg_submit(r->s, thread, r->body, &run, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return NULL;
-    }
+    pons__lg_submit(r->s, thread_of(r), r->body, NULL, NULL, &run, &r->err);
     return run;
 }
 
@@ -33,56 +35,31 @@ static bool cancels(const pons__request *r)
     return strcmp(pons_get_str(r->body, "on_disconnect", "continue"), "cancel") == 0;
 }
 
-static void reply_value(pons__request *r, const pons_value *run, pons_value *v)
+// The row's word: what is answered with.
+static int create(pons__request *r)
 {
     pons__lg_where where;
-    char *text = NULL;
-    const long n = pons_value_line(v, &text);
-    pons_value_unref(v);
-    pons__reply_bytes(r, 200, "application/json", pons__lg_where_of(run, NULL, &where),
-                      n > 0 ? text : "null", n > 0 ? (size_t)n : 4);
-    free(text);
-}
-
-static const char *thread_of(const pons__request *r)
-{
-    return r->n_args > 0 ? r->args[0] : NULL;
-}
-
-static void create(pons__request *r)
-{
-    pons_autovalue run = submit(r, thread_of(r));
-    if (run) {
-        reply_value(r, run, pons__lg_run(run));
+    pons_autovalue run = submit(r);
+    if (!run) {
+        return r->err.status;
     }
-}
-
-static void create_stream(pons__request *r)
-{
-    pons_autovalue run = submit(r, thread_of(r));
-    if (run) {
-        pons__lg_stream(r, &(pons__lg_follow){.run = run, .cancel = cancels(r)});
+    if (!r->word) {
+        return pons__reply_value(r, pons__lg_where_of(run, NULL, &where), pons__lg_run(run));
     }
-}
-
-static void create_wait(pons__request *r)
-{
-    pons_autovalue run = submit(r, thread_of(r));
-    if (run) {
-        pons__lg_wait(r, run, cancels(r));
-    }
+    return strcmp(r->word, "wait") == 0
+               ? pons__lg_wait(r, run, cancels(r))
+               : pons__lg_stream(r, &(pons__lg_follow){.run = run, .cancel = cancels(r)});
 }
 
 // All of them, or none: the first that cannot be taken ends those before it.
-static void create_batch(pons__request *r)
+static int create_batch(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_error none = PONS_ERROR_INIT;
     pons_autovalue runs = json_array();
     int rc = PONS_OK;
     pons_each(one, r->body) {
         pons_value *run = NULL;
-        rc = rc < 0 ? rc : pons__lg_submit(r->s, NULL, one, &run, &err);
+        rc = rc < 0 ? rc : pons__lg_submit(r->s, NULL, one, NULL, NULL, &run, &r->err);
         if (run) {
             json_array_append_new(runs, run);
         }
@@ -95,87 +72,67 @@ static void create_batch(pons__request *r)
         }
         json_array_append_new(shown, pons__lg_run(one));
     }
-    if (rc < 0) {
-        pons_value_unref(shown);
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_json(r, 200, shown);
+    return pons__reply_result(r, rc, shown);
 }
 
 // ---- looking ------------------------------------------------------------------------------------
 
+// NULL: there is none (r->err).
 static pons_value *find(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_value *run = NULL;
-    if (pons__runhost_run(r->s->host, r->args[0], r->args[1], &run, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return NULL;
-    }
+    pons__runhost_run(r->s->host, r->args[0], r->args[1], &run, &r->err);
     return run;
 }
 
-static void list(pons__request *r)
+static int list(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_autovalue runs = NULL;
-    if (!pons__lg_thread_is(r->s, r->args[0])) {
-        pons__reply_error(r, 404, "there is no thread %s", r->args[0]);
-        return;
-    }
-    if (pons__runhost_runs(r->s->host, r->args[0], pons_get_str(r->query, "status", NULL),
+    if (pons__lg_thread_there(r) < 0 ||
+        pons__runhost_runs(r->s->host, r->args[0], pons_get_str(r->query, "status", NULL),
                            pons_get_int(r->query, "limit", LIMIT),
-                           pons_get_int(r->query, "offset", 0), &runs, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
+                           pons_get_int(r->query, "offset", 0), &runs, &r->err) < 0) {
+        return r->err.status;
     }
     pons_value *shown = json_array();
     pons_each(one, runs) {
         json_array_append_new(shown, pons__lg_run(one));
     }
-    pons__reply_json(r, 200, pons__lg_select(shown, pons_get(r->query, "select")));
+    return pons__reply_json(r, 200, pons__lg_select(shown, pons_get(r->query, "select")));
 }
 
-static void get(pons__request *r)
+static int get(pons__request *r)
 {
     pons_autovalue run = find(r);
-    if (run) {
-        pons__reply_json(r, 200, pons__lg_run(run));
-    }
+    return run ? pons__reply_json(r, 200, pons__lg_run(run)) : r->err.status;
 }
 
-static void join(pons__request *r)
+static int join(pons__request *r)
 {
+    const bool cancel = pons_get_bool(r->query, "cancel_on_disconnect", false);
     pons_autovalue run = find(r);
-    if (run) {
-        pons__lg_wait(r, run, pons_get_bool(r->query, "cancel_on_disconnect", false));
-    }
+    return run ? pons__lg_wait(r, run, cancel) : r->err.status;
 }
 
-static void join_stream(pons__request *r)
+static int join_stream(pons__request *r)
 {
     pons_autovalue run = find(r);
-    if (run) {
-        pons__lg_stream(r, &(pons__lg_follow){
-                               .run = run,
+    const pons__lg_follow f = {.run = run,
                                .modes = pons_get(r->query, "stream_mode"),
                                .last_event_id = r->s->http->header(r->x, "Last-Event-ID"),
-                               .cancel = pons_get_bool(r->query, "cancel_on_disconnect", false)});
-    }
+                               .cancel = pons_get_bool(r->query, "cancel_on_disconnect", false)};
+    return run ? pons__lg_stream(r, &f) : r->err.status;
 }
 
-static void stream_thread(pons__request *r)
+static int stream_thread(pons__request *r)
 {
     const pons_value *modes = pons_get(r->query, "stream_mode");
     const char *first = json_string_value(json_array_get(modes, 0)); // run_modes: as the runs are
     pons_autovalue usual = json_pack("[sss]", "values", "updates", "messages-tuple");
-    if (!pons__lg_thread_is(r->s, r->args[0])) {
-        pons__reply_error(r, 404, "there is no thread %s", r->args[0]);
-        return;
-    }
-    pons__lg_stream_thread(r, r->args[0], first && strcmp(first, "run_modes") != 0 ? modes : usual,
-                           r->s->http->header(r->x, "Last-Event-ID"));
+    const int rc = pons__lg_thread_there(r);
+    return rc < 0 ? rc
+                  : pons__lg_stream_thread(r, first && strcmp(first, "run_modes") != 0 ? modes
+                                                                                       : usual);
 }
 
 // ---- ending -------------------------------------------------------------------------------------
@@ -185,60 +142,49 @@ static bool rolls_back(const pons__request *r)
     return strcmp(pons_get_str(r->query, "action", "interrupt"), "rollback") == 0;
 }
 
-static void cancel(pons__request *r)
+static int cancel(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_autovalue run = find(r);
-    if (!run) {
-        return;
+    if (!run ||
+        pons__runhost_cancel(r->s->host, r->args[0], r->args[1], rolls_back(r), &r->err) < 0) {
+        return r->err.status;
     }
-    if (pons__runhost_cancel(r->s->host, r->args[0], r->args[1], rolls_back(r), &err) < 0) {
-        pons__reply_fault(r, &err);
-    } else if (pons_get_bool(r->query, "wait", false)) {
-        pons__lg_wait(r, run, false);
-    } else {
-        pons__reply_json(r, 202, json_object());
-    }
+    return pons_get_bool(r->query, "wait", false) ? pons__lg_wait(r, run, false)
+                                                  : pons__reply_json(r, 202, json_object());
 }
 
 // {thread_id, run_ids} or {status: pending | running | all}
-static void cancel_many(pons__request *r)
+static int cancel_many(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     const char *thread = pons_get_str(r->body, "thread_id", NULL);
     const char *status = pons_get_str(r->body, "status", NULL);
     const bool rollback = rolls_back(r);
     pons_each(one, pons_get(r->body, "run_ids")) {
         const char *id = json_string_value(one);
-        if (thread && pons__runhost_cancel(r->s->host, thread, id, rollback, &err) < 0) {
-            pons__reply_fault(r, &err);
-            return;
+        if (thread && pons__runhost_cancel(r->s->host, thread, id, rollback, &r->err) < 0) {
+            return r->err.status;
         }
     }
     if (status) {
         pons__runhost_cancel_all(r->s->host, strcmp(status, "all") == 0 ? NULL : status, rollback);
     }
-    pons__reply_bytes(r, 204, "application/json", NULL, "", 0);
+    return pons__reply_done(r);
 }
 
-static void forget(pons__request *r)
+static int forget(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons__runhost_settle(r->s->host, r->args[0]);
-    if (pons__runhost_forget(r->s->host, r->args[0], r->args[1], &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_bytes(r, 204, "application/json", NULL, "", 0);
+    const int rc = pons__runhost_forget(r->s->host, r->args[0], r->args[1], &r->err);
+    return rc < 0 ? rc : pons__reply_done(r);
 }
 
 const pons__route pons__lg_run_routes[] = {
     {"POST", "/threads/*/runs", PONS__OPERATOR, create},
-    {"POST", "/threads/*/runs/stream", PONS__OPERATOR, create_stream},
-    {"POST", "/threads/*/runs/wait", PONS__OPERATOR, create_wait},
+    {"POST", "/threads/*/runs/stream", PONS__OPERATOR, create, .word = "stream"},
+    {"POST", "/threads/*/runs/wait", PONS__OPERATOR, create, .word = "wait"},
     {"POST", "/runs", PONS__OPERATOR, create},
-    {"POST", "/runs/stream", PONS__OPERATOR, create_stream},
-    {"POST", "/runs/wait", PONS__OPERATOR, create_wait},
+    {"POST", "/runs/stream", PONS__OPERATOR, create, .word = "stream"},
+    {"POST", "/runs/wait", PONS__OPERATOR, create, .word = "wait"},
     {"POST", "/runs/batch", PONS__OPERATOR, create_batch},
     {"POST", "/runs/cancel", PONS__OPERATOR, cancel_many},
     {"GET", "/threads/*/runs", PONS__VIEWER, list},

@@ -3,33 +3,33 @@
 //     GET /ok        {"ok":true}
 //     GET /info      {"version", "flags": {"assistants", "crons"}, "graphs"}
 #include "serve/access/reply.h"
-#include "serve/langgraph/routes.h"
+#include "serve/access/route.h"
 
-static void ok(pons__request *r)
+static int ok(pons__request *r)
 {
-    pons__reply_json(r, 200, pons_object("ok", json_true(), NULL));
+    return pons__reply_json(r, 200, pons_object("ok", json_true(), NULL));
 }
 
-static void info(pons__request *r)
+static int info(pons__request *r)
 {
     const pons_serve *o = r->s;
     pons_value *graphs = json_array();
     for (size_t i = 0; i < o->n_graphs; i++) {
         json_array_append_new(graphs, json_string(o->graphs[i].id));
     }
-    pons__reply_json(r, 200,
-                     pons_object("version", json_string(PONS_VERSION), "flags",
-                                 pons_object("assistants", json_true(), "crons", json_true(),
-                                             "langsmith", json_false(), NULL),
-                                 "host", pons_object("kind", json_string("pons"), NULL), "graphs",
-                                 graphs, NULL));
+    return pons__reply_json(r, 200,
+                            pons_object("version", json_string(PONS_VERSION), "flags",
+                                        pons_object("assistants", json_true(), "crons", json_true(),
+                                                    "langsmith", json_false(), NULL),
+                                        "host", pons_object("kind", json_string("pons"), NULL),
+                                        "graphs", graphs, NULL));
 }
 
-static void absent(pons__request *r)
+static int absent(pons__request *r)
 {
-    pons__reply_error(r, 501,
-                      "%s is of LangGraph's servers, and not here; /openapi.json has what is",
-                      r->s->http->path(r->x));
+    return pons__reply_error(
+        r, 501, "%s is of LangGraph's servers, and not here; /openapi.json has what is",
+        r->s->http->path(r->x));
 }
 
 const pons__route pons__lg_info_routes[] = {

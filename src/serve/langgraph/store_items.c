@@ -5,7 +5,6 @@
 //
 // What the server keeps for itself among them (runs/job_store.h) is neither shown nor written here.
 #include "serve/langgraph/langgraph_json.h"
-#include "serve/langgraph/routes.h"
 #include "serve/langgraph/run_request.h"
 #include "serve/runs/job_store.h"
 
@@ -19,24 +18,12 @@ static bool own(const char *ns)
     return strncmp(ns, PONS__OWN, n) == 0 && (ns[n] == '\0' || ns[n] == '.');
 }
 
-static bool refused(pons__request *r, const pons_error *err)
-{
-    pons__reply_fault(r, err);
-    return false;
-}
-
 // The namespace of a body, as one text.
-static bool space(pons__request *r, const pons_value *labels, char ret[PONS_ITEM_MAX])
+static int space(pons__request *r, char ret[PONS_ITEM_MAX])
 {
-    pons_error err = PONS_ERROR_INIT;
-    if (pons_items_ns(labels, ret, PONS_ITEM_MAX, &err) < 0) {
-        return refused(r, &err);
-    }
-    if (own(ret)) {
-        pons__reply_error(r, 403, "%s is the server's own", PONS__OWN);
-        return false;
-    }
-    return true;
+    const int rc = pons_items_ns(pons_get(r->body, "namespace"), ret, PONS_ITEM_MAX, &r->err);
+    return rc >= 0 && own(ret) ? pons__reply_error(r, 403, "%s is the server's own", PONS__OWN)
+                               : rc;
 }
 
 static pons_value *shown(const pons_value *item, bool found)
@@ -55,11 +42,10 @@ static pons_value *shown(const pons_value *item, bool found)
 
 // ---- one ----------------------------------------------------------------------------------------
 
-static void put(pons__request *r)
+static int put(pons__request *r)
 {
     char ns[PONS_ITEM_MAX];
     const char *fields[FIELDS_MAX + 1] = {NULL};
-    pons_error err = PONS_ERROR_INIT;
     const pons_value *index = pons_get(r->body, "index"), *ttl = pons_get(r->body, "ttl");
     pons_item_put o = {.unsearched = json_is_false(index),
                        .ttl_ms = (int64_t)(json_number_value(ttl) * MS_PER_MINUTE)};
@@ -69,121 +55,91 @@ static void put(pons__request *r)
         fields[i] = json_string_value(one);
     }
     o.fields = fields[0] ? fields : NULL;
-    if (!space(r, pons_get(r->body, "namespace"), ns)) {
-        return;
+    if (space(r, ns) < 0 ||
+        pons_items_put(pons__runhost_items(r->s->host), ns, pons_get_str(r->body, "key", ""),
+                       pons_get(r->body, "value"), &o, &r->err) < 0) {
+        return r->err.status;
     }
-    if (pons_items_put(pons__runhost_items(r->s->host), ns, pons_get_str(r->body, "key", ""),
-                       pons_get(r->body, "value"), &o, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_bytes(r, 204, "application/json", NULL, "", 0);
+    return pons__reply_done(r);
 }
 
-static void get(pons__request *r)
+static int get(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_autovalue item = NULL;
     const char *ns = pons_get_str(r->query, "namespace", ""),
                *key = pons_get_str(r->query, "key", "");
-    const int rc = own(ns) ? PONS_ENOTFOUND
-                           : pons_items_get(pons__runhost_items(r->s->host), ns, key, &item, &err);
-    if (rc == PONS_ENOTFOUND) {
-        pons__reply_json(r, 200, NULL);
-    } else if (rc < 0) {
-        pons__reply_fault(r, &err);
-    } else {
-        pons__reply_json(r, 200, shown(item, false));
-    }
+    const int rc = own(ns)
+                       ? PONS_ENOTFOUND
+                       : pons_items_get(pons__runhost_items(r->s->host), ns, key, &item, &r->err);
+    return rc == PONS_ENOTFOUND ? pons__reply_json(r, 200, NULL)
+                                : pons__reply_result(r, rc, shown(item, false));
 }
 
-static void forget(pons__request *r)
+static int forget(pons__request *r)
 {
     char ns[PONS_ITEM_MAX];
-    pons_error err = PONS_ERROR_INIT;
-    if (!space(r, pons_get(r->body, "namespace"), ns)) {
-        return;
+    if (space(r, ns) < 0 || pons_items_delete(pons__runhost_items(r->s->host), ns,
+                                              pons_get_str(r->body, "key", ""), &r->err) < 0) {
+        return r->err.status;
     }
-    if (pons_items_delete(pons__runhost_items(r->s->host), ns, pons_get_str(r->body, "key", ""),
-                          &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_bytes(r, 204, "application/json", NULL, "", 0);
+    return pons__reply_done(r);
 }
 
 // ---- many ---------------------------------------------------------------------------------------
 
-// Labels as one text; none: "".
-static bool labels(pons__request *r, const pons_value *v, char ret[PONS_ITEM_MAX])
+// The body's labels of this name as one text; none: "".
+static int labels(pons__request *r, const char *name, char ret[PONS_ITEM_MAX])
 {
-    pons_error err = PONS_ERROR_INIT;
+    const pons_value *v = pons_get(r->body, name);
     *ret = '\0';
-    if (json_array_size(v) == 0) {
-        return true;
-    }
-    return pons_items_ns(v, ret, PONS_ITEM_MAX, &err) >= 0 || refused(r, &err);
+    return json_array_size(v) == 0 ? PONS_OK : pons_items_ns(v, ret, PONS_ITEM_MAX, &r->err);
 }
 
-static void search(pons__request *r)
+// Of items, or of namespaces, those that are not the server's own: the part that the body asks for.
+static pons_value *page(const pons__request *r, const pons_value *rows, bool items, int64_t most)
+{
+    int64_t offset = pons_get_int(r->body, "offset", 0);
+    const int64_t limit = pons_get_int(r->body, "limit", most);
+    pons_value *list = json_array();
+    pons_each(one, rows) {
+        const pons_value *labels = items ? pons_get(one, "namespace") : one;
+        const char *first = json_string_value(json_array_get(labels, 0));
+        if (strcmp(first ? first : "", PONS__OWN) != 0 && offset-- <= 0 &&
+            (int64_t)json_array_size(list) < limit) {
+            json_array_append_new(list, items ? shown(one, true) : pons_value_ref(one));
+        }
+    }
+    return list;
+}
+
+static int search(pons__request *r)
 {
     char prefix[PONS_ITEM_MAX];
-    pons_error err = PONS_ERROR_INIT;
     pons_autovalue items = NULL;
     const pons_value *filter = pons_get(r->body, "filter");
     const char *query = pons_get_str(r->body, "query", NULL);
-    int64_t offset = pons_get_int(r->body, "offset", 0),
-            limit = pons_get_int(r->body, "limit", LIMIT);
-    if (!labels(r, pons_get(r->body, "namespace_prefix"), prefix)) {
-        return;
-    }
     const pons_items_query q = {.prefix = prefix,
                                 .filter = json_object_size(filter) ? filter : NULL,
                                 .query = query && *query ? query : NULL,
                                 .limit = -1};
-    if (pons_items_search(pons__runhost_items(r->s->host), &q, &items, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons_value *list = json_array();
-    pons_each(one, items) {
-        const pons_value *first = json_array_get(pons_get(one, "namespace"), 0);
-        if (strcmp(json_string_value(first), PONS__OWN) != 0 && offset-- <= 0 &&
-            (int64_t)json_array_size(list) < limit) {
-            json_array_append_new(list, shown(one, true));
-        }
-    }
-    pons__reply_json(r, 200, pons_object("items", list, NULL));
+    int rc = labels(r, "namespace_prefix", prefix);
+    rc = rc < 0 ? rc : pons_items_search(pons__runhost_items(r->s->host), &q, &items, &r->err);
+    return pons__reply_result(r, rc, pons_object("items", page(r, items, true, LIMIT), NULL));
 }
 
-static void namespaces(pons__request *r)
+static int namespaces(pons__request *r)
 {
     char prefix[PONS_ITEM_MAX], suffix[PONS_ITEM_MAX];
-    pons_error err = PONS_ERROR_INIT;
     pons_autovalue spaces = NULL;
-    int64_t offset = pons_get_int(r->body, "offset", 0),
-            limit = pons_get_int(r->body, "limit", SPACES);
-    if (!labels(r, pons_get(r->body, "prefix"), prefix) ||
-        !labels(r, pons_get(r->body, "suffix"), suffix)) {
-        return;
-    }
     const pons_items_spaces q = {.prefix = prefix,
                                  .suffix = suffix,
                                  .max_depth = pons_get_int(r->body, "max_depth", 0),
                                  .limit = -1};
-    if (pons_items_namespaces(pons__runhost_items(r->s->host), &q, &spaces, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons_value *list = json_array();
-    pons_each(one, spaces) {
-        const char *first = json_string_value(json_array_get(one, 0));
-        if (strcmp(first ? first : "", PONS__OWN) != 0 && offset-- <= 0 &&
-            (int64_t)json_array_size(list) < limit) {
-            json_array_append_new(list, pons_value_ref(one));
-        }
-    }
-    pons__reply_json(r, 200, pons_object("namespaces", list, NULL));
+    int rc = labels(r, "prefix", prefix);
+    rc = rc < 0 ? rc : labels(r, "suffix", suffix);
+    rc = rc < 0 ? rc : pons_items_namespaces(pons__runhost_items(r->s->host), &q, &spaces, &r->err);
+    return pons__reply_result(r, rc,
+                              pons_object("namespaces", page(r, spaces, false, SPACES), NULL));
 }
 
 const pons__route pons__lg_store_routes[] = {

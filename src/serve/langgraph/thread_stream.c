@@ -10,7 +10,7 @@
 // the number `since` comes again; who has seen it knows it by its event_id.
 #include "pons/buf.h"
 #include "pons/out_of_memory.h"
-#include "serve/langgraph/routes.h"
+#include "serve/langgraph/langgraph_json.h"
 #include "serve/langgraph/run_request.h"
 
 #include <stdio.h>
@@ -21,54 +21,45 @@
 
 enum { NAMESPACES_MAX = 16 };
 
-enum { // channels
-    VALUES = 1 << 0,
-    UPDATES = 1 << 1,
-    MESSAGES = 1 << 2,
-    CUSTOM = 1 << 3,
-    TASKS = 1 << 4,
-    CHECKPOINTS = 1 << 5,
-    LIFECYCLE = 1 << 6,
-    INPUT = 1 << 7,
-    TOOLS = 1 << 8
-};
+static const char *const channels[] = {"values", "updates",     "messages",  "custom", "tasks",
+                                       "tools",  "checkpoints", "lifecycle", "input"};
 
-static const struct {
-    const char *word;
-    unsigned bit;
-} channels[] = {{"values", VALUES},       {"updates", UPDATES}, {"messages", MESSAGES},
-                {"custom", CUSTOM},       {"tasks", TASKS},     {"checkpoints", CHECKPOINTS},
-                {"lifecycle", LIFECYCLE}, {"input", INPUT},     {"tools", TOOLS}};
+// The channel of a method, "input.requested" being of input; 0: none.
+static unsigned bit_of(const char *method)
+{
+    for (size_t i = 0; i < sizeof channels / sizeof channels[0]; i++) {
+        const size_t n = strlen(channels[i]);
+        if (strncmp(channels[i], method, n) == 0 && (method[n] == '\0' || method[n] == '.')) {
+            return 1U << i;
+        }
+    }
+    return 0;
+}
 
 // ---- commands -----------------------------------------------------------------------------------
 
-static void failed(pons__request *r, const char *code, const char *message)
+static int failed(pons__request *r, const char *code, const char *message)
 {
-    const pons_value *id = pons_get(r->body, "id");
-    pons__reply_json(r, 200,
-                     pons_object("type", json_string("error"), "id",
-                                 id ? pons_value_ref(id) : json_null(), "error", json_string(code),
-                                 "message", pons_string(message), NULL));
+    return pons__reply_json(r, 200,
+                            pons_object("type", json_string("error"), "id",
+                                        pons__lg_or_null(pons_get(r->body, "id")), "error",
+                                        json_string(code), "message", pons_string(message), NULL));
 }
 
-static void submit(pons__request *r, const pons_value *body)
+static int submit(pons__request *r, const pons_value *body)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_autovalue run = NULL;
-    const pons_value *id = pons_get(r->body, "id");
-    if (pons__lg_submit(r->s, r->args[0], body, &run, &err) < 0) {
-        if (err.status == PONS_EIO) { // no fault of the command's
-            pons__reply_fault(r, &err);
-            return;
-        }
-        failed(r, err.status == PONS_ENOTFOUND ? "no_such_run" : "invalid_argument", err.message);
-        return;
+    if (pons__lg_submit(r->s, r->args[0], body, NULL, NULL, &run, &r->err) < 0) {
+        const bool absent = r->err.status == PONS_ENOTFOUND;
+        return r->err.status == PONS_EIO // no fault of the command's
+                   ? r->err.status
+                   : failed(r, absent ? "no_such_run" : "invalid_argument", r->err.message);
     }
-    pons__reply_json(
+    return pons__reply_json(
         r, 200,
         pons_object(
-            "type", json_string("success"), "id", id ? pons_value_ref(id) : json_null(), "result",
-            pons_object("run_id", pons_value_ref(pons_get(run, "run_id")), NULL), "meta",
+            "type", json_string("success"), "id", pons__lg_or_null(pons_get(r->body, "id")),
+            "result", pons_object("run_id", pons_value_ref(pons_get(run, "run_id")), NULL), "meta",
             pons_object("applied_through_seq", pons_value_ref(pons_get(run, "after")), NULL),
             NULL));
 }
@@ -78,7 +69,7 @@ static pons_value *all_modes(void)
     return json_pack("[ssssss]", "values", "updates", "messages", "custom", "tasks", "checkpoints");
 }
 
-static void run_start(pons__request *r, const pons_value *params)
+static int run_start(pons__request *r, const pons_value *params)
 {
     static const char *const taken[] = {"assistant_id", "input",   "config",     "context",
                                         "metadata",     "command", "checkpoint", NULL};
@@ -87,17 +78,11 @@ static void run_start(pons__request *r, const pons_value *params)
     pons_autovalue body =
         pons_object("stream_mode", all_modes(), "stream_subgraphs", json_true(), "if_not_exists",
                     json_string("create"), "multitask_strategy", json_string(strategy), NULL);
-    for (size_t i = 0; taken[i]; i++) {
-        const pons_value *v = pons_get(params, taken[i]);
-        if (v) {
-            json_object_set_new(body, taken[i], pons_value_ref(v));
-        }
-    }
-    submit(r, body);
+    return submit(r, pons__lg_put_some(body, params, taken));
 }
 
 // One answer, or `responses`, a list of them.
-static void input_respond(pons__request *r, const pons_value *params)
+static int input_respond(pons__request *r, const pons_value *params)
 {
     const pons_serve_graph *g = pons__lg_graph_of(r->s, r->args[0]);
     const pons_value *list = pons_get(params, "responses"), *update = pons_get(params, "update");
@@ -109,8 +94,7 @@ static void input_respond(pons__request *r, const pons_value *params)
         json_object_set_new(resume, id, pons_value_ref(pons_get(answer, "response")));
     }
     if (!g) {
-        failed(r, "no_such_run", "this thread has no run that asks");
-        return;
+        return failed(r, "no_such_run", "this thread has no run that asks");
     }
     pons_autovalue body =
         pons_object("assistant_id", json_string(g->id), "stream_mode", all_modes(),
@@ -118,32 +102,31 @@ static void input_respond(pons__request *r, const pons_value *params)
                     pons_object("resume", pons_value_ref(resume), "update",
                                 json_is_object(update) ? pons_value_ref(update) : NULL, NULL),
                     NULL);
-    submit(r, body);
+    return submit(r, body);
 }
 
-static void command(pons__request *r)
+static int command(pons__request *r)
 {
     const char *method = pons_get_str(r->body, "method", "");
     const pons_value *params = pons_get(r->body, "params");
     char message[128];
     if (!pons__thread_name(r->args[0])) {
-        pons__reply_error(r, 422, "that is no name of a thread");
-    } else if (strcmp(method, "run.start") == 0) {
-        run_start(r, params);
-    } else if (strcmp(method, "input.respond") == 0) {
-        input_respond(r, params);
-    } else {
-        snprintf(message, sizeof message, "Unknown protocol command: %.80s", method);
-        failed(r, "unknown_command", message);
+        return pons__reply_error(r, 422, "that is no name of a thread");
     }
+    if (strcmp(method, "run.start") == 0) {
+        return run_start(r, params);
+    }
+    if (strcmp(method, "input.respond") == 0) {
+        return input_respond(r, params);
+    }
+    snprintf(message, sizeof message, "Unknown protocol command: %.80s", method);
+    return failed(r, "unknown_command", message);
 }
 
 // ---- events -------------------------------------------------------------------------------------
 
 typedef struct follower {
     pons__watch w; // first
-    pons_serve *s;
-    pons_http_stream *stream;
     unsigned channels;
     int64_t since;
     int64_t depth; // < 0: any
@@ -153,7 +136,6 @@ typedef struct follower {
     char message[64]; // the one that is being said; "": none
     char *said;       // of it so far
     int sub;
-    bool gone;
 } follower;
 
 // "a:1|b:2" as a list.
@@ -187,13 +169,12 @@ static bool wanted(const follower *f, const char *ns)
 }
 
 // Takes data.
-static void say(follower *f, const pons_event_row *row, unsigned channel, const char *method,
-                const char *ns, pons_value *data)
+static void say(follower *f, const pons_event_row *row, const char *method, const char *ns,
+                pons_value *data)
 {
     char id[48];
-    char *text = NULL;
     const int sub = f->sub++;
-    if (!(f->channels & channel) || row->seq < f->since || !wanted(f, ns)) {
+    if (!(f->channels & bit_of(method)) || row->seq < f->since || !wanted(f, ns)) {
         pons_value_unref(data);
         return;
     }
@@ -205,20 +186,19 @@ static void say(follower *f, const pons_event_row *row, unsigned channel, const 
                                 "data", data, NULL),
                     NULL);
     pons_autobuf out = PONS_BUF_INIT;
-    if (pons_value_line(event, &text) > 0) {
-        pons_buf_printf(&out, "id: %s\nevent: %s\ndata: ", id, method);
-        pons_buf_str(&out, text);
-        pons_buf_str(&out, "\n\n");
-        f->gone = f->gone || f->s->http->stream_write(f->stream, out.data, out.len) < 0;
+    pons_buf_printf(&out, "id: %s\nevent: %s\ndata: ", id, method);
+    pons__buf_value(&out, event);
+    pons_buf_str(&out, "\n\n");
+    if (!out.failed) {
+        pons__watch_write(&f->w, out.data, out.len);
     }
-    free(text);
 }
 
 static void lifecycle(follower *f, const pons_event_row *row, const char *event,
                       const pons_value *error)
 {
     const pons_value *why = pons_get(error, "message");
-    say(f, row, LIFECYCLE, "lifecycle", "",
+    say(f, row, "lifecycle", "",
         pons_object("event", json_string(event), "graph_name", json_string(f->graph), "error",
                     why ? pons_value_ref(why) : NULL, NULL));
 }
@@ -228,14 +208,13 @@ static void finish_message(follower *f, const pons_event_row *row, const char *n
     if (!f->message[0]) {
         return;
     }
-    say(f, row, MESSAGES, "messages", ns,
+    say(f, row, "messages", ns,
         pons_object("event", json_string("content-block-finish"), "index", json_integer(0),
                     "content",
                     pons_object("type", json_string("text"), "text",
                                 json_string(f->said ? f->said : ""), NULL),
                     NULL));
-    say(f, row, MESSAGES, "messages", ns,
-        pons_object("event", json_string("message-finish"), NULL));
+    say(f, row, "messages", ns, pons_object("event", json_string("message-finish"), NULL));
     f->message[0] = '\0';
     free(f->said);
     f->said = NULL;
@@ -248,13 +227,12 @@ static void message(follower *f, const pons_event_row *row, const char *ns, cons
     if (strcmp(id, f->message) != 0 || !*id) {
         finish_message(f, row, ns);
         snprintf(f->message, sizeof f->message, "%s", *id ? id : "message");
-        say(f, row, MESSAGES, "messages", ns,
+        const char *other = strcmp(type, "tool") == 0 ? "tool" : "ai";
+        say(f, row, "messages", ns,
             pons_object("event", json_string("message-start"), "role",
-                        json_string(strncmp(type, "human", 5) == 0 ? "human"
-                                    : strcmp(type, "tool") == 0    ? "tool"
-                                                                   : "ai"),
-                        "id", json_string(f->message), NULL));
-        say(f, row, MESSAGES, "messages", ns,
+                        json_string(strncmp(type, "human", 5) == 0 ? "human" : other), "id",
+                        json_string(f->message), NULL));
+        say(f, row, "messages", ns,
             pons_object(
                 "event", json_string("content-block-start"), "index", json_integer(0), "content",
                 pons_object("type", json_string("text"), "text", json_string(""), NULL), NULL));
@@ -264,7 +242,7 @@ static void message(follower *f, const pons_event_row *row, const char *ns, cons
     pons_buf_byte(&whole, 0);
     free(f->said);
     f->said = pons_buf_take(&whole, NULL);
-    say(f, row, MESSAGES, "messages", ns,
+    say(f, row, "messages", ns,
         pons_object("event", json_string("content-block-delta"), "index", json_integer(0), "delta",
                     pons_object("type", json_string("text-delta"), "text", json_string(text), NULL),
                     NULL));
@@ -274,7 +252,7 @@ static void updates(follower *f, const pons_event_row *row, const char *ns, cons
 {
     pons_each_member(node, values, v) {
         if (strncmp(node, "__", 2) != 0) {
-            say(f, row, UPDATES, "updates", ns,
+            say(f, row, "updates", ns,
                 pons_object("node", json_string(node), "values",
                             json_is_null(values) ? json_object() : pons_value_ref(values), NULL));
         }
@@ -287,20 +265,18 @@ static void streamed(follower *f, const pons_event_row *row, const pons_value *v
     if (strcmp(mode, "values") == 0) {
         pons_value *values = json_copy((pons_value *)(uintptr_t)v);
         json_object_del(values, "__interrupt__");
-        say(f, row, VALUES, "values", ns, values);
+        say(f, row, "values", ns, values);
     } else if (strcmp(mode, "updates") == 0) {
         updates(f, row, ns, v);
     } else if (strcmp(mode, "messages") == 0) {
         message(f, row, ns, json_array_get(v, 0));
     } else if (strcmp(mode, "custom") == 0) {
         const pons_value *name = pons_get(v, "name");
-        say(f, row, CUSTOM, "custom", ns,
+        say(f, row, "custom", ns,
             pons_object("name", json_is_string(name) ? pons_value_ref(name) : NULL, "payload",
                         pons_value_ref(v), NULL));
-    } else if (strcmp(mode, "tasks") == 0) {
-        say(f, row, TASKS, "tasks", ns, pons_value_ref(v));
-    } else if (strcmp(mode, "checkpoints") == 0) {
-        say(f, row, CHECKPOINTS, "checkpoints", ns, pons_value_ref(v));
+    } else if (strcmp(mode, "tasks") == 0 || strcmp(mode, "checkpoints") == 0) {
+        say(f, row, mode, ns, pons_value_ref(v));
     }
 }
 
@@ -310,7 +286,7 @@ static void ended(follower *f, const pons_event_row *row, const pons_value *v)
     const char *status = pons_get_str(v, "status", "success");
     finish_message(f, row, "");
     pons_each(one, asked) {
-        say(f, row, INPUT, "input.requested", "",
+        say(f, row, "input.requested", "",
             pons_object("interrupt_id", pons_value_ref(pons_get(one, "id")), "payload",
                         pons_value_ref(pons_get(one, "value")), NULL));
     }
@@ -341,26 +317,13 @@ static int on_event(pons__watch *w, const pons_event_row *row)
     } else {
         streamed(f, row, v);
     }
-    return f->gone;
-}
-
-static size_t on_unsent(pons__watch *w)
-{
-    const follower *f = (const follower *)w;
-    return f->s->http->stream_unsent(f->stream);
-}
-
-static bool on_beat(pons__watch *w)
-{
-    static const char comment[] = ": heartbeat\n";
-    const follower *f = (const follower *)w;
-    return f->s->http->stream_write(f->stream, comment, sizeof comment - 1) >= 0;
+    return 0;
 }
 
 static void on_over(pons__watch *w)
 {
     follower *f = (follower *)w;
-    f->s->http->stream_end(f->stream);
+    w->http->stream_end(w->stream);
     free(f->said);
     free(f);
 }
@@ -369,20 +332,16 @@ static void read_channels(const pons__request *r, follower *f)
 {
     pons_each(one, pons_get(r->body, "channels")) {
         const char *word = json_string_value(one);
-        unsigned bit = strncmp(word, "custom:", 7) == 0 ? CUSTOM : 0;
-        for (size_t k = 0; k < sizeof channels / sizeof channels[0]; k++) {
-            bit |= strcmp(channels[k].word, word) == 0 ? channels[k].bit : 0;
-        }
-        f->channels |= bit;
+        f->channels |= bit_of(strncmp(word, "custom:", 7) == 0 ? "custom" : word);
     }
 }
 
 static void read_spaces(const pons__request *r, follower *f)
 {
-    size_t i, k;
-    json_t *one, *part;
+    size_t k;
+    json_t *part;
     f->depth = pons_get_int(r->body, "depth", -1);
-    json_array_foreach(pons_get(r->body, "namespaces"), i, one) {
+    pons_each(one, pons_get(r->body, "namespaces")) {
         char *to = f->spaces[f->n_spaces++];
         size_t n = 0;
         json_array_foreach(one, k, part) {
@@ -402,15 +361,13 @@ static int64_t newest_run(pons__request *r)
     return pons_get_int(json_array_get(runs, 0), "after", 0);
 }
 
-static void events(pons__request *r)
+static int events(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     if (!pons__thread_name(r->args[0])) {
-        pons__reply_error(r, 422, "that is no name of a thread");
-        return;
+        return pons__reply_error(r, 422, "that is no name of a thread");
     }
     follower *f = pons_need_zeroed(1, sizeof *f);
-    f->s = r->s;
+    f->w.http = r->s->http;
     read_channels(r, f);
     read_spaces(r, f);
     snprintf(f->w.thread, sizeof f->w.thread, "%s", r->args[0]);
@@ -418,17 +375,15 @@ static void events(pons__request *r)
     f->w.at = newest_run(r);
     f->w.at = f->since >= 0 && f->since < f->w.at ? f->since : f->w.at;
     f->w.event = on_event;
-    f->w.unsent = on_unsent;
-    f->w.beat = on_beat;
+    f->w.beat = ": heartbeat\n";
     f->w.over = on_over;
-    f->stream = pons__reply_events(r, NULL);
-    if (!f->stream) {
+    f->w.stream = pons__reply_events(r, NULL);
+    if (!f->w.stream) {
         free(f);
-        return;
-    }
-    if (pons__runhost_watch(r->s->host, &f->w, &err) < 0) {
+    } else if (pons__runhost_watch(r->s->host, &f->w, &r->err) < 0) {
         on_over(&f->w);
     }
+    return PONS_OK;
 }
 
 const pons__route pons__lg_protocol_routes[] = {

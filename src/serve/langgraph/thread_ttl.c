@@ -30,8 +30,7 @@ int pons__ttl_set(pons_serve *s, const char *thread, const pons_value *ttl, pons
     }
     pons_autovalue v = pons_object("strategy", json_string(pons_get_str(ttl, "strategy", "delete")),
                                    "ttl_minutes", json_real(minutes_of(ttl)), NULL);
-    return pons_items_put(pons__runhost_items(s->host), SPACE, thread, v,
-                          &(pons_item_put){.unsearched = true}, err);
+    return pons__own_put(pons__runhost_items(s->host), SPACE, thread, v, err);
 }
 
 void pons__ttl_forget(pons_serve *s, const char *thread)
@@ -42,11 +41,9 @@ void pons__ttl_forget(pons_serve *s, const char *thread)
 
 pons_value *pons__ttl_get(pons_serve *s, const char *thread)
 {
-    pons_autovalue item = NULL;
-    pons_error none = PONS_ERROR_INIT;
-    return pons_items_get(pons__runhost_items(s->host), SPACE, thread, &item, &none) < 0
-               ? NULL
-               : pons_value_ref(pons_get(item, "value"));
+    pons_value *ttl = NULL;
+    pons__own_get(pons__runhost_items(s->host), SPACE, thread, &ttl, NULL);
+    return ttl;
 }
 
 static void look(pons_serve *s, const char *thread, const pons_value *ttl, int64_t now)
@@ -71,8 +68,7 @@ static void look(pons_serve *s, const char *thread, const pons_value *ttl, int64
     if (rc >= 0 && keeps) { // until something new happens there
         pons_autovalue next = json_copy((pons_value *)(uintptr_t)ttl);
         json_object_set_new(next, "pruned_ms", json_integer(updated));
-        pons_items_put(pons__runhost_items(s->host), SPACE, thread, next,
-                       &(pons_item_put){.unsearched = true}, &err);
+        pons__own_put(pons__runhost_items(s->host), SPACE, thread, next, &err);
     } else if (rc >= 0) {
         pons__ttl_forget(s, thread);
     } else if (rc != PONS_EBUSY) {

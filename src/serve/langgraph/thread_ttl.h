@@ -4,8 +4,7 @@
 #include "serve/access/server.h"
 
 // ttl of a request: minutes, or {ttl: minutes, strategy: "delete" | "keep_latest"}; NULL, JSON's null:
-// nothing changes. PONS_EINVAL: it is neither.
-int pons__ttl_check(const pons_value *ttl, pons_error *err);
+// nothing changes.
 int pons__ttl_set(pons_serve *s, const char *thread, const pons_value *ttl, pons_error *err);
 void pons__ttl_forget(pons_serve *s, const char *thread);     // it has gone
 pons_value *pons__ttl_get(pons_serve *s, const char *thread); // {strategy, ttl_minutes}, or NULL

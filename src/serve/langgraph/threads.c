@@ -7,7 +7,6 @@
 // the store and, where it is at work, by the run host.
 #include "serve/langgraph/langgraph_json.h"
 #include "serve/langgraph/list_page.h"
-#include "serve/langgraph/routes.h"
 #include "serve/langgraph/run_request.h"
 #include "serve/langgraph/state_supersteps.h"
 #include "serve/langgraph/thread_ttl.h"
@@ -41,12 +40,11 @@ static int describe(pons_serve *s, const char *thread, pons_value **ret, pons_er
     return rc;
 }
 
-static void reply(pons__request *r, const char *thread)
+static int reply(pons__request *r, const char *thread)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_value *shown = NULL;
-    const int rc = describe(r->s, thread, &shown, &err);
-    pons__reply_result(r, rc, shown, &err);
+    const int rc = describe(r->s, thread, &shown, &r->err);
+    return pons__reply_result(r, rc, shown);
 }
 
 // ---- making -------------------------------------------------------------------------------------
@@ -63,155 +61,106 @@ static pons_value *metadata_of(const pons_value *body)
     return m;
 }
 
-static void create(pons__request *r)
+static int create(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     char fresh[PONS__UUID];
     const pons_value *steps = pons_get(r->body, "supersteps");
     const char *id = pons_get_str(r->body, "thread_id", NULL);
     if (id && !pons__thread_name(id)) {
-        pons__reply_error(r, 422,
-                          "thread_id: 1 to %d bytes, no spaces, slashes or what nobody can see",
-                          PONS_NAME_MAX - 1);
-        return;
+        return pons__reply_error(
+            r, 422, "thread_id: 1 to %d bytes, no spaces, slashes or what nobody can see",
+            PONS_NAME_MAX - 1);
     }
     if (id && pons__lg_thread_is(r->s, id)) {
-        if (strcmp(pons_get_str(r->body, "if_exists", "raise"), "do_nothing") == 0) {
-            reply(r, id);
-        } else {
-            pons__reply_error(r, 409, "there is a thread %s already", id);
-        }
-        return;
+        return strcmp(pons_get_str(r->body, "if_exists", "raise"), "do_nothing") == 0
+                   ? reply(r, id)
+                   : pons__reply_error(r, 409, "there is a thread %s already", id);
     }
     pons__uuid(pons_wall_ms(&r->s->o.clock), fresh);
     id = id ? id : fresh;
     pons_autovalue metadata = metadata_of(r->body);
-    int rc = pons_thread_metadata_set(r->s->o.store, id, metadata, true, &err);
+    int rc = pons_thread_metadata_set(r->s->o.store, id, metadata, true, &r->err);
     pons__ttl_forget(r->s, id); // of one of this name that was there before
-    rc = rc < 0 ? rc : pons__ttl_set(r->s, id, pons_get(r->body, "ttl"), &err);
+    rc = rc < 0 ? rc : pons__ttl_set(r->s, id, pons_get(r->body, "ttl"), &r->err);
     if (rc >= 0 && json_array_size(steps) > 0) {
-        rc = pons__lg_supersteps(r->s, id, steps, &err);
+        rc = pons__lg_supersteps(r->s, id, steps, &r->err);
         if (rc < 0) {
             pons_error none = PONS_ERROR_INIT;
             pons__runhost_thread_delete(r->s->host, id, &none);
         }
     }
-    if (rc < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    reply(r, id);
+    return rc < 0 ? rc : reply(r, id);
 }
 
-static void get(pons__request *r)
+static int get(pons__request *r)
 {
-    reply(r, r->args[0]);
+    return reply(r, r->args[0]);
 }
 
-static void change(pons__request *r)
+static int change(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
-    if (!pons__lg_thread_is(r->s, r->args[0])) {
-        pons__reply_error(r, 404, "there is no thread %s", r->args[0]);
-        return;
-    }
     pons_autovalue metadata = metadata_of(r->body);
-    if (pons_thread_metadata_set(r->s->o.store, r->args[0], metadata, true, &err) < 0 ||
-        pons__ttl_set(r->s, r->args[0], pons_get(r->body, "ttl"), &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
+    if (pons__lg_thread_there(r) < 0 ||
+        pons_thread_metadata_set(r->s->o.store, r->args[0], metadata, true, &r->err) < 0 ||
+        pons__ttl_set(r->s, r->args[0], pons_get(r->body, "ttl"), &r->err) < 0) {
+        return r->err.status;
     }
-    reply(r, r->args[0]);
+    return reply(r, r->args[0]);
 }
 
-static void forget(pons__request *r)
+static int forget(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
-    if (!pons__lg_thread_is(r->s, r->args[0])) {
-        pons__reply_error(r, 404, "there is no thread %s", r->args[0]);
-        return;
-    }
-    if (pons__runhost_thread_delete(r->s->host, r->args[0], &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
+    if (pons__lg_thread_there(r) < 0 ||
+        pons__runhost_thread_delete(r->s->host, r->args[0], &r->err) < 0) {
+        return r->err.status;
     }
     pons__ttl_forget(r->s, r->args[0]);
-    pons__reply_bytes(r, 204, "application/json", NULL, "", 0);
+    return pons__reply_done(r);
 }
 
-static void copy(pons__request *r)
+static int copy(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     char id[PONS__UUID];
     pons__uuid(pons_wall_ms(&r->s->o.clock), id);
     const char *ns = ns_of(r->s, r->args[0]);
     const pons_serve_host *host = &r->s->o.host;
     // Of the robot's two graphs what they had said to each other is said again.
     const bool robot = host->fork && ns && strcmp(ns, "react") == 0;
-    const int rc = robot ? host->fork(host->user, r->args[0], NULL, id, NULL, &err)
-                         : pons_state_copy(r->s->o.store, r->args[0], id, &err);
-    if (rc < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    reply(r, id);
+    const int rc = robot ? host->fork(host->user, r->args[0], NULL, id, NULL, &r->err)
+                         : pons_state_copy(r->s->o.store, r->args[0], id, &r->err);
+    return rc < 0 ? rc : reply(r, id);
 }
 
 // ---- looking ------------------------------------------------------------------------------------
 
-// All threads that a body asks for, as clients see them.
-static int find(pons__request *r, pons_value **ret, pons_error *err)
+static int search(pons__request *r)
 {
     const pons_value *b = r->body, *m = pons_get(b, "metadata"), *values = pons_get(b, "values");
     const char *status = pons_get_str(b, "status", NULL);
     pons_autovalue rows = NULL;
+    pons_autovalue found = json_array();
     const pons_threads_query q = {.metadata = json_object_size(m) ? m : NULL,
                                   .values = json_object_size(values) ? values : NULL,
                                   .by = PONS_THREADS_BY_UPDATED,
                                   .limit = -1};
-    const int rc = pons_threads_find(r->s->o.store, &q, &rows, err);
-    if (rc < 0) {
-        return rc;
+    if (pons_threads_find(r->s->o.store, &q, &rows, &r->err) < 0) {
+        return r->err.status;
     }
-    *ret = json_array();
     const pons_value *ids = pons_get(b, "ids");
     pons_each(one, rows) {
         const char *id = pons_get_str(one, "thread_id", "");
-        pons_value *shown = pons__lg_thread(one, pons__runhost_busy(r->s->host, id));
-        const bool wanted = (json_array_size(ids) == 0 || pons_list_has(ids, id)) &&
-                            (!status || strcmp(status, pons_get_str(shown, "status", "")) == 0);
-        if (wanted) {
-            json_array_append_new(*ret, shown);
-        } else {
-            pons_value_unref(shown);
+        pons_autovalue shown = pons__lg_thread(one, pons__runhost_busy(r->s->host, id));
+        if ((json_array_size(ids) == 0 || pons_list_has(ids, id)) &&
+            (!status || strcmp(status, pons_get_str(shown, "status", "")) == 0)) {
+            json_array_append_new(found, pons_value_ref(shown));
         }
     }
-    return rc;
-}
-
-static void search(pons__request *r)
-{
-    pons_error err = PONS_ERROR_INIT;
-    pons_autovalue list = NULL;
-    if (find(r, &list, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__lg_reply_asked(r, list, "updated_at");
-}
-
-static void count(pons__request *r)
-{
-    pons_error err = PONS_ERROR_INIT;
-    pons_autovalue list = NULL;
-    const int rc = find(r, &list, &err);
-    pons__reply_result(r, rc, json_integer((json_int_t)json_array_size(list)), &err);
+    return pons__lg_reply_asked(r, found, "updated_at");
 }
 
 // delete: the threads go. keep_latest: only what they are now stays.
-static void prune(pons__request *r)
+static int prune(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     const pons_value *ids = pons_get(r->body, "thread_ids");
     const char *how = pons_get_str(r->body, "strategy", "delete");
     const bool all = strcmp(how, "delete") == 0;
@@ -222,21 +171,20 @@ static void prune(pons__request *r)
             continue;
         }
         pons__runhost_settle(r->s->host, id);
-        const int rc = all ? pons__runhost_thread_delete(r->s->host, id, &err)
-                           : pons_state_prune(r->s->o.store, id, 1, 0, NULL, &err);
+        const int rc = all ? pons__runhost_thread_delete(r->s->host, id, &r->err)
+                           : pons_state_prune(r->s->o.store, id, 1, 0, NULL, &r->err);
         if (rc < 0) {
-            pons__reply_fault(r, &err);
-            return;
+            return r->err.status;
         }
         n++;
     }
-    pons__reply_json(r, 200, pons_object("pruned_count", json_integer(n), NULL));
+    return pons__reply_json(r, 200, pons_object("pruned_count", json_integer(n), NULL));
 }
 
 const pons__route pons__lg_thread_routes[] = {
     {"POST", "/threads", PONS__OPERATOR, create},
     {"POST", "/threads/search", PONS__VIEWER, search},
-    {"POST", "/threads/count", PONS__VIEWER, count},
+    {"POST", "/threads/count", PONS__VIEWER, search, .word = "count"},
     {"POST", "/threads/prune", PONS__OPERATOR, prune},
     {"GET", "/threads/*", PONS__VIEWER, get},
     {"PATCH", "/threads/*", PONS__OPERATOR, change},

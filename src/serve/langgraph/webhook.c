@@ -11,17 +11,15 @@
 
 #include "pons/log.h"
 #include "pons/out_of_memory.h"
+#include "serve/access/server_thread.h"
 #include "serve/langgraph/langgraph_json.h"
 #include "serve/runs/job_store.h"
 #include "serve/runs/run_host.h"
 
 #include <arpa/inet.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 enum { LOOK_MS = 500, CONNECT_MS = 5000, WHOLE_MS = 15000, TRIES = 5, AGAIN_MS = 2000 };
 
@@ -30,10 +28,8 @@ enum { LOOK_MS = 500, CONNECT_MS = 5000, WHOLE_MS = 15000, TRIES = 5, AGAIN_MS =
 
 struct pons__webhooks {
     pons_serve *s;
-    void *client; // the thread
-    pthread_t thread;
-    bool has_thread;
-    int end; // readable: it is to end
+    void *client;   // the thread
+    pons__thread t; // woken once: to end
     uint64_t calls;
     pons_value *owed; // [the thread] {run: what its item is to be, or null: gone}
 };
@@ -79,7 +75,7 @@ static bool permit(const struct sockaddr *address)
 
 static bool ending(const pons__webhooks *w, int ms)
 {
-    struct pollfd p = {.fd = w->end, .events = POLLIN};
+    struct pollfd p = {.fd = w->t.wake, .events = POLLIN};
     return poll(&p, 1, ms) > 0;
 }
 
@@ -118,7 +114,7 @@ static int post(pons__webhooks *w, const pons_value *kept)
                                  .whole_ms = WHOLE_MS,
                                  .permit = permit};
     const int status =
-        n > 0 ? pons_http_status(w->s->o.client, w->client, ++w->calls, &r, w->end) : 0;
+        n > 0 ? pons_http_status(w->s->o.client, w->client, ++w->calls, &r, w->t.wake) : 0;
     free(text);
     return status;
 }
@@ -128,8 +124,7 @@ static int write_down(pons__webhooks *w, const char *run, const pons_value *next
 {
     pons_error err = PONS_ERROR_INIT;
     const pons_items *items = pons__runhost_items(w->s->host);
-    return next ? pons_items_put(items, PONS__HOOKS, run, next,
-                                 &(pons_item_put){.unsearched = true}, &err)
+    return next ? pons__own_put(items, PONS__HOOKS, run, next, &err)
                 : pons_items_delete(items, PONS__HOOKS, run, &err);
 }
 
@@ -154,9 +149,8 @@ static void pay(pons__webhooks *w)
     }
 }
 
-static void tell(pons__webhooks *w, const pons_value *item)
+static void tell(pons__webhooks *w, const pons_value *was)
 {
-    const pons_value *was = pons_get(item, "value");
     const char *run = pons_get_str(was, "run_id", "");
     const int64_t now = pons_wall_ms(&w->s->o.clock), tries = pons_get_int(was, "tries", 0) + 1;
     if (pons_get_int(was, "again_ms", 0) > now || json_object_get(w->owed, run)) {
@@ -188,11 +182,7 @@ static void *run(void *user)
         pons_autovalue due = NULL;
         pons_error err = PONS_ERROR_INIT;
         pay(w);
-        if (pons_items_search(pons__runhost_items(w->s->host),
-                              &(pons_items_query){.prefix = PONS__HOOKS, .limit = -1}, &due,
-                              &err) < 0) {
-            continue;
-        }
+        pons__own_list(pons__runhost_items(w->s->host), PONS__HOOKS, &due, &err);
         pons_each(one, due) {
             if (ending(w, 0)) {
                 break;
@@ -213,12 +203,11 @@ int pons__webhooks_open(pons_serve *s, pons__webhooks **ret, pons_error *err)
     pons__webhooks *w = pons_need_zeroed(1, sizeof *w);
     w->s = s;
     w->owed = json_object();
-    w->end = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int rc = s->o.client->open(NULL, NULL, &w->client, err);
-    w->has_thread = rc >= 0 && w->end >= 0 && pthread_create(&w->thread, NULL, run, w) == 0;
-    if (!w->has_thread) {
+    rc = rc < 0 ? rc : pons__thread_begin(&w->t, run, w, "for webhooks", err);
+    if (rc < 0) {
         pons__webhooks_close(w);
-        return rc < 0 ? rc : pons_error_set(err, PONS_EENV, PONS__SERVE, "no thread for webhooks");
+        return rc;
     }
     *ret = w;
     return PONS_OK;
@@ -229,15 +218,9 @@ void pons__webhooks_close(pons__webhooks *w)
     if (!w) {
         return;
     }
-    if (w->has_thread) {
-        eventfd_write(w->end, 1);
-        pthread_join(w->thread, NULL);
-    }
     if (w->client) {
+        pons__thread_fini(&w->t);
         w->s->o.client->close(w->client);
-    }
-    if (w->end >= 0) {
-        close(w->end);
     }
     pons_value_unref(w->owed);
     free(w);

@@ -17,14 +17,12 @@
 #include "serve/mcp/mcp.h"
 
 #include "serve/access/reply.h"
+#include "serve/access/server_thread.h"
 #include "serve/mcp/mcp_client.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #define SESSIONS_MAX 64
 #define MESSAGES_MAX 256 // that wait, of one session
@@ -35,13 +33,9 @@
 struct pons__mcp {
     pons_serve *s;
     pons_mcp_host *host; // the thread
-    pthread_t thread;
-    bool has_thread;
-    int wake;
-    pthread_mutex_t mtx;
+    pons__thread t;
     pons__mcp_session *sessions; // [mtx]; entries are freed by the thread alone
     size_t n;                    // [mtx]
-    bool closing;                // [mtx]
     int64_t beat_ms;             // the thread
 };
 
@@ -55,22 +49,22 @@ typedef struct speaker { // what the core knows of a session
 static void say(void *user, const pons_value *message, const pons_value *of)
 {
     const speaker *to = user;
-    pthread_mutex_lock(&to->m->mtx);
+    pthread_mutex_lock(&to->m->t.mtx);
     pons__mcp_say(to->s, message, of);
-    pthread_mutex_unlock(&to->m->mtx);
+    pthread_mutex_unlock(&to->m->t.mtx);
 }
 
 // One message, or NULL: there is none.
 static pons_value *next_message(pons__mcp *m, pons__mcp_session *s)
 {
-    pthread_mutex_lock(&m->mtx);
+    pthread_mutex_lock(&m->t.mtx);
     pons__mcp_message *first = s->first;
     if (first) {
         s->first = first->next;
         s->last = s->first ? s->last : NULL;
         s->n_messages--;
     }
-    pthread_mutex_unlock(&m->mtx);
+    pthread_mutex_unlock(&m->t.mtx);
     pons_value *value = first ? first->value : NULL;
     free(first);
     return value;
@@ -99,9 +93,9 @@ static void take_messages(pons__mcp *m, pons__mcp_session *s)
         pons_value_unref(v);
     }
     if (s->core) {
-        pthread_mutex_lock(&m->mtx);
+        pthread_mutex_lock(&m->t.mtx);
         snprintf(s->version, sizeof s->version, "%s", pons_mcp_session_version(s->core));
-        pthread_mutex_unlock(&m->mtx);
+        pthread_mutex_unlock(&m->t.mtx);
     }
 }
 
@@ -109,16 +103,16 @@ static void end_session(pons__mcp *m, pons__mcp_session *s)
 {
     pons_mcp_session_close(s->core);
     free(s->speaker);
-    pthread_mutex_lock(&m->mtx);
+    pthread_mutex_lock(&m->t.mtx);
     pons__mcp_session_free(s);
-    pthread_mutex_unlock(&m->mtx);
+    pthread_mutex_unlock(&m->t.mtx);
 }
 
 // Takes those out of the list that are over: nobody finds them any more.
 static void end_sessions(pons__mcp *m, int64_t now, bool all)
 {
     pons__mcp_session *gone = NULL;
-    pthread_mutex_lock(&m->mtx);
+    pthread_mutex_lock(&m->t.mtx);
     for (pons__mcp_session **at = &m->sessions; *at;) {
         pons__mcp_session *s = *at;
         const bool busy =
@@ -133,7 +127,7 @@ static void end_sessions(pons__mcp *m, int64_t now, bool all)
             at = &s->next;
         }
     }
-    pthread_mutex_unlock(&m->mtx);
+    pthread_mutex_unlock(&m->t.mtx);
     while (gone) {
         pons__mcp_session *next = gone->next;
         end_session(m, gone);
@@ -147,21 +141,21 @@ static void beat(pons__mcp *m, int64_t now)
         return;
     }
     m->beat_ms = now;
-    pthread_mutex_lock(&m->mtx);
+    pthread_mutex_lock(&m->t.mtx);
     for (pons__mcp_session *s = m->sessions; s; s = s->next) {
         pons__mcp_beat(s);
     }
-    pthread_mutex_unlock(&m->mtx);
+    pthread_mutex_unlock(&m->t.mtx);
 }
 
 // Entries leave the list on this thread alone, so that it may be gone through without the lock; new
 // ones come to its head, which is read under it.
 static pons__mcp_session *first_session(pons__mcp *m, bool *ret_closing)
 {
-    pthread_mutex_lock(&m->mtx);
+    pthread_mutex_lock(&m->t.mtx);
     pons__mcp_session *s = m->sessions;
-    *ret_closing = m->closing;
-    pthread_mutex_unlock(&m->mtx);
+    *ret_closing = m->t.closing;
+    pthread_mutex_unlock(&m->t.mtx);
     return s;
 }
 
@@ -171,14 +165,11 @@ static void *run(void *user)
     bool closing = false;
     while (!closing) {
         struct pollfd p[FDS_MAX];
-        uint64_t n = 0;
         int wait_ms = 0;
-        p[0] = (struct pollfd){.fd = m->wake, .events = POLLIN};
+        p[0] = (struct pollfd){.fd = m->t.wake, .events = POLLIN};
         const size_t fds = pons_mcp_host_fds(m->host, p + 1, FDS_MAX - 1, &wait_ms);
         poll(p, (nfds_t)(1 + fds), wait_ms < BEAT_MS ? wait_ms : BEAT_MS);
-        if (p[0].revents && read(m->wake, &n, sizeof n) < 0) {
-            n = 0;
-        }
+        pons__thread_awake(&m->t);
         for (pons__mcp_session *s = first_session(m, &closing); s; s = s->next) {
             take_messages(m, s);
         }
@@ -203,12 +194,13 @@ int pons__mcp_open(pons_serve *s, pons__mcp **ret, pons_error *err)
     }
     m->s = s;
     m->beat_ms = pons_now_ms(&s->o.clock);
-    pthread_mutex_init(&m->mtx, NULL);
-    m->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int rc = pons_mcp_host_open(s->o.mcp, &m->host, err);
-    m->has_thread = rc >= 0 && m->wake >= 0 && pthread_create(&m->thread, NULL, run, m) == 0;
-    if (!m->has_thread) {
-        rc = rc < 0 ? rc : pons_error_set(err, PONS_EENV, PONS__SERVE, "no thread for MCP");
+    if (rc < 0) {
+        free(m);
+        return rc;
+    }
+    rc = pons__thread_begin(&m->t, run, m, "for MCP", err);
+    if (rc < 0) {
         pons__mcp_close(m);
         return rc;
     }
@@ -218,15 +210,9 @@ int pons__mcp_open(pons_serve *s, pons__mcp **ret, pons_error *err)
 
 void pons__mcp_stop(pons__mcp *m)
 {
-    if (!m || !m->has_thread) {
-        return;
+    if (m) {
+        pons__thread_stop(&m->t);
     }
-    pthread_mutex_lock(&m->mtx);
-    m->closing = true;
-    pthread_mutex_unlock(&m->mtx);
-    eventfd_write(m->wake, 1);
-    pthread_join(m->thread, NULL);
-    m->has_thread = false;
 }
 
 void pons__mcp_close(pons__mcp *m)
@@ -237,10 +223,7 @@ void pons__mcp_close(pons__mcp *m)
     pons__mcp_stop(m);
     end_sessions(m, 0, true);
     pons_mcp_host_close(m->host);
-    if (m->wake >= 0) {
-        close(m->wake);
-    }
-    pthread_mutex_destroy(&m->mtx);
+    pons__thread_fini(&m->t);
     free(m);
 }
 
@@ -274,10 +257,10 @@ static pons__mcp_session *enter(pons__request *r)
         pons__reply_error(r, 400, "MCP-Protocol-Version %.32s is not spoken here", version);
         return NULL;
     }
-    pthread_mutex_lock(&m->mtx);
+    pthread_mutex_lock(&m->t.mtx);
     pons__mcp_session *s = find(m, id);
     if (!s) {
-        pthread_mutex_unlock(&m->mtx);
+        pthread_mutex_unlock(&m->t.mtx);
         pons__reply_error(r, 404, "there is no such session: initialize begins a new one");
         return NULL;
     }
@@ -298,12 +281,12 @@ static pons__mcp_session *begin(pons__request *r)
         pons__reply_error(r, 404, "this server offers no tools");
         return NULL;
     }
-    pthread_mutex_lock(&m->mtx);
-    const bool room = m->n < SESSIONS_MAX && !m->closing;
+    pthread_mutex_lock(&m->t.mtx);
+    const bool room = m->n < SESSIONS_MAX && !m->t.closing;
     pons__mcp_session *s =
         room ? pons__mcp_session_new(r->s->http, pons_now_ms(&r->s->o.clock)) : NULL;
     if (!s) {
-        pthread_mutex_unlock(&m->mtx);
+        pthread_mutex_unlock(&m->t.mtx);
         pons__reply_error(r, 503, "%d clients have a session already", SESSIONS_MAX);
         return NULL;
     }
@@ -331,7 +314,7 @@ static bool queue(pons__mcp_session *s, const pons_value *value)
 }
 
 // Under the lock, which it gives back.
-static void request(pons__request *r, pons__mcp_session *s, bool first)
+static int request(pons__request *r, pons__mcp_session *s, bool first)
 {
     pons__mcp *m = r->s->mcp;
     char name[64];
@@ -346,10 +329,10 @@ static void request(pons__request *r, pons__mcp_session *s, bool first)
             pons__mcp_out_drop(s, o);
         }
         s->ending |= first;
-        pthread_mutex_unlock(&m->mtx);
-        pons__reply_error(r, o ? 503 : 409, "this id is under way already, or there is no room");
-        eventfd_write(m->wake, 1);
-        return;
+        pthread_mutex_unlock(&m->t.mtx);
+        pons__thread_wake(&m->t);
+        return pons__reply_error(r, o ? 503 : 409,
+                                 "this id is under way already, or there is no room");
     }
     o->stream =
         json ? pons__reply_stream(r, "application/json", headers) : pons__reply_events(r, headers);
@@ -357,55 +340,51 @@ static void request(pons__request *r, pons__mcp_session *s, bool first)
     if (!json && strcmp(s->version, "2025-11-25") >= 0) {
         pons__mcp_prime(s, o);
     }
-    pthread_mutex_unlock(&m->mtx);
-    eventfd_write(m->wake, 1);
+    pthread_mutex_unlock(&m->t.mtx);
+    pons__thread_wake(&m->t);
+    return PONS_OK;
 }
 
-static void post(pons__request *r)
+static int post(pons__request *r)
 {
     const pons_value *id = pons_get(r->body, "id");
     const char *method = pons_get_str(r->body, "method", NULL);
     const bool first = method && id && strcmp(method, "initialize") == 0;
     if (first && r->s->http->header(r->x, "Mcp-Session-Id")) {
-        pons__reply_error(r, 400, "a session is initialized once");
-        return;
+        return pons__reply_error(r, 400, "a session is initialized once");
     }
     if (!accepts(r, "application/json") && !accepts(r, "text/event-stream")) {
-        pons__reply_error(r, 406, "Accept: application/json, text/event-stream");
-        return;
+        return pons__reply_error(r, 406, "Accept: application/json, text/event-stream");
     }
     pons__mcp_session *s = first ? begin(r) : enter(r);
     if (!s) {
-        return;
+        return PONS_EREFUSED;
     }
     if (method && id) {
-        request(r, s, first);
-        return;
+        return request(r, s, first);
     }
     const bool room = queue(s, r->body);
-    pthread_mutex_unlock(&r->s->mcp->mtx);
+    pthread_mutex_unlock(&r->s->mcp->t.mtx);
     if (!room) {
-        pons__reply_error(r, 503, "too much waits already");
-        return;
+        return pons__reply_error(r, 503, "too much waits already");
     }
-    eventfd_write(r->s->mcp->wake, 1);
-    pons__reply_bytes(r, 202, "application/json", NULL, "", 0);
+    pons__thread_wake(&r->s->mcp->t);
+    return pons__reply_bytes(r, 202, "application/json", NULL, "", 0);
 }
 
-static void listen_to(pons__request *r)
+static int listen_to(pons__request *r)
 {
     const char *last = r->s->http->header(r->x, "Last-Event-ID");
     pons__mcp_out *o = NULL;
     int64_t after = 0;
     if (!accepts(r, "text/event-stream")) {
-        pons__reply_error(r, 406, "Accept: text/event-stream");
-        return;
+        return pons__reply_error(r, 406, "Accept: text/event-stream");
     }
     pons__mcp_session *s = enter(r);
     if (!s) {
-        return;
+        return PONS_EREFUSED;
     }
-    int rc = last ? pons__mcp_find(s, last, &o, &after) : PONS_OK;
+    const int rc = last ? pons__mcp_find(s, last, &o, &after) : PONS_OK;
     if (rc >= 0 && !last) { // from now on
         for (o = s->outs; o->number != 0; o = o->next) {
         }
@@ -418,24 +397,23 @@ static void listen_to(pons__request *r)
             pons__mcp_prime(s, o);
         }
     }
-    pthread_mutex_unlock(&r->s->mcp->mtx);
-    if (rc < 0) {
-        pons__reply_error(r, rc == PONS_EINVAL ? 400 : 404,
-                          rc == PONS_EINVAL ? "Last-Event-ID is none of this session"
-                                            : "what came after that event is not kept any more");
-    }
+    pthread_mutex_unlock(&r->s->mcp->t.mtx);
+    return rc >= 0 ? PONS_OK
+           : rc == PONS_EINVAL
+               ? pons__reply_error(r, 400, "Last-Event-ID is none of this session")
+               : pons__reply_error(r, 404, "what came after that event is not kept any more");
 }
 
-static void goodbye(pons__request *r)
+static int goodbye(pons__request *r)
 {
     pons__mcp_session *s = enter(r);
     if (!s) {
-        return;
+        return PONS_EREFUSED;
     }
     s->ending = true;
-    pthread_mutex_unlock(&r->s->mcp->mtx);
-    eventfd_write(r->s->mcp->wake, 1);
-    pons__reply_bytes(r, 204, "application/json", NULL, "", 0);
+    pthread_mutex_unlock(&r->s->mcp->t.mtx);
+    pons__thread_wake(&r->s->mcp->t);
+    return pons__reply_done(r);
 }
 
 const pons__route pons__mcp_routes[] = {

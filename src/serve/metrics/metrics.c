@@ -254,9 +254,6 @@ static void on_refusal(pons__metrics *m, const pons_event *ev)
 
 void pons__metrics_event(pons__metrics *m, const pons_event *ev)
 {
-    if (!m) {
-        return;
-    }
     const char *type = ev->type;
     pthread_mutex_lock(&m->mtx);
     count(m, EVENTS, "type", type);
@@ -290,34 +287,18 @@ void pons__metrics_event(pons__metrics *m, const pons_event *ev)
 
 // ---- the server's own ---------------------------------------------------------------------------
 
-static void on_request(pons__metrics *m, counter of, timing time, int status, int64_t ns)
+void pons__metrics_request(pons__metrics *m, bool stop, int status, int64_t ns)
 {
     char code[16];
-    if (!m) {
-        return;
-    }
     snprintf(code, sizeof code, "%d", status);
     pthread_mutex_lock(&m->mtx);
-    count(m, of, "code", code);
-    observe(m, time, (double)ns / PONS_NS_PER_S);
+    count(m, stop ? STOP_REQUESTS : REQUESTS, "code", code);
+    observe(m, stop ? TIME_STOP : TIME_REQUEST, (double)ns / PONS_NS_PER_S);
     pthread_mutex_unlock(&m->mtx);
-}
-
-void pons__metrics_request(pons__metrics *m, int status, int64_t ns)
-{
-    on_request(m, REQUESTS, TIME_REQUEST, status, ns);
-}
-
-void pons__metrics_stop(pons__metrics *m, int status, int64_t ns)
-{
-    on_request(m, STOP_REQUESTS, TIME_STOP, status, ns);
 }
 
 void pons__metrics_commit(pons__metrics *m, bool failed, int64_t ns)
 {
-    if (!m) {
-        return;
-    }
     pthread_mutex_lock(&m->mtx);
     count(m, COMMITS, "result", failed ? "failed" : "ok");
     observe(m, TIME_COMMIT, (double)ns / PONS_NS_PER_S);
@@ -326,9 +307,6 @@ void pons__metrics_commit(pons__metrics *m, bool failed, int64_t ns)
 
 void pons__metrics_stream(pons__metrics *m, const char *feed, int by)
 {
-    if (!m) {
-        return;
-    }
     pthread_mutex_lock(&m->mtx);
     for (size_t i = 0; i < PONS__METRICS_FEEDS; i++) {
         if (!m->feeds[i].name || strcmp(m->feeds[i].name, feed) == 0) {
@@ -406,7 +384,7 @@ static void write_queue(pons_buf *b, const pons_value *queue)
 }
 
 // What is now; what is not known is left out.
-static void write_now(pons__request *r, pons_buf *b)
+static void write_now(const pons__request *r, pons_buf *b)
 {
     pons_autovalue status = NULL;
     pons_error none = PONS_ERROR_INIT;
@@ -441,7 +419,7 @@ static void write_streams(const pons__metrics *m, pons_buf *b)
     }
 }
 
-static void metrics(pons__request *r)
+static int metrics(pons__request *r)
 {
     pons_autobuf b = PONS_BUF_INIT;
     pons__metrics *m = r->s->metrics;
@@ -454,10 +432,10 @@ static void metrics(pons__request *r)
     write_streams(m, &b);
     pthread_mutex_unlock(&m->mtx);
     if (b.failed) {
-        pons__reply_error(r, 503, "no memory");
-        return;
+        return pons__reply_error(r, 503, "no memory");
     }
-    pons__reply_bytes(r, 200, "text/plain; version=0.0.4; charset=utf-8", NULL, b.data, b.len);
+    return pons__reply_bytes(r, 200, "text/plain; version=0.0.4; charset=utf-8", NULL, b.data,
+                             b.len);
 }
 
 const pons__route pons__metrics_routes[] = {

@@ -14,7 +14,7 @@
 
 #include "pons/items.h"
 #include "pons/random.h"
-#include "serve/chat/session_history.h"
+#include "serve/chat/session_lookup.h"
 #include "serve/chat/session_threads.h"
 
 #include <inttypes.h>

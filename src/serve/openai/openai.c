@@ -8,9 +8,8 @@
 // look (read, search, ask the world) and nothing else, unless the user's words begin with the mark,
 // "/do ": that no program's request begins with; and the same marked words in the same place act
 // once (conversation_match.c). Which tools a turn has is settled where tools are offered, not by a prompt.
-#include "serve/openai/openai.h"
-
 #include "serve/access/reply.h"
+#include "serve/access/route.h"
 #include "serve/chat/session_threads.h"
 #include "serve/metrics/metrics.h"
 #include "serve/openai/conversation_match.h"
@@ -32,9 +31,9 @@ typedef struct ear {
     bool chunks, usage, over, asks;
 } ear;
 
-// {"error": …} as this protocol's clients read it.
-static void reply_error(pons__request *r, int status, const char *type, const char *param,
-                        const char *text)
+// {"error": …} as this protocol's clients read it; returns as pons__reply_error.
+static int reply_error(pons__request *r, int status, const char *type, const char *param,
+                       const char *text)
 {
     pons__reply_json(
         r, status,
@@ -43,24 +42,25 @@ static void reply_error(pons__request *r, int status, const char *type, const ch
                                 param ? pons_string(param) : json_null(), "code", json_null(),
                                 NULL),
                     NULL));
+    return PONS_EREFUSED;
 }
 
-__attribute__((format(printf, 4, 5))) static void refuse(pons__request *r, int status,
-                                                         const char *type, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static int refuse(pons__request *r, int status,
+                                                        const char *type, const char *fmt, ...)
 {
     char text[512];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    reply_error(r, status, type, NULL, text);
+    return reply_error(r, status, type, NULL, text);
 }
 
-static void refuse_member(pons__request *r, const char *where, const char *message)
+static int refuse_member(pons__request *r, const char *where, const char *message)
 {
     char text[1024];
     snprintf(text, sizeof text, "%s: %s", where, message);
-    reply_error(r, 422, "invalid_request_error", where + (*where == '/'), text);
+    return reply_error(r, 422, "invalid_request_error", where + (*where == '/'), text);
 }
 
 // ---- what is said -------------------------------------------------------------------------------
@@ -79,24 +79,13 @@ static pons_value *envelope(const ear *e, const char *object, pons_value *choice
                        NULL);
 }
 
-static bool write_value(const ear *e, const char *before, pons_value *v, const char *after)
-{
-    char *text = NULL;
-    pons_autobuf b = PONS_BUF_INIT;
-    const long n = pons_value_line(v, &text);
-    pons_value_unref(v);
-    pons_buf_printf(&b, "%s%s%s", before, n >= 0 ? text : "null", after);
-    free(text);
-    return !b.failed && e->s->http->stream_write(e->stream, b.data, b.len) >= 0;
-}
-
 static bool write_delta(const ear *e, pons_value *delta, bool last)
 {
-    pons_value *choices = json_array();
-    json_array_append_new(choices,
-                          pons_object("index", json_integer(0), "delta", delta, "finish_reason",
-                                      last ? json_string("stop") : json_null(), NULL));
-    return write_value(e, "data: ", envelope(e, "chat.completion.chunk", choices), "\n\n");
+    pons_value *choice = pons_object("index", json_integer(0), "delta", delta, "finish_reason",
+                                     last ? json_string("stop") : json_null(), NULL);
+    return pons__stream_value(
+        e->s, e->stream, "data: ", envelope(e, "chat.completion.chunk", json_pack("[o]", choice)),
+        "\n\n");
 }
 
 static bool say(ear *e, const char *text)
@@ -156,14 +145,13 @@ static bool beat(pons__listener *l)
 
 static void write_whole(const ear *e, const char *content)
 {
-    pons_value *choices = json_array();
-    json_array_append_new(choices, pons_object("index", json_integer(0), "message",
-                                               pons_object("role", json_string("assistant"),
-                                                           "content", json_string(content), NULL),
-                                               "finish_reason", json_string("stop"), NULL));
-    pons_value *all = envelope(e, "chat.completion", choices);
+    pons_value *choice = pons_object(
+        "index", json_integer(0), "message",
+        pons_object("role", json_string("assistant"), "content", json_string(content), NULL),
+        "finish_reason", json_string("stop"), NULL);
+    pons_value *all = envelope(e, "chat.completion", json_pack("[o]", choice));
     json_object_set_new(all, "usage", usage_of(e));
-    write_value(e, "", all, "");
+    pons__stream_value(e->s, e->stream, "", all, "");
 }
 
 static void write_end(const ear *e)
@@ -173,7 +161,7 @@ static void write_end(const ear *e)
     if (e->usage) {
         pons_value *all = envelope(e, "chat.completion.chunk", json_array());
         json_object_set_new(all, "usage", usage_of(e));
-        write_value(e, "data: ", all, "\n\n");
+        pons__stream_value(e->s, e->stream, "data: ", all, "\n\n");
     }
     e->s->http->stream_write(e->stream, done, sizeof done - 1);
 }
@@ -204,27 +192,27 @@ static void end(pons__listener *l, int rc, const pons_error *err)
 
 // ---- the routes ---------------------------------------------------------------------------------
 
-static void models(pons__request *r)
+static pons_value *model(void)
+{
+    return pons_object("id", json_string(MODEL), "object", json_string("model"), "created",
+                       json_integer(0), "owned_by", json_string("pons"), NULL);
+}
+
+static int models(pons__request *r)
 {
     pons_value *list = json_array();
     if (r->s->chat_host) {
-        json_array_append_new(list, pons_object("id", json_string(MODEL), "object",
-                                                json_string("model"), "created", json_integer(0),
-                                                "owned_by", json_string("pons"), NULL));
+        json_array_append_new(list, model());
     }
-    pons__reply_json(r, 200, pons_object("object", json_string("list"), "data", list, NULL));
+    return pons__reply_json(r, 200, pons_object("object", json_string("list"), "data", list, NULL));
 }
 
-static void one_model(pons__request *r)
+static int one_model(pons__request *r)
 {
     if (!r->s->chat_host || strcmp(r->args[0], MODEL) != 0) {
-        refuse(r, 404, "invalid_request_error", "there is no model %.100s", r->args[0]);
-        return;
+        return refuse(r, 404, "invalid_request_error", "there is no model %.100s", r->args[0]);
     }
-    pons__reply_json(r, 200,
-                     pons_object("id", json_string(MODEL), "object", json_string("model"),
-                                 "created", json_integer(0), "owned_by", json_string("pons"),
-                                 NULL));
+    return pons__reply_json(r, 200, model());
 }
 
 static ear *listen_in(pons__request *r, pons__conversation *c)
@@ -256,29 +244,26 @@ static ear *listen_in(pons__request *r, pons__conversation *c)
     return e;
 }
 
-static void completions(pons__request *r)
+static int completions(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons__conversation c;
     if (!r->s->chat_host) {
-        refuse(r, 404, "invalid_request_error", "there is no agent here");
-        return;
+        return refuse(r, 404, "invalid_request_error", "there is no agent here");
     }
     if (strcmp(pons_get_str(r->body, "model", ""), MODEL) != 0) {
-        refuse(r, 404, "invalid_request_error", "there is no model %.100s; there is " MODEL,
-               pons_get_str(r->body, "model", ""));
-        return;
+        return refuse(r, 404, "invalid_request_error", "there is no model %.100s; there is " MODEL,
+                      pons_get_str(r->body, "model", ""));
     }
-    int rc = pons__conversation_read(r->s, r->body, &c, &err);
+    int rc = pons__conversation_read(r->s, r->body, &c, &r->err);
     if (rc < 0) {
-        refuse(r, rc == PONS_EINVAL ? 400 : 500, "invalid_request_error", "%s", err.message);
-        return;
+        return refuse(r, rc == PONS_EINVAL ? 400 : 500, "invalid_request_error", "%s",
+                      r->err.message);
     }
-    rc = pons__conversation_begin(r->s, &c, &err);
+    rc = pons__conversation_begin(r->s, &c, &r->err);
     if (rc < 0) {
         pons__conversation_fini(&c);
-        refuse(r, rc == PONS_EEXIST ? 409 : 503, "invalid_request_error", "%s", err.message);
-        return;
+        return refuse(r, rc == PONS_EEXIST ? 409 : 503, "invalid_request_error", "%s",
+                      r->err.message);
     }
     ear *e = listen_in(r, &c);
     if (e && e->chunks) {
@@ -294,8 +279,9 @@ static void completions(pons__request *r)
         const bool acts = e->c.acts;
         e->c.words = (pons_buf)PONS_BUF_INIT;
         snprintf(session, sizeof session, "%s", e->c.session);
-        pons__chat_host_say(r->s->chat_host, session, words.data, pictures, acts, &e->l, &err);
+        pons__chat_host_say(r->s->chat_host, session, words.data, pictures, acts, &e->l, &r->err);
     }
+    return PONS_OK;
 }
 
 const pons__route pons__openai_routes[] = {

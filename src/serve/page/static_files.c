@@ -1,6 +1,6 @@
 // static_files.c - the page's files: index.html, and modules, styles and pictures below it.
 //
-// They are read once, from ui/ beside the other shared data, without their comments (minify.c), packed (gzip)
+// They are read once, from ui/ beside the other shared data, without what only their readers need (a sixth of what goes over the wire), packed (gzip)
 // where that helps, and named by a hash of what they are (ETag), so a browser asks and is told that it
 // has them. With `--ui DIR` each request reads DIR anew, as it is, for whoever works on the page. A file is found by its name
 // in the list that was read, never by a path that a client wrote.
@@ -8,18 +8,15 @@
 //     GET /        GET /ui/NAME        GET /ui/FOLDER/NAME        GET /v1/stop: {port}, of Stop
 #include "serve/page/static_files.h"
 
+#include "pons/file.h"
 #include "pons/module.h"
 #include "pons/random.h"
 #include "serve/access/reply.h"
-#include "serve/page/minify.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #define FILES_MAX  128
@@ -85,36 +82,64 @@ static void clear(file *f)
     *f = (file){.data = NULL};
 }
 
+// Behind the comment that begins at `at`; n: it does not end.
+static size_t behind(const char *text, size_t n, size_t at, bool *ret_lines)
+{
+    *ret_lines = false;
+    for (size_t i = at + 2; i + 1 < n; i++) {
+        *ret_lines = *ret_lines || text[i] == '\n';
+        if (text[i] == '*' && text[i + 1] == '/') {
+            return i + 2;
+        }
+    }
+    return n;
+}
+
+// Takes comments and indentation out of a module or a style of the page, in place; the new length. Comments are
+// lines that begin with // and what stands between "/* " or "/**" and the next end of one, which is how ui/ writes
+// them; a text or a pattern with these signs in it, and a text over several lines, would be changed, and ui/ has none.
+static size_t slim_down(char *text, size_t n)
+{
+    size_t to = 0;
+    bool begins = true; // a line, so far
+    for (size_t i = 0; i < n;) {
+        bool lines = false;
+        const bool opens = n - i > 3 && text[i] == '/' && text[i + 1] == '*';
+        if (opens && (text[i + 2] == ' ' || (text[i + 2] == '*' && text[i + 3] != '/'))) {
+            i = behind(text, n, i, &lines);
+            if (lines && !begins) { // it has ended a line where one may matter
+                text[to++] = '\n';
+                begins = true;
+            }
+        } else if (begins && n - i > 1 && text[i] == '/' && text[i + 1] == '/') {
+            while (i < n && text[i] != '\n') {
+                i++;
+            }
+        } else if (begins && (text[i] == ' ' || text[i] == '\n')) {
+            i++;
+        } else {
+            begins = text[i] == '\n';
+            text[to++] = text[i++];
+        }
+    }
+    return to;
+}
+
 static int load(const char *dir, const char *name, bool slim, file *ret, pons_error *err)
 {
     char path[1200];
-    struct stat st;
     uint8_t hash[32];
     file f = {.type = type_of(name)};
     snprintf(f.name, sizeof f.name, "%s", name);
     snprintf(path, sizeof path, "%s/%s", dir, name);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > FILE_BYTES) {
-        if (fd >= 0) {
-            close(fd);
-        }
+    f.data = pons_file_text(path, FILE_BYTES, &f.n);
+    if (!f.data || f.n > FILE_BYTES) {
+        free(f.data);
         return pons_error_set(err, PONS_ENOTFOUND, PONS__SERVE, "the page's %s cannot be read",
                               path);
     }
-    f.data = malloc((size_t)st.st_size + 1);
-    while (f.data && f.n < (size_t)st.st_size) {
-        const ssize_t n = read(fd, f.data + f.n, (size_t)st.st_size - f.n);
-        if (n <= 0) {
-            break;
-        }
-        f.n += (size_t)n;
-    }
-    close(fd);
-    if (!f.data) {
-        return pons_error_set(err, PONS_ENOMEM, PONS__SERVE, "no memory for the page");
-    }
     if (slim && strncmp(f.type, "text/", 5) == 0) {
-        f.n = pons__page_slim(f.data, f.n);
+        f.n = slim_down(f.data, f.n);
     }
     pons_sha256(f.data, f.n, hash);
     snprintf(f.etag, sizeof f.etag, "\"%02x%02x%02x%02x%02x%02x%02x%02x\"", hash[0], hash[1],
@@ -185,7 +210,7 @@ void pons__page_close(pons__page *p)
 
 // ---- the routes: workers ------------------------------------------------------------------------
 
-static void send_file(pons__request *r, const file *f)
+static int send_file(pons__request *r, const file *f)
 {
     char etag[64];
     const char *had = r->s->http->header(r->x, "If-None-Match");
@@ -196,60 +221,51 @@ static void send_file(pons__request *r, const file *f)
                              packed ? "Content-Encoding: gzip" : NULL, NULL};
     if (had && strstr(had, f->etag)) {
         headers[3] = NULL;
-        pons__reply_bytes(r, 304, f->type, headers, "", 0);
-        return;
+        return pons__reply_bytes(r, 304, f->type, headers, "", 0);
     }
-    pons__reply_bytes(r, 200, f->type, headers, packed ? f->packed : f->data,
-                      packed ? f->packed_n : f->n);
+    return pons__reply_bytes(r, 200, f->type, headers, packed ? f->packed : f->data,
+                             packed ? f->packed_n : f->n);
 }
 
-static void send_named(pons__request *r, const char *name)
+static int send_named(pons__request *r, const char *name)
 {
     const pons__page *p = r->s->page;
     for (size_t i = 0; i < p->n; i++) {
         if (strcmp(p->files[i].name, name) != 0) {
             continue;
         }
-        file fresh = {.data = NULL};
-        pons_error err = PONS_ERROR_INIT;
         if (!r->s->o.ui_dir) {
-            send_file(r, &p->files[i]);
-        } else if (load(p->dir, p->files[i].name, false, &fresh, &err) < 0) {
-            pons__reply_fault(r, &err);
-        } else {
-            send_file(r, &fresh);
-            clear(&fresh);
+            return send_file(r, &p->files[i]);
         }
-        return;
+        file fresh = {.data = NULL};
+        int rc = load(p->dir, p->files[i].name, false, &fresh, &r->err);
+        rc = rc < 0 ? rc : send_file(r, &fresh);
+        clear(&fresh);
+        return rc;
     }
-    pons__reply_error(r, 404, "there is no such path");
+    return pons__reply_error(r, 404, "there is no such path");
 }
 
-static void index_page(pons__request *r)
-{
-    send_named(r, "index.html");
-}
-
-static void in_ui(pons__request *r)
-{
-    send_named(r, r->args[0]);
-}
-
-static void in_folder(pons__request *r)
+// The row's file, or NAME, or FOLDER/NAME of the path.
+static int in_ui(pons__request *r)
 {
     char name[300];
-    const int n = snprintf(name, sizeof name, "%s/%s", r->args[0], r->args[1]);
-    send_named(r, n < (int)sizeof name ? name : "");
+    const char *first = r->word ? r->word : r->args[0];
+    const char *below = r->n_args > 1 ? r->args[1] : "";
+    const int n = snprintf(name, sizeof name, "%s%s%s", first, *below ? "/" : "", below);
+    return send_named(r, n < (int)sizeof name ? name : "");
 }
 
 // Whoever may connect may stop, so where Stop is, is nobody's secret.
-static void where_stop_is(pons__request *r)
+static int where_stop_is(pons__request *r)
 {
-    pons__reply_json(r, 200, pons_object("port", json_integer(r->s->stop_port), NULL));
+    return pons__reply_json(r, 200, pons_object("port", json_integer(r->s->stop_port), NULL));
 }
 
 const pons__route pons__page_routes[] = {
-    {"GET", "/", PONS__NOBODY, index_page}, {"GET", "/v1/stop", PONS__NOBODY, where_stop_is},
-    {"GET", "/ui/*", PONS__NOBODY, in_ui},  {"GET", "/ui/*/*", PONS__NOBODY, in_folder},
+    {"GET", "/", PONS__NOBODY, in_ui, .word = "index.html"},
+    {"GET", "/v1/stop", PONS__NOBODY, where_stop_is},
+    {"GET", "/ui/*", PONS__NOBODY, in_ui},
+    {"GET", "/ui/*/*", PONS__NOBODY, in_ui},
     {NULL, NULL, PONS__NOBODY, NULL},
 };

@@ -40,24 +40,20 @@ static int take(const pons__request *r, const char *name, pons_error *err)
     return rc;
 }
 
-static void picture(pons__request *r)
+static int picture(pons__request *r)
 {
     static const char *const headers[] = {"Cache-Control: no-store", NULL};
-    pons_error err = PONS_ERROR_INIT;
     const char *name = r->args[0];
     const size_t n = strlen(name);
     if (!r->s->o.host.camera || n == 0 || n >= sizeof newest.name ||
         strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != n) {
-        pons__reply_error(r, 404, "there is no such camera");
-        return;
+        return pons__reply_error(r, 404, "there is no such camera");
     }
     pthread_mutex_lock(&newest.mtx);
-    if (take(r, name, &err) < 0) {
-        pons__reply_fault(r, &err);
-    } else {
-        pons__reply_bytes(r, 200, "image/jpeg", headers, newest.data, newest.n);
-    }
+    int rc = take(r, name, &r->err);
+    rc = rc < 0 ? rc : pons__reply_bytes(r, 200, "image/jpeg", headers, newest.data, newest.n);
     pthread_mutex_unlock(&newest.mtx);
+    return rc;
 }
 
 const pons__route pons__camera_routes[] = {

@@ -18,103 +18,51 @@
 
 #define NAME_MAX_BYTES 64
 
-static void look(pons__request *r, bool map)
+static int look(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_value *is = NULL;
     const pons_serve_host *h = &r->s->o.host;
     if (!h->fleet) {
-        pons__reply_error(r, 404, "this is no fleet's workspace");
-    } else if (h->fleet(h->user, map, &is, &err) < 0) {
-        pons__reply_fault(r, &err);
-    } else {
-        pons__reply_json(r, 200, is);
+        return pons__reply_error(r, 404, "this is no fleet's workspace");
     }
+    const int rc = h->fleet(h->user, r->word != NULL, &is, &r->err);
+    return pons__reply_result(r, rc, is);
 }
 
-static void now(pons__request *r)
+// Of what the path names, or of a task that gets its id here.
+static int say(pons__request *r)
 {
-    look(r, false);
-}
-
-static void map(pons__request *r)
-{
-    look(r, true);
-}
-
-static void say(pons__request *r, const char *word, pons_value *value)
-{
-    pons_error err = PONS_ERROR_INIT;
     const pons_serve_host *h = &r->s->o.host;
-    const size_t n = strlen(r->args[0]);
-    pons_autovalue v = value;
+    char fresh[PONS_ID_MAX];
+    const char *id = r->n_args > 0 ? r->args[0] : fresh;
+    pons_autovalue v = r->body ? json_copy(r->body) : json_object();
     if (!h->fleet_say) {
-        pons__reply_error(r, 404, "this is no fleet's workspace");
-        return;
+        return pons__reply_error(r, 404, "this is no fleet's workspace");
     }
-    if (n == 0 || n > NAME_MAX_BYTES || json_object_set_new(v, "id", json_string(r->args[0])) < 0) {
-        pons__reply_error(r, 422, "a name has 1 to %d bytes", NAME_MAX_BYTES);
-        return;
+    if (id == fresh) {
+        pons_rand rand;
+        pons_id_source ids;
+        pons_rand_seed_os(&rand);
+        pons_id_source_init(&ids, r->s->o.clock, &rand);
+        pons_id_make(&ids, fresh);
     }
-    if (h->fleet_say(h->user, word, v, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
+    if (strlen(id) > NAME_MAX_BYTES || json_object_set_new(v, "id", json_string(id)) < 0) {
+        return pons__reply_error(r, 422, "a name has 1 to %d bytes", NAME_MAX_BYTES);
     }
-    pons__reply_json(r, 202,
-                     pons_object("word", json_string(word), "id", json_string(r->args[0]), NULL));
-}
-
-static void cancel(pons__request *r)
-{
-    say(r, "cancel", json_object());
-}
-
-static void assign(pons__request *r)
-{
-    pons_error err = PONS_ERROR_INIT;
-    const pons_serve_host *h = &r->s->o.host;
-    char id[PONS_ID_MAX];
-    pons_autovalue v = json_copy(r->body);
-    if (!h->fleet_say) {
-        pons__reply_error(r, 404, "this is no fleet's workspace");
-        return;
-    }
-    pons_rand rand;
-    pons_id_source ids;
-    pons_rand_seed_os(&rand);
-    pons_id_source_init(&ids, r->s->o.clock, &rand);
-    pons_id_make(&ids, id);
-    json_object_set_new(v, "id", json_string(id));
-    if (h->fleet_say(h->user, "assign", v, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_json(r, 202,
-                     pons_object("word", json_string("assign"), "id", json_string(id), NULL));
-}
-
-static void settle(pons__request *r)
-{
-    say(r, "settle", json_copy(r->body));
-}
-
-static void clear(pons__request *r)
-{
-    say(r, "clear", json_object());
-}
-
-static void block(pons__request *r)
-{
-    say(r, "block", json_copy(r->body));
+    const int rc = h->fleet_say(h->user, r->word, v, &r->err);
+    return rc < 0 ? rc
+                  : pons__reply_json(
+                        r, 202,
+                        pons_object("word", json_string(r->word), "id", json_string(id), NULL));
 }
 
 const pons__route pons__fleet_routes[] = {
-    {"GET", "/v1/fleet", PONS__VIEWER, now},
-    {"GET", "/v1/fleet/map", PONS__VIEWER, map},
-    {"POST", "/v1/fleet/tasks", PONS__OPERATOR, assign},
-    {"POST", "/v1/fleet/tasks/*/cancel", PONS__OPERATOR, cancel},
-    {"POST", "/v1/fleet/tasks/*/settle", PONS__OPERATOR, settle},
-    {"POST", "/v1/fleet/robots/*/clear", PONS__OPERATOR, clear},
-    {"POST", "/v1/fleet/zones/*/block", PONS__OPERATOR, block},
+    {"GET", "/v1/fleet", PONS__VIEWER, look},
+    {"GET", "/v1/fleet/map", PONS__VIEWER, look, .word = "map"},
+    {"POST", "/v1/fleet/tasks", PONS__OPERATOR, say, .word = "assign"},
+    {"POST", "/v1/fleet/tasks/*/cancel", PONS__OPERATOR, say, .word = "cancel"},
+    {"POST", "/v1/fleet/tasks/*/settle", PONS__OPERATOR, say, .word = "settle"},
+    {"POST", "/v1/fleet/robots/*/clear", PONS__OPERATOR, say, .word = "clear"},
+    {"POST", "/v1/fleet/zones/*/block", PONS__OPERATOR, say, .word = "block"},
     {NULL, NULL, PONS__NOBODY, NULL},
 };

@@ -9,20 +9,17 @@
 // The thread connects when the first client comes, and again when the body was gone (BACK_OFF_MS);
 // it leaves the body alone when nobody has listened for LINGER_MS. While no body answers clients get
 // `body {"link":false}` instead, once a second.
-#include "serve/robot/live_pose.h"
-
 #include "pons/buf.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
 #include "serve/access/reply.h"
+#include "serve/access/server_thread.h"
 #include "serve/metrics/metrics.h"
+#include "serve/robot/robot.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #define BACK_OFF_MS 1000
 #define LINGER_MS   10000
@@ -44,12 +41,8 @@ typedef struct viewer {
 
 struct pons__live {
     pons_serve *s;
-    pthread_t thread;
-    bool has_thread;
-    int wake;
-    pthread_mutex_t mtx;
-    pthread_cond_t news;   // [mtx] a hello came, or the link failed
-    bool closing;          // [mtx]
+    pons__thread t;
+    pthread_cond_t news;   // [mtx] a hello came, or the link failed, or it closes
     viewer *coming;        // [mtx]
     size_t n;              // [mtx] viewers
     int64_t asked_ms;      // [mtx] when somebody last wanted to know
@@ -82,10 +75,10 @@ static void lost(pons__live *l)
     l->view = NULL;
     pons_value_unref(l->tree);
     l->tree = NULL;
-    pthread_mutex_lock(&l->mtx);
+    pthread_mutex_lock(&l->t.mtx);
     l->by_hand = false;
     pons_report_clear(&l->hello);
-    pthread_mutex_unlock(&l->mtx);
+    pthread_mutex_unlock(&l->t.mtx);
 }
 
 static void try_link(pons__live *l, int64_t now)
@@ -98,11 +91,11 @@ static void try_link(pons__live *l, int64_t now)
     if (l->s->o.host.observe(l->s->o.host.user, false, &l->link, &none) < 0) {
         l->link = NULL;
     }
-    pthread_mutex_lock(&l->mtx);
+    pthread_mutex_lock(&l->t.mtx);
     l->failed_ms = l->link ? 0 : now;
     l->tries++;
     pthread_cond_broadcast(&l->news);
-    pthread_mutex_unlock(&l->mtx);
+    pthread_mutex_unlock(&l->t.mtx);
 }
 
 // A message, as the link's tables read it. Clients get telemetry, the view and the tree as they came.
@@ -116,9 +109,9 @@ static void received(pons__live *l, pons_value *message)
         pons_value_unref(l->telemetry);
         l->telemetry = pons_value_ref(message);
         l->fresh = true;
-        pthread_mutex_lock(&l->mtx);
+        pthread_mutex_lock(&l->t.mtx);
         l->by_hand = strcmp(r.as.telemetry.goal.skill, "drive_by_hand") == 0;
-        pthread_mutex_unlock(&l->mtx);
+        pthread_mutex_unlock(&l->t.mtx);
         break;
     case PONS_REPORT_VIEW:
         pons_value_unref(l->view);
@@ -128,11 +121,11 @@ static void received(pons__live *l, pons_value *message)
         l->tree_n += pons__tree_hear(&l->tree, message);
         break;
     case PONS_REPORT_HELLO:
-        pthread_mutex_lock(&l->mtx);
+        pthread_mutex_lock(&l->t.mtx);
         pons_report_clear(&l->hello);
         l->hello = pons_report_share(&r);
         pthread_cond_broadcast(&l->news);
-        pthread_mutex_unlock(&l->mtx);
+        pthread_mutex_unlock(&l->t.mtx);
         break;
     default:
         break;
@@ -163,10 +156,10 @@ static void listen_to_body(pons__live *l)
 // One event as text; a value of NULL is none.
 static void put_event(pons_buf *b, const char *name, const pons_value *value)
 {
-    char *text = NULL;
-    if (value && pons_value_line(value, &text) >= 0) {
-        pons_buf_printf(b, "event: %s\ndata: %s\n\n", name, text);
-        free(text);
+    if (value) {
+        pons_buf_printf(b, "event: %s\ndata: ", name);
+        pons__buf_value(b, value);
+        pons_buf_str(b, "\n\n");
     }
 }
 
@@ -236,20 +229,20 @@ static void tell(pons__live *l, int64_t now)
         l->s->http->stream_end(v->stream);
         free(v);
         pons__metrics_stream(l->s->metrics, "live", -1);
-        pthread_mutex_lock(&l->mtx);
+        pthread_mutex_lock(&l->t.mtx);
         l->n--;
-        pthread_mutex_unlock(&l->mtx);
+        pthread_mutex_unlock(&l->t.mtx);
     }
 }
 
 // What a hand wants goes out; to no body it goes nowhere.
 static void steer(pons__live *l)
 {
-    pthread_mutex_lock(&l->mtx);
+    pthread_mutex_lock(&l->t.mtx);
     const pons_message message = l->steer;
     const bool wanted = l->steers;
     l->steers = false;
-    pthread_mutex_unlock(&l->mtx);
+    pthread_mutex_unlock(&l->t.mtx);
     if (wanted && l->link && pons_message_send(l->link, &message, NULL) < 0) {
         lost(l);
     }
@@ -258,21 +251,21 @@ static void steer(pons__live *l)
 // Takes who came; whether anybody wants to know.
 static bool take_who_came(pons__live *l, int64_t now, bool *ret_closing)
 {
-    pthread_mutex_lock(&l->mtx);
+    pthread_mutex_lock(&l->t.mtx);
     viewer *coming = l->coming;
     l->coming = NULL;
-    *ret_closing = l->closing;
-    pthread_mutex_unlock(&l->mtx);
+    *ret_closing = l->t.closing;
+    pthread_mutex_unlock(&l->t.mtx);
     while (coming) {
         viewer *next = coming->next;
         coming->next = l->viewers;
         l->viewers = coming;
         coming = next;
     }
-    pthread_mutex_lock(&l->mtx);
+    pthread_mutex_lock(&l->t.mtx);
     l->asked_ms = l->viewers ? now : l->asked_ms;
     const bool wanted = l->asked_ms && now - l->asked_ms < LINGER_MS;
-    pthread_mutex_unlock(&l->mtx);
+    pthread_mutex_unlock(&l->t.mtx);
     return wanted;
 }
 
@@ -281,13 +274,10 @@ static void *run(void *user)
     pons__live *l = user;
     bool closing = false;
     while (!closing) {
-        struct pollfd p[] = {{.fd = l->wake, .events = POLLIN},
+        struct pollfd p[] = {{.fd = l->t.wake, .events = POLLIN},
                              {.fd = l->link ? pons_link_fd(l->link) : -1, .events = POLLIN}};
-        uint64_t n = 0;
         poll(p, 2, l->viewers ? (l->link ? 50 : 250) : l->link ? 1000 : -1);
-        if (p[0].revents && read(l->wake, &n, sizeof n) < 0) {
-            n = 0;
-        }
+        pons__thread_awake(&l->t);
         const int64_t now = pons_now_ms(&l->s->o.clock);
         const bool wanted = take_who_came(l, now, &closing);
         if (l->link && p[1].revents) {
@@ -311,6 +301,9 @@ static void *run(void *user)
         l->viewers = next;
     }
     lost(l);
+    pthread_mutex_lock(&l->t.mtx);
+    pthread_cond_broadcast(&l->news);
+    pthread_mutex_unlock(&l->t.mtx);
     return NULL;
 }
 
@@ -325,16 +318,14 @@ int pons__live_open(pons_serve *s, pons__live **ret, pons_error *err)
     }
     l->s = s;
     l->tried_ms = -BACK_OFF_MS;
-    pthread_mutex_init(&l->mtx, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&l->news, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    l->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    l->has_thread = l->wake >= 0 && pthread_create(&l->thread, NULL, run, l) == 0;
-    if (!l->has_thread) {
+    const int rc = pons__thread_begin(&l->t, run, l, "for the body", err);
+    if (rc < 0) {
         pons__live_close(l);
-        return pons_error_set(err, PONS_EENV, PONS__SERVE, "no thread for the body");
+        return rc;
     }
     *ret = l;
     return PONS_OK;
@@ -342,16 +333,9 @@ int pons__live_open(pons_serve *s, pons__live **ret, pons_error *err)
 
 void pons__live_stop(pons__live *l)
 {
-    if (!l || !l->has_thread) {
-        return;
+    if (l) {
+        pons__thread_stop(&l->t);
     }
-    pthread_mutex_lock(&l->mtx);
-    l->closing = true;
-    pthread_cond_broadcast(&l->news);
-    pthread_mutex_unlock(&l->mtx);
-    eventfd_write(l->wake, 1);
-    pthread_join(l->thread, NULL);
-    l->has_thread = false;
 }
 
 void pons__live_close(pons__live *l)
@@ -366,26 +350,23 @@ void pons__live_close(pons__live *l)
         free(l->coming);
         l->coming = next;
     }
-    if (l->wake >= 0) {
-        close(l->wake);
-    }
+    pons__thread_fini(&l->t);
     pthread_cond_destroy(&l->news);
-    pthread_mutex_destroy(&l->mtx);
     free(l);
 }
 
 bool pons__live_steer(pons__live *l, double v, double w, bool let_go)
 {
-    pthread_mutex_lock(&l->mtx);
+    pthread_mutex_lock(&l->t.mtx);
     l->asked_ms = pons_now_ms(&l->s->o.clock);
-    const bool by_hand = l->by_hand && !l->closing;
+    const bool by_hand = l->by_hand && !l->t.closing;
     if (by_hand) {
         l->steer = (pons_message){.type = PONS_MESSAGE_STEER,
                                   .as.steer = {.v = v, .w = w, .let_go = let_go}};
         l->steers = true;
     }
-    pthread_mutex_unlock(&l->mtx);
-    eventfd_write(l->wake, 1);
+    pthread_mutex_unlock(&l->t.mtx);
+    pons__thread_wake(&l->t);
     return by_hand;
 }
 
@@ -398,18 +379,18 @@ static pons_report body_hello(pons__live *l)
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += HELLO_MS / 1000;
-    pthread_mutex_lock(&l->mtx);
+    pthread_mutex_lock(&l->t.mtx);
     l->asked_ms = pons_now_ms(&l->s->o.clock);
     const unsigned tries = l->tries;
     const bool just_failed = l->failed_ms && l->asked_ms - l->failed_ms < BACK_OFF_MS;
-    eventfd_write(l->wake, 1);
+    pons__thread_wake(&l->t);
     // Until there is a hello, or a connection was tried in vain.
-    while (l->hello.type == PONS_REPORT_NONE && !l->closing && !just_failed &&
+    while (l->hello.type == PONS_REPORT_NONE && !l->t.closing && !just_failed &&
            !(l->tries != tries && l->failed_ms) &&
-           pthread_cond_timedwait(&l->news, &l->mtx, &until) == 0) {
+           pthread_cond_timedwait(&l->news, &l->t.mtx, &until) == 0) {
     }
     const pons_report hello = pons_report_share(&l->hello);
-    pthread_mutex_unlock(&l->mtx);
+    pthread_mutex_unlock(&l->t.mtx);
     return hello;
 }
 
@@ -443,10 +424,8 @@ static pons_value *map_of(const pons_serve *s, const pons_report *hello)
     const pons_field *fields = pons_report_fields(PONS_REPORT_HELLO, &n);
     pons_value *map = pons_object("world", with_walls(s, hello->as.hello.world), NULL);
     for (size_t i = 0; map && i < n; i++) {
-        bool wanted = false;
-        for (size_t k = 0; k < sizeof reported / sizeof reported[0]; k++) {
-            wanted = wanted || strcmp(fields[i].name, reported[k]) == 0;
-        }
+        const bool wanted =
+            pons__word_at(reported, sizeof reported / sizeof reported[0], fields[i].name) >= 0;
         if (wanted && pons_fields_encode(&fields[i], 1, hello, map) < 0) {
             pons_value_unref(map);
             map = NULL;
@@ -455,24 +434,24 @@ static pons_value *map_of(const pons_serve *s, const pons_report *hello)
     return map;
 }
 
-static void map(pons__request *r)
+static int map(pons__request *r)
 {
     pons_report hello = body_hello(r->s->live);
     if (hello.type == PONS_REPORT_NONE) {
-        pons__reply_error(r, 503, "no body answers");
-        return;
+        return pons__reply_error(r, 503, "no body answers");
     }
-    pons__reply_json(r, 200, map_of(r->s, &hello));
+    pons_value *map = map_of(r->s, &hello);
     pons_report_clear(&hello);
+    return pons__reply_json(r, 200, map);
 }
 
-static void live(pons__request *r)
+static int live(pons__request *r)
 {
     pons__live *l = r->s->live;
-    pthread_mutex_lock(&l->mtx);
-    const bool room = l->n < CLIENTS_MAX && !l->closing;
+    pthread_mutex_lock(&l->t.mtx);
+    const bool room = l->n < CLIENTS_MAX && !l->t.closing;
     l->n += room;
-    pthread_mutex_unlock(&l->mtx);
+    pthread_mutex_unlock(&l->t.mtx);
     viewer *v = room ? calloc(1, sizeof *v) : NULL;
     if (!v) {
         pons__reply_error(r, 503, "%d clients look already", CLIENTS_MAX);
@@ -480,7 +459,7 @@ static void live(pons__request *r)
         free(v);
         v = NULL;
     }
-    pthread_mutex_lock(&l->mtx);
+    pthread_mutex_lock(&l->t.mtx);
     if (v) {
         v->every_ms = 1000 / pons_get_int(r->query, "hz", 10);
         v->view = pons_get_bool(r->query, "view", false);
@@ -490,8 +469,9 @@ static void live(pons__request *r)
     } else if (room) {
         l->n--;
     }
-    pthread_mutex_unlock(&l->mtx);
-    eventfd_write(l->wake, 1);
+    pthread_mutex_unlock(&l->t.mtx);
+    pons__thread_wake(&l->t);
+    return PONS_OK;
 }
 
 const pons__route pons__live_routes[] = {

@@ -14,7 +14,6 @@
 // for a while and lets go at once moves nothing. Whatever does not come stops the robot: the skill
 // takes what is older than 300 ms as zero.
 #include "serve/access/reply.h"
-#include "serve/robot/live_pose.h"
 #include "serve/robot/robot.h"
 
 #include <pthread.h>
@@ -70,7 +69,7 @@ static seat sit(pons__steering *h, const char *pilot, int64_t n, int64_t now)
     return got;
 }
 
-static void drive(pons__request *r)
+static int drive(pons__request *r)
 {
     const char *pilot = pons_get_str(r->body, "pilot", "");
     const bool let_go = pons_get_bool(r->body, "let_go", false);
@@ -81,33 +80,26 @@ static void drive(pons__request *r)
     const double w = fresh ? pons_get_num(r->body, "w", 0.0) : 0.0;
     switch (sit(r->s->steering, pilot, pons_get_int(r->body, "n", 0), now)) {
     case TAKEN:
-        pons__reply_error(r, 409, "another person steers");
-        return;
+        return pons__reply_error(r, 409, "another person steers");
     case LATE:
-        pons__reply_error(r, 409, "a later one was here already");
-        return;
+        return pons__reply_error(r, 409, "a later one was here already");
     case MINE:
         break;
     }
     if (!pons__live_steer(r->s->live, v, w, let_go)) {
-        pons__reply_error(r, 409, "nobody drives by hand now: say \"drive by hand\" first");
-        return;
+        return pons__reply_error(r, 409, "nobody drives by hand now: say \"drive by hand\" first");
     }
-    pons__reply_json(r, 202,
-                     pons_object("tick", json_integer(now), "fresh", json_boolean(fresh), NULL));
+    return pons__reply_json(
+        r, 202, pons_object("tick", json_integer(now), "fresh", json_boolean(fresh), NULL));
 }
 
-static void pose(pons__request *r)
+static int pose(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     const double x = pons_get_num(r->body, "x", 0.0), y = pons_get_num(r->body, "y", 0.0);
     const double yaw = pons_get_num(r->body, "yaw", 0.0);
-    if (r->s->o.host.place(r->s->o.host.user, x, y, yaw, &err) < 0) {
-        pons__reply_fault(r, &err);
-    } else {
-        pons__reply_json(
-            r, 200, pons_object("x", json_real(x), "y", json_real(y), "yaw", json_real(yaw), NULL));
-    }
+    const int rc = r->s->o.host.place(r->s->o.host.user, x, y, yaw, &r->err);
+    return pons__reply_result(
+        r, rc, pons_object("x", json_real(x), "y", json_real(y), "yaw", json_real(yaw), NULL));
 }
 
 const pons__route pons__manual_control_routes[] = {

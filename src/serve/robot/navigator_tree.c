@@ -4,7 +4,7 @@
 // page that comes later wants all of it at once, so it is kept here as one value:
 //
 //     {tree, goal_id, file, of, nodes: [{path, state}, …]}     a node's place in the list is its number
-#include "serve/robot/live_pose.h"
+#include "serve/robot/robot.h"
 
 #define NODES_MAX 4096
 
@@ -42,14 +42,12 @@ bool pons__tree_hear(pons_value **tree, const pons_value *said)
     put(*tree, "goal_id", pons_get(said, "goal_id"));
     put(*tree, "file", pons_get(said, "file"));
     put(*tree, "of", pons_get(said, "of"));
-    for (size_t i = 0; i < json_array_size(outline); i++) {
-        const pons_value *n = json_array_get(outline, i);
+    pons_each(n, outline) {
         json_t *node = place(nodes, pons_get_int(n, "node", -1));
         put(node, "path", pons_get(n, "path"));
         put(node, "state", pons_get(n, "state"));
     }
-    for (size_t i = 0; i < json_array_size(changes); i++) {
-        const pons_value *c = json_array_get(changes, i);
+    pons_each(c, changes) {
         json_t *node = place(nodes, pons_get_int(c, "node", -1));
         put(node, "path", pons_get(c, "path"));
         put(node, "state", pons_get(c, "to"));

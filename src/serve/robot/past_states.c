@@ -14,7 +14,6 @@
 #include "serve/robot/robot.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #define ROWS 100
 
@@ -23,66 +22,59 @@ static const char *space(const pons__request *r) // "" is a graph's own
     return pons_get_str(r->query, "ns", "react");
 }
 
-static void history(pons__request *r)
+static int history(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_value *list = NULL;
     const pons_history_query q = {.before = pons_get_str(r->query, "before", NULL),
                                   .limit = pons_get_int(r->query, "limit", ROWS),
                                   .bare = true};
-    const int rc = pons_state_history_find(r->s->o.store, r->args[0], space(r), &q, &list, &err);
-    pons__reply_result(r, rc, list, &err);
+    const int rc = pons_state_history_find(r->s->o.store, r->args[0], space(r), &q, &list, &r->err);
+    return pons__reply_result(r, rc, list);
 }
 
-static void state(pons__request *r)
+static int state(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_value *snapshot = NULL;
     const pons_snapshot_options o = {.checkpoint = pons_get_str(r->query, "checkpoint", NULL)};
-    const int rc = pons_state_snapshot(r->s->o.store, r->args[0], space(r), &o, &snapshot, &err);
-    pons__reply_result(r, rc, snapshot, &err);
+    const int rc = pons_state_snapshot(r->s->o.store, r->args[0], space(r), &o, &snapshot, &r->err);
+    return pons__reply_result(r, rc, snapshot);
 }
 
-static void fork_thread(pons__request *r)
+static int fork_thread(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     const char *to = pons_get_str(r->body, "to", "");
     const pons_value *edit = pons_get(r->body, "edit");
     if (r->s->o.host.fork(r->s->o.host.user, r->args[0], pons_get_str(r->body, "checkpoint", NULL),
-                          to, edit, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
+                          to, edit, &r->err) < 0) {
+        return r->err.status;
     }
-    pons__reply_json(r, 201,
-                     pons_object("thread", json_string(to), "from", json_string(r->args[0]), NULL));
+    return pons__reply_json(
+        r, 201, pons_object("thread", json_string(to), "from", json_string(r->args[0]), NULL));
 }
 
-static void graph(pons__request *r)
+static int graph(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_value *drawing = NULL;
-    const int rc = r->s->o.host.draw(r->s->o.host.user, r->args[0], &drawing, &err);
-    pons__reply_result(r, rc, drawing, &err);
+    const int rc = r->s->o.host.draw(r->s->o.host.user, r->args[0], &drawing, &r->err);
+    return pons__reply_result(r, rc, drawing);
 }
 
-static void system_now(pons__request *r)
+static int system_now(pons__request *r)
 {
     pons_value *is = r->s->o.host.system(r->s->o.host.user);
-    pons__reply_json(r, 200, is);
+    return pons__reply_json(r, 200, is);
 }
 
-static void doctor(pons__request *r)
+static int doctor(pons__request *r)
 {
     static atomic_flag looks = ATOMIC_FLAG_INIT;
-    pons_error err = PONS_ERROR_INIT;
     pons_value *rows = NULL;
     if (atomic_flag_test_and_set(&looks)) {
-        pons__reply_error(r, 409, "the doctor is looking already");
-        return;
+        return pons__reply_error(r, 409, "the doctor is looking already");
     }
-    const int rc = r->s->o.host.doctor(r->s->o.host.user, &rows, &err);
+    const int rc = r->s->o.host.doctor(r->s->o.host.user, &rows, &r->err);
     atomic_flag_clear(&looks);
-    pons__reply_result(r, rc, rows, &err);
+    return pons__reply_result(r, rc, rows);
 }
 
 const pons__route pons__past_routes[] = {

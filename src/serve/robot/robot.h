@@ -3,13 +3,15 @@
 
 #include "serve/access/route.h"
 
-extern const pons__route pons__words_routes[]; // state, say, pause, answer, reset …
-extern const pons__route pons__live_routes[];  // map, live
-extern const pons__route pons__past_routes[];  // history, state, fork, graphs, system, doctor
-extern const pons__route pons__files_routes[]; // files of the workspace
-extern const pons__route pons__camera_routes[];
-extern const pons__route pons__fleet_routes[];
-extern const pons__route pons__manual_control_routes[]; // drive, pose
-
 int pons__steering_open(pons_serve *s, pons__steering **ret, pons_error *err);
 void pons__steering_close(pons__steering *h); // NULL-safe
+
+// live_pose.c: the server's observer of the body.
+int pons__live_open(pons_serve *s, pons__live **ret, pons_error *err);
+void pons__live_stop(pons__live *l);  // its thread ends, and every stream; NULL-safe
+void pons__live_close(pons__live *l); // frees; after the server's last request. NULL-safe
+// navigator_tree.c: takes what the body said of its tree; *tree is the caller's. True: it may be another one now.
+bool pons__tree_hear(pons_value **tree, const pons_value *said);
+// A person's hand (manual_control.c), sent by the thread at once. False: no goal of drive_by_hand runs. Any
+// thread.
+bool pons__live_steer(pons__live *l, double v, double w, bool let_go);

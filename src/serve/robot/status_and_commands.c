@@ -24,117 +24,85 @@ static const char *thread_of(const pons__request *r)
     return *asked ? asked : r->s->o.thread;
 }
 
-static void state(pons__request *r)
+static int state(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_value *status = NULL;
-    const int rc = r->s->o.host.status(r->s->o.host.user, thread_of(r), &status, &err);
-    pons__reply_result(r, rc, status, &err);
+    const int rc = r->s->o.host.status(r->s->o.host.user, thread_of(r), &status, &r->err);
+    return pons__reply_result(r, rc, status);
 }
 
-static void say(pons__request *r)
+static int say(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_value *said = NULL;
     const char *text = pons_get_str(r->body, "text", "");
-    if (r->s->o.host.say(r->s->o.host.user, thread_of(r), text, &said, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_json(r, 202, said);
+    const pons_serve_host *h = &r->s->o.host;
+    const int rc = h->say(h->user, thread_of(r), text, &said, &r->err);
+    return rc < 0 ? rc : pons__reply_json(r, 202, said);
 }
 
-static void control(pons__request *r, const char *word, const char *task)
+static int control(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
-    if (r->s->o.host.control(r->s->o.host.user, thread_of(r), word, task, &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_json(r, 202, pons_object("word", json_string(word), NULL));
+    const char *task = pons_get_str(r->body, "task", NULL);
+    const pons_serve_host *h = &r->s->o.host;
+    const int rc = h->control(h->user, thread_of(r), r->word, task, &r->err);
+    return rc < 0 ? rc : pons__reply_json(r, 202, pons_object("word", json_string(r->word), NULL));
 }
 
-static void do_pause(pons__request *r)
+static int answer(pons__request *r)
 {
-    control(r, "pause", NULL);
-}
-
-static void do_continue(pons__request *r)
-{
-    control(r, "continue", NULL);
-}
-
-static void do_cancel(pons__request *r)
-{
-    control(r, "cancel", pons_get_str(r->body, "task", NULL));
-}
-
-static void answer(pons__request *r)
-{
-    pons_error err = PONS_ERROR_INIT;
     pons_value *became = NULL;
     char by[128];
+    const pons_serve_host *h = &r->s->o.host;
     snprintf(by, sizeof by, "%s at the page (%s)", pons__role_name(r->role),
              r->s->http->peer(r->x));
-    if (r->s->o.host.answer(r->s->o.host.user, thread_of(r), r->args[0], r->body, by, &became,
-                            &err) < 0) {
-        pons__reply_fault(r, &err);
-        return;
-    }
+    const int rc = h->answer(h->user, thread_of(r), r->args[0], r->body, by, &became, &r->err);
     const char *verdict = pons_get_str(became, "verdict", "");
     const bool counts = strcmp(verdict, "bound") == 0 || strcmp(verdict, "overrides") == 0;
-    pons__reply_json(r, counts ? 200 : 409, became);
+    return rc < 0 ? rc : pons__reply_json(r, counts ? 200 : 409, became);
 }
 
-static void companion(pons__request *r)
+static int companion(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_value *is = NULL;
-    if (!r->s->o.host.life) {
-        pons__reply_error(r, 404, "there is no companion here");
-    } else if (r->s->o.host.life(r->s->o.host.user, &is, &err) < 0) {
-        pons__reply_fault(r, &err);
-    } else {
-        pons__reply_json(r, 200, is);
+    const pons_serve_host *h = &r->s->o.host;
+    if (!h->life) {
+        return pons__reply_error(r, 404, "there is no companion here");
     }
+    const int rc = h->life(h->user, &is, &r->err);
+    return pons__reply_result(r, rc, is);
 }
 
-static void objects(pons__request *r)
+static int objects(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     pons_value *seen = NULL;
-    if (!r->s->o.host.objects) {
-        pons__reply_error(r, 404, "nobody remembers here what was seen");
-    } else if (r->s->o.host.objects(r->s->o.host.user, pons_get_str(r->query, "what", NULL),
-                                    pons_get_str(r->query, "zone", NULL),
-                                    pons_get_int(r->query, "since_ms", 0),
-                                    pons_get_int(r->query, "limit", 100), &seen, &err) < 0) {
-        pons__reply_fault(r, &err);
-    } else {
-        pons__reply_json(r, 200, pons_object("objects", seen, NULL));
+    const pons_serve_host *h = &r->s->o.host;
+    if (!h->objects) {
+        return pons__reply_error(r, 404, "nobody remembers here what was seen");
     }
+    const int rc =
+        h->objects(h->user, pons_get_str(r->query, "what", NULL),
+                   pons_get_str(r->query, "zone", NULL), pons_get_int(r->query, "since_ms", 0),
+                   pons_get_int(r->query, "limit", 100), &seen, &r->err);
+    return pons__reply_result(r, rc, pons_object("objects", seen, NULL));
 }
 
-static void message(pons__request *r)
+static int message(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     const char *text = pons_get_str(r->body, "text", "");
     const char *from = pons_get_str(r->body, "from", NULL);
-    if (!r->s->o.host.message) {
-        pons__reply_error(r, 404, "there is no companion here");
-    } else if (r->s->o.host.message(r->s->o.host.user, text, from,
-                                    pons_get_bool(r->body, "urgent", false), &err) < 0) {
-        pons__reply_fault(r, &err);
-    } else {
-        pons__reply_json(r, 202, pons_object("said", json_string(text), NULL));
+    const bool urgent = pons_get_bool(r->body, "urgent", false);
+    const pons_serve_host *h = &r->s->o.host;
+    if (!h->message) {
+        return pons__reply_error(r, 404, "there is no companion here");
     }
+    const int rc = h->message(h->user, text, from, urgent, &r->err);
+    return rc < 0 ? rc : pons__reply_json(r, 202, pons_object("said", json_string(text), NULL));
 }
 
-static void reset(pons__request *r)
+static int reset(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
-    const int rc = r->s->o.host.reset(r->s->o.host.user, &err);
-    pons__reply_result(r, rc, pons_object("latched", json_false(), NULL), &err);
+    const int rc = r->s->o.host.reset(r->s->o.host.user, &r->err);
+    return pons__reply_result(r, rc, pons_object("latched", json_false(), NULL));
 }
 
 // ---- threads ------------------------------------------------------------------------------------
@@ -167,27 +135,21 @@ static pons_value *spaces(pons_store store, const char *thread)
     return list;
 }
 
-static void threads(pons__request *r)
+static int threads(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     const pons_store store = r->s->o.store;
     pons_value *list = json_array();
-    if (store.ops->threads(store.self, list_thread, list, &err) < 0) {
-        pons_value_unref(list);
-        pons__reply_fault(r, &err);
-        return;
-    }
+    const int rc = store.ops->threads(store.self, list_thread, list, &r->err);
     pons_each(one, list) {
         json_object_set_new(one, "spaces", spaces(store, pons_get_str(one, "thread", "")));
     }
-    pons__reply_json(r, 200, list);
+    return pons__reply_result(r, rc, list);
 }
 
 static int list_event(void *user, const pons_event_row *row)
 {
     pons_value *payload = NULL;
-    pons_error none = PONS_ERROR_INIT;
-    if (pons_value_read(row->payload.data, row->payload.len, &payload, &none) < 0) {
+    if (pons_value_read(row->payload.data, row->payload.len, &payload, NULL) < 0) {
         payload = json_null();
     }
     json_array_append_new(user, pons_object("seq", json_integer(row->seq), "ns",
@@ -197,28 +159,23 @@ static int list_event(void *user, const pons_event_row *row)
     return 0;
 }
 
-static void past(pons__request *r)
+static int past(pons__request *r)
 {
-    pons_error err = PONS_ERROR_INIT;
     const pons_store store = r->s->o.store;
     pons_value *list = json_array();
-    if (store.ops->events(store.self, r->args[0], pons_get_int(r->query, "after", 0),
-                          pons_get_int(r->query, "limit", EVENTS_MAX), list_event, list,
-                          &err) < 0) {
-        pons_value_unref(list);
-        pons__reply_fault(r, &err);
-        return;
-    }
-    pons__reply_json(r, 200, list);
+    const int rc =
+        store.ops->events(store.self, r->args[0], pons_get_int(r->query, "after", 0),
+                          pons_get_int(r->query, "limit", EVENTS_MAX), list_event, list, &r->err);
+    return pons__reply_result(r, rc, list);
 }
 
 const pons__route pons__words_routes[] = {
     {"GET", "/v1/state", PONS__VIEWER, state},
     {"GET", "/v1/objects", PONS__VIEWER, objects},
     {"POST", "/v1/say", PONS__OPERATOR, say},
-    {"POST", "/v1/pause", PONS__OPERATOR, do_pause},
-    {"POST", "/v1/continue", PONS__OPERATOR, do_continue},
-    {"POST", "/v1/cancel", PONS__OPERATOR, do_cancel},
+    {"POST", "/v1/pause", PONS__OPERATOR, control, .word = "pause"},
+    {"POST", "/v1/continue", PONS__OPERATOR, control, .word = "continue"},
+    {"POST", "/v1/cancel", PONS__OPERATOR, control, .word = "cancel"},
     {"POST", "/v1/approvals/*", PONS__OPERATOR, answer},
     {"GET", "/v1/companion", PONS__VIEWER, companion},
     {"POST", "/v1/companion/message", PONS__OPERATOR, message},

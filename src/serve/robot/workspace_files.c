@@ -153,7 +153,7 @@ static pons_value *protocol(const char *path, const pons_value *text)
     return is;
 }
 
-static void files(pons__request *r)
+static int files(pons__request *r)
 {
     struct stat st;
     const char *path = pons_get_str(r->query, "path", "");
@@ -164,18 +164,19 @@ static void files(pons__request *r)
         if (fd >= 0) {
             close(fd);
         }
-        pons__reply_error(r, 404, "there is no such file to show");
-    } else if (S_ISDIR(st.st_mode)) {
-        pons__reply_json(
+        return pons__reply_error(r, 404, "there is no such file to show");
+    }
+    if (S_ISDIR(st.st_mode)) {
+        return pons__reply_json(
             r, 200,
             pons_object("path", json_string(path), "entries", entries(view, path, fd), NULL));
-    } else {
-        pons_value *text = text_of(fd, st.st_size);
-        pons__reply_json(r, 200,
-                         pons_object("path", json_string(path), "bytes", json_integer(st.st_size),
-                                     "protocol", protocol(path, text), "text", text, NULL));
-        close(fd);
     }
+    pons_value *text = text_of(fd, st.st_size);
+    close(fd);
+    return pons__reply_json(r, 200,
+                            pons_object("path", json_string(path), "bytes",
+                                        json_integer(st.st_size), "protocol", protocol(path, text),
+                                        "text", text, NULL));
 }
 
 const pons__route pons__files_routes[] = {

@@ -6,12 +6,11 @@
 #include "serve/run_events/astream_events.h"
 
 typedef struct pons__speaker { // the caller's storage; made zero
-    char thread[PONS_NAME_MAX];
-    const char *root; // the graph's namespace; NULL: any
-    char run[40];     // only this run's events; "": of every run
-    uint32_t modes;   // PONS_STREAM_…
-    bool tuple, full; // of messages: as `messages`, as `messages/partial` and its kin
-    bool events;      // as LangChain's callbacks tell it
+    const char *root;          // the graph's namespace; NULL: any
+    char run[40];              // only this run's events; "": of every run
+    uint32_t modes;            // PONS_STREAM_…
+    bool tuple, full;          // of messages: as `messages`, as `messages/partial` and its kin
+    bool events;               // as LangChain's callbacks tell it
     bool subgraphs;
     pons_value *input; // of the run, for `events`; taken, may be NULL
     int64_t skip_seq;  // what has been said: nothing up to there is said again
@@ -19,7 +18,6 @@ typedef struct pons__speaker { // the caller's storage; made zero
     // its own
     bool inside; // between a start and an end that are wanted
     char run_now[40];
-    bool subs[4];
     char *values; // the newest, as text
     pons__callbacks callbacks;
     pons_buf *out;     // while an event is said

@@ -28,9 +28,8 @@ struct pons__runhost {
     size_t n_workers;                     // [queue's lock]
     pons__doomed *doomed;                 // [mtx]
     pons__unkept *unkept;                 // [mtx]
-    void (*each)(void *user);             // [mtx] called now and then; NULL: nobody wants it
-    void *each_user;                      // [mtx]
-    int64_t each_ms, each_at_ms;          // [mtx]
+    void (*each)(pons_serve *s);          // [mtx] called each second; NULL: nobody wants it
+    int64_t each_at_ms;                   // [mtx]
 };
 
 // run_worker.c: a thread's main; user is the host.

@@ -14,6 +14,37 @@
 
 enum { NS_MAX = PONS_ITEM_MAX };
 
+int pons__own_put(const pons_items *it, const char *space, const char *key, const pons_value *value,
+                  pons_error *err)
+{
+    return pons_items_put(it, space, key, value, &(pons_item_put){.unsearched = true}, err);
+}
+
+int pons__own_get(const pons_items *it, const char *space, const char *key, pons_value **ret,
+                  pons_error *err)
+{
+    pons_autovalue item = NULL;
+    const int rc = pons_items_get(it, space, key, &item, err);
+    if (rc >= 0) {
+        *ret = pons_value_ref(pons_get(item, "value"));
+    }
+    return rc;
+}
+
+int pons__own_list(const pons_items *it, const char *space, pons_value **ret, pons_error *err)
+{
+    pons_autovalue items = NULL;
+    const int rc =
+        pons_items_search(it, &(pons_items_query){.prefix = space, .limit = -1}, &items, err);
+    if (rc >= 0) {
+        *ret = json_array();
+        pons_each(one, items) {
+            json_array_append_new(*ret, pons_value_ref(pons_get(one, "value")));
+        }
+    }
+    return rc;
+}
+
 void pons__kept_label(const char *thread, char ret[2 * PONS_NAME_MAX])
 {
     size_t at = 0;
@@ -37,7 +68,7 @@ static void ns_of(const char *thread, char ret[NS_MAX])
 
 int pons__kept_open(const pons_items *it, const pons_value *kept, const char *run, pons_error *err)
 {
-    return pons_items_put(it, OPEN, run, kept, &(pons_item_put){.unsearched = true}, err);
+    return pons__own_put(it, OPEN, run, kept, err);
 }
 
 int pons__kept_end(const pons_items *it, const pons__job *j, bool forget, pons_error *err)
@@ -84,8 +115,7 @@ int pons__kept_list(const pons_items *it, const char *thread, pons_value **ret, 
     if (thread) {
         ns_of(thread, ns);
     }
-    const int rc =
-        pons_items_search(it, &(pons_items_query){.prefix = ns, .limit = -1}, &found, err);
+    const int rc = pons__own_list(it, ns, &found, err);
     if (rc < 0) {
         return rc;
     }
@@ -98,7 +128,7 @@ int pons__kept_list(const pons_items *it, const char *thread, pons_value **ret, 
         return pons_error_set(err, PONS_ENOMEM, "serve", "no memory for a list of runs");
     }
     for (size_t i = 0; i < n; i++) {
-        rows[i] = pons_get(json_array_get(found, i), "value");
+        rows[i] = json_array_get(found, i);
     }
     qsort(rows, n, sizeof *rows, newest_first); // ids are in the order of time
     for (size_t i = 0; i < n; i++) {
@@ -113,13 +143,8 @@ int pons__kept_get(const pons_items *it, const char *thread, const char *run, po
                    pons_error *err)
 {
     char ns[NS_MAX];
-    pons_autovalue item = NULL;
     ns_of(thread, ns);
-    const int rc = pons_items_get(it, ns, run, &item, err);
-    if (rc >= 0) {
-        *ret = pons_value_ref(pons_get(item, "value"));
-    }
-    return rc;
+    return pons__own_get(it, ns, run, ret, err);
 }
 
 int pons__kept_delete(const pons_items *it, const char *thread, const char *run, pons_error *err)

@@ -15,6 +15,13 @@
 #define PONS__OWN   "pons-serve"
 #define PONS__HOOKS PONS__OWN ".hooks"
 
+// One of them: put, got (*ret: its value), and all values of a space.
+int pons__own_put(const pons_items *it, const char *space, const char *key, const pons_value *value,
+                  pons_error *err);
+int pons__own_get(const pons_items *it, const char *space, const char *key, pons_value **ret,
+                  pons_error *err);
+int pons__own_list(const pons_items *it, const char *space, pons_value **ret, pons_error *err);
+
 // A thread's name as a label of a namespace, which has no dots.
 void pons__kept_label(const char *thread, char ret[2 * PONS_NAME_MAX]);
 // Durable when it returns.

@@ -70,12 +70,11 @@ int pons__job_past(pons_store store, const pons__job *j, pons__past *ret, pons_e
 
 static const char *const *nodes(const pons_value *v, const char *ret[NODES_MAX + 1])
 {
-    size_t i, n = 0;
-    json_t *one;
+    size_t n = 0;
     if (json_is_string(v)) {
         ret[n++] = json_string_value(v);
     }
-    json_array_foreach(v, i, one) {
+    pons_each(one, v) {
         if (n < NODES_MAX) {
             ret[n++] = json_string_value(one);
         }
@@ -127,9 +126,8 @@ static int go_to(const starting *s, const pons_value *go, pons_value *update, po
     const char *names[NODES_MAX + 1] = {NULL};
     pons_send sends[NODES_MAX];
     pons_command cmd = {.update = update, .go = names, .sends = sends};
-    size_t i, n = 0;
-    json_t *one;
-    json_array_foreach(list, i, one) {
+    size_t n = 0;
+    pons_each(one, list) {
         const char *node = pons_get_str(one, "node", NULL);
         if (json_is_string(one) && n < NODES_MAX) {
             names[n++] = json_string_value(one);

@@ -13,14 +13,12 @@
 
 #include "pons/log.h"
 #include "pons/out_of_memory.h"
+#include "serve/access/server_thread.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <time.h>
-#include <unistd.h>
 
 enum {
     BATCH = 64,             // rows a watch is given before the next one has its turn
@@ -38,12 +36,10 @@ typedef struct news {
 } news;
 
 struct pons__watcher {
-    pons__watcher_options o;
-    pthread_t thread;
-    bool has_thread;
-    int wake;
-    pthread_mutex_t mtx;
-    bool closing;        // [mtx]
+    const pons_serve *s;
+    int64_t (*tick)(void *user);
+    void *user;
+    pons__thread t;
     news *news;          // [mtx]
     pons__watch *coming; // [mtx]
     size_t n;            // [mtx]
@@ -52,6 +48,12 @@ struct pons__watcher {
     int64_t gave_ns; // when events were last given
     bool slow;       // some client has to take what it has got first
 };
+
+bool pons__watch_write(pons__watch *w, const char *text, size_t n)
+{
+    w->gone = w->gone || w->http->stream_write(w->stream, text, n) < 0;
+    return !w->gone;
+}
 
 typedef struct reading {
     pons__watch *w;
@@ -62,11 +64,11 @@ typedef struct reading {
 static int give(void *user, const pons_event_row *row)
 {
     reading *r = user;
-    if (r->w->unsent && r->w->unsent(r->w) > UNSENT_MAX) {
+    if (r->w->http->stream_unsent(r->w->stream) > UNSENT_MAX) {
         r->slow = true;
         return 1;
     }
-    r->over = r->w->event(r->w, row) != 0;
+    r->over = r->w->event(r->w, row) != 0 || r->w->gone;
     r->w->at = row->seq;
     return r->over || ++r->n >= BATCH;
 }
@@ -78,14 +80,15 @@ static bool serve(pons__watcher *ww, pons__watch *w)
     pons_error err = PONS_ERROR_INIT;
     const bool complete = w->complete; // before the store is read: what ended it is in there
     w->dirty = false;
-    if (ww->o.store.ops->events(ww->o.store.self, w->thread, w->at, BATCH, give, &r, &err) < 0) {
+    const pons_store store = ww->s->o.store;
+    if (store.ops->events(store.self, w->thread, w->at, BATCH, give, &r, &err) < 0) {
         pons_log(PONS_LOG_WARN, "serve", "%s", err.message);
         w->dirty = err.status != PONS_ENOTFOUND;
         ww->slow |= w->dirty;
         return err.status == PONS_ENOTFOUND && complete;
     }
     if (r.n > 0 || r.over) {
-        ww->gave_ns = pons_now_ns(&ww->o.clock);
+        ww->gave_ns = pons_now_ns(&ww->s->o.clock);
         if (w->given) {
             w->given(w);
         }
@@ -98,26 +101,26 @@ static bool serve(pons__watcher *ww, pons__watch *w)
 static void leave(pons__watcher *ww, pons__watch **at)
 {
     pons__watch *w = *at;
-    pthread_mutex_lock(&ww->mtx);
+    pthread_mutex_lock(&ww->t.mtx);
     *at = w->next;
     ww->n--;
-    pthread_mutex_unlock(&ww->mtx);
+    pthread_mutex_unlock(&ww->t.mtx);
     w->over(w);
 }
 
 static bool beat(pons__watch *w, int64_t now)
 {
     const int64_t every = w->beat_ms ? w->beat_ms : BEAT_MS;
-    if (!w->beat || now - w->beaten_ms < every) {
+    if (now - w->beaten_ms < every) {
         return true;
     }
     w->beaten_ms = now;
-    return w->beat(w);
+    return pons__watch_write(w, w->beat, strlen(w->beat));
 }
 
 static void take_answer(pons__watcher *ww, int64_t now)
 {
-    pthread_mutex_lock(&ww->mtx);
+    pthread_mutex_lock(&ww->t.mtx);
     news *n = ww->news;
     ww->news = NULL;
     while (ww->coming) {
@@ -128,7 +131,7 @@ static void take_answer(pons__watcher *ww, int64_t now)
         w->beaten_ms = now;
         ww->all = w;
     }
-    pthread_mutex_unlock(&ww->mtx);
+    pthread_mutex_unlock(&ww->t.mtx);
     while (n) {
         news *next = n->next;
         for (pons__watch *w = ww->all; w; w = w->next) {
@@ -148,19 +151,11 @@ static void take_answer(pons__watcher *ww, int64_t now)
     }
 }
 
-static bool closing(pons__watcher *ww)
-{
-    pthread_mutex_lock(&ww->mtx);
-    const bool yes = ww->closing;
-    pthread_mutex_unlock(&ww->mtx);
-    return yes;
-}
-
 // A stream of events is given in handfuls: whoever had some less than PACE_US ago waits for the rest of it.
 // The first ones after a silence do not.
 static void pace(const pons__watcher *ww)
 {
-    const int64_t left = PACE_US * 1000LL - (pons_now_ns(&ww->o.clock) - ww->gave_ns);
+    const int64_t left = PACE_US * 1000LL - (pons_now_ns(&ww->s->o.clock) - ww->gave_ns);
     if (left > 0 && left <= PACE_US * 1000LL) {
         nanosleep(&(struct timespec){.tv_nsec = (long)left}, NULL);
     }
@@ -170,17 +165,16 @@ static void *run(void *user)
 {
     pons__watcher *ww = user;
     bool more = false;
-    while (!closing(ww)) {
-        struct pollfd p = {.fd = ww->wake, .events = POLLIN};
-        int64_t due = ww->o.tick ? ww->o.tick(ww->o.user) : LOOK_MS;
+    while (!pons__thread_closing(&ww->t)) {
+        struct pollfd p = {.fd = ww->t.wake, .events = POLLIN};
+        int64_t due = ww->tick(ww->user);
         due = due < 0 ? 0 : due > LOOK_MS ? LOOK_MS : due;
         poll(&p, 1, more ? 0 : ww->slow ? SLOW_MS : (int)due);
-        eventfd_t ignored;
         if (p.revents) {
             pace(ww);
-            eventfd_read(ww->wake, &ignored);
+            pons__thread_awake(&ww->t);
         }
-        const int64_t now = pons_now_ms(&ww->o.clock);
+        const int64_t now = pons_now_ms(&ww->s->o.clock);
         take_answer(ww, now);
         more = ww->slow = false;
         for (pons__watch **at = &ww->all; *at;) {
@@ -201,16 +195,17 @@ static void *run(void *user)
     return NULL;
 }
 
-int pons__watcher_open(const pons__watcher_options *o, pons__watcher **ret, pons_error *err)
+int pons__watcher_open(const pons_serve *s, int64_t (*tick)(void *user), void *user,
+                       pons__watcher **ret, pons_error *err)
 {
     pons__watcher *ww = pons_need_zeroed(1, sizeof *ww);
-    ww->o = *o;
-    pthread_mutex_init(&ww->mtx, NULL);
-    ww->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    ww->has_thread = ww->wake >= 0 && pthread_create(&ww->thread, NULL, run, ww) == 0;
-    if (!ww->has_thread) {
+    ww->s = s;
+    ww->tick = tick;
+    ww->user = user;
+    const int rc = pons__thread_begin(&ww->t, run, ww, "to watch runs with", err);
+    if (rc < 0) {
         pons__watcher_close(ww);
-        return pons_error_set(err, PONS_EENV, "serve", "no thread to watch runs with");
+        return rc;
     }
     *ret = ww;
     return PONS_OK;
@@ -218,15 +213,9 @@ int pons__watcher_open(const pons__watcher_options *o, pons__watcher **ret, pons
 
 void pons__watcher_stop(pons__watcher *ww)
 {
-    if (!ww || !ww->has_thread) {
-        return;
+    if (ww) {
+        pons__thread_stop(&ww->t);
     }
-    pthread_mutex_lock(&ww->mtx);
-    ww->closing = true;
-    pthread_mutex_unlock(&ww->mtx);
-    pons__watcher_wake(ww);
-    pthread_join(ww->thread, NULL);
-    ww->has_thread = false;
 }
 
 void pons__watcher_close(pons__watcher *ww)
@@ -240,28 +229,25 @@ void pons__watcher_close(pons__watcher *ww)
         free(ww->news);
         ww->news = next;
     }
-    if (ww->wake >= 0) {
-        close(ww->wake);
-    }
-    pthread_mutex_destroy(&ww->mtx);
+    pons__thread_fini(&ww->t);
     free(ww);
 }
 
 void pons__watcher_wake(pons__watcher *ww)
 {
-    eventfd_write(ww->wake, 1);
+    pons__thread_wake(&ww->t);
 }
 
 int pons__watch_begin(pons__watcher *ww, pons__watch *w, pons_error *err)
 {
-    pthread_mutex_lock(&ww->mtx);
-    const bool room = ww->n < WATCHES_MAX && !ww->closing;
+    pthread_mutex_lock(&ww->t.mtx);
+    const bool room = ww->n < WATCHES_MAX && !ww->t.closing;
     if (room) {
         w->next = ww->coming;
         ww->coming = w;
         ww->n++;
     }
-    pthread_mutex_unlock(&ww->mtx);
+    pthread_mutex_unlock(&ww->t.mtx);
     if (!room) {
         return pons_error_set(err, PONS_EAGAIN, "serve", "%d clients listen already", WATCHES_MAX);
     }
@@ -285,15 +271,15 @@ static bool followed(const pons__watcher *ww, const char *thread)
 
 bool pons__watcher_has(pons__watcher *ww, const char *thread)
 {
-    pthread_mutex_lock(&ww->mtx);
+    pthread_mutex_lock(&ww->t.mtx);
     const bool yes = followed(ww, thread);
-    pthread_mutex_unlock(&ww->mtx);
+    pthread_mutex_unlock(&ww->t.mtx);
     return yes;
 }
 
 void pons__watcher_ended(pons__watcher *ww, const char *thread, const char *run)
 {
-    pthread_mutex_lock(&ww->mtx);
+    pthread_mutex_lock(&ww->t.mtx);
     bool known = !followed(ww, thread);
     for (news *n = ww->news; n && !known; n = n->next) {
         known = strcmp(n->thread, thread) == 0 && strcmp(n->run, run) == 0;
@@ -305,7 +291,7 @@ void pons__watcher_ended(pons__watcher *ww, const char *thread, const char *run)
         n->next = ww->news;
         ww->news = n;
     }
-    pthread_mutex_unlock(&ww->mtx);
+    pthread_mutex_unlock(&ww->t.mtx);
     if (!known) {
         pons__watcher_wake(ww);
     }

@@ -1,8 +1,7 @@
 // run_followers.h - the events of threads, to whoever follows them: each once, in order, from any place on.
 #pragma once
 
-#include "pons/clock.h"
-#include "pons/ext/store.h"
+#include "serve/access/server.h"
 
 typedef struct pons__watcher pons__watcher;
 
@@ -15,29 +14,26 @@ typedef struct pons__watch {
     char run[40];  // "" or the run whose end is the watch's, however it comes
     int64_t at;    // events with greater numbers follow
     bool complete; // nothing more will come: over once everything was given
+    const pons_http_server_ops *http;
+    pons_http_stream *stream;
+    bool gone;        // the client: the watch is over
+    const char *beat; // what is written now and then, by which that shows
     // 0: go on; anything else: over.
     int (*event)(struct pons__watch *w, const pons_event_row *row);
-    void (*given)(struct pons__watch *w);    // after some events, and before `over`; NULL: nothing
-    size_t (*unsent)(struct pons__watch *w); // bytes that wait; NULL: it takes everything
-    bool (*beat)(struct pons__watch *w);     // now and then; false: nobody is there. NULL: none
-    void (*over)(struct pons__watch *w);     // frees
-    int64_t beat_ms;                         // how often; 0: as the watcher likes
-    int64_t beaten_ms;                       // the watcher's
+    void (*given)(struct pons__watch *w); // after some events, and before `over`; NULL: nothing
+    void (*over)(struct pons__watch *w);  // frees, but for the stream, which has ended then
+    int64_t beat_ms;                      // how often; 0: as the watcher likes
+    int64_t beaten_ms;                    // the watcher's
 } pons__watch;
 
-typedef struct pons__watcher_options {
-    pons_store store;
-    pons_clock clock;
-    // Called now and then on its thread; returns in how many ms it wants to be called again.
-    int64_t (*tick)(void *user);
-    void *user;
-} pons__watcher_options;
-
-int pons__watcher_open(const pons__watcher_options *o, pons__watcher **ret, pons_error *err);
+// tick: called now and then on its thread; returns in how many ms it wants to be called again.
+int pons__watcher_open(const pons_serve *s, int64_t (*tick)(void *user), void *user,
+                       pons__watcher **ret, pons_error *err);
 void pons__watcher_stop(pons__watcher *w);  // every watch is over, no more begin; NULL-safe
 void pons__watcher_close(pons__watcher *w); // frees; NULL-safe
 // From now on w is the watcher's. PONS_EAGAIN: too many; then it stays the caller's. Any thread.
 int pons__watch_begin(pons__watcher *ww, pons__watch *w, pons_error *err);
+bool pons__watch_write(pons__watch *w, const char *text, size_t n); // false: it is gone
 // A thread has new events; a run has ended, and nothing more of it will come. Any thread.
 void pons__watcher_event(pons__watcher *ww, const char *thread);
 void pons__watcher_ended(pons__watcher *ww, const char *thread, const char *run);

@@ -151,21 +151,18 @@ static void call_each(pons__runhost *h)
 {
     const int64_t now = pons_now_ms(&h->s->o.clock);
     pthread_mutex_lock(&h->mtx);
-    void (*fn)(void *user) = now - h->each_at_ms >= h->each_ms ? h->each : NULL;
-    void *each_user = h->each_user;
+    void (*fn)(pons_serve *s) = now - h->each_at_ms >= TICK_MS ? h->each : NULL;
     h->each_at_ms = fn ? now : h->each_at_ms;
     pthread_mutex_unlock(&h->mtx);
     if (fn) {
-        fn(each_user);
+        fn(h->s);
     }
 }
 
-void pons__runhost_each(pons__runhost *h, int64_t every_ms, void (*fn)(void *user), void *user)
+void pons__runhost_each(pons__runhost *h, void (*fn)(pons_serve *s))
 {
     pthread_mutex_lock(&h->mtx);
     h->each = fn;
-    h->each_user = user;
-    h->each_ms = every_ms;
     pthread_mutex_unlock(&h->mtx);
 }
 
@@ -425,12 +422,6 @@ void pons__runhost_settle(pons__runhost *h, const char *thread)
     pons__jobs_settle(&h->queue, thread, SETTLE_MS);
 }
 
-int pons__runhost_answer(pons__runhost *h, const char *thread, const char *await,
-                         pons_value *answer)
-{
-    return pons__jobs_tell(&h->queue, thread, await, PONS__TELL_ANSWER, answer);
-}
-
 int pons__runhost_tell(pons__runhost *h, const char *thread, const char *await, pons__tell what,
                        pons_value *value)
 {
@@ -482,9 +473,7 @@ int pons__runhost_open(pons_serve *s, pons__runhost **ret, pons_error *err)
     h->items = (pons_items){.store = s->o.store, .clock = s->o.clock};
     pthread_mutex_init(&h->mtx, NULL);
     pons__jobs_init(&h->queue, grow, h);
-    int rc = pons__watcher_open(
-        &(pons__watcher_options){.store = s->o.store, .clock = s->o.clock, .tick = tick, .user = h},
-        &h->watcher, err);
+    int rc = pons__watcher_open(s, tick, h, &h->watcher, err);
     rc = rc < 0 ? rc : pons__kept_list(&h->items, NULL, &open, err);
     if (rc < 0) {
         pons__runhost_close(h);

@@ -73,12 +73,10 @@ void pons__runhost_settle(pons__runhost *h, const char *thread);
 // Follows a thread's events; with w->run set, until that run has ended. The status is this
 // function's: w is the caller's when it fails.
 int pons__runhost_watch(pons__runhost *h, pons__watch *w, pons_error *err);
-// Calls fn about so often, on the watcher's thread, until the host is stopped.
-void pons__runhost_each(pons__runhost *h, int64_t every_ms, void (*fn)(void *user), void *user);
-// An answer to an await that a handler has begun (pons_serve_answer). Takes it.
-int pons__runhost_answer(pons__runhost *h, const char *thread, const char *await,
-                         pons_value *answer);
-// What such a handler has to show before its answer, to who follows the run. Takes it.
+// Calls fn about once a second, on the watcher's thread, until the host is stopped.
+void pons__runhost_each(pons__runhost *h, void (*fn)(pons_serve *s));
+// What a handler of an await that has begun says to its run: the answer (pons_serve_answer), or before it what is
+// to be shown to who follows the run. Takes it.
 int pons__runhost_tell(pons__runhost *h, const char *thread, const char *await, pons__tell what,
                        pons_value *value);
 // A thread has new events that were not this host's.

@@ -9,6 +9,7 @@
 #include "serve/runs/run_job.h"
 
 #include "pons/random.h"
+#include "serve/access/server.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -32,19 +33,9 @@ const char *pons__multitask_word(pons__multitask m)
     return multitasks[m];
 }
 
-static int find(const char *const *words, int n, const char *word)
-{
-    for (int i = 0; i < n; i++) {
-        if (strcmp(words[i], word) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 bool pons__multitask_of(const char *word, pons__multitask *ret)
 {
-    const int at = find(multitasks, PONS__MULTITASKS, word);
+    const int at = pons__word_at(multitasks, PONS__MULTITASKS, word);
     *ret = at < 0 ? PONS__MULTITASK_ENQUEUE : (pons__multitask)at;
     return at >= 0;
 }
@@ -138,7 +129,7 @@ static pons_durability durability_of(const pons_value *k)
     static const char *const words[] = {"async", "sync", "exit"};
     const char *said = pons_get_str(k, "durability", NULL);
     const bool during = said || pons_get_bool(k, "checkpoint_during", true);
-    const int at = said ? find(words, 3, said) : 0;
+    const int at = said ? pons__word_at(words, 3, said) : 0;
     return !during ? PONS_DURABILITY_EXIT : (pons_durability)(at < 0 ? 0 : at);
 }
 
@@ -221,7 +212,7 @@ int pons__job_read(const pons_value *v, pons__job **ret, pons_error *err)
 {
     pons__job *j = NULL;
     const pons_value *metadata = pons_get(v, "metadata"), *kwargs = pons_get(v, "kwargs");
-    const int state = find(states, PONS__JOB_STATES, pons_get_str(v, "status", ""));
+    const int state = pons__word_at(states, PONS__JOB_STATES, pons_get_str(v, "status", ""));
     int rc = pons__job_create(pons_value_ref(kwargs), pons_value_ref(metadata), &j, err);
     if (rc < 0) {
         return rc;

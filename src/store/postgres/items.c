@@ -6,7 +6,6 @@
 // for each other in a circle; a sweep passes over what somebody is writing.
 #include "store/postgres/postgres.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

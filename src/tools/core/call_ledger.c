@@ -92,12 +92,11 @@ static void note(pons__call_ledger *l, const char *key, pons__fate fate, const p
 
 static void take_line(pons__call_ledger *l, const char *text, size_t n, bool *ret_torn)
 {
-    pons_error ignored = PONS_ERROR_INIT;
     pons_autovalue line = NULL;
     if (n == 0) {
         return;
     }
-    if (pons_value_parse(text, n, &line, &ignored) < 0 || !pons_get_str(line, "key", NULL)) {
+    if (pons_value_parse(text, n, &line, NULL) < 0 || !pons_get_str(line, "key", NULL)) {
         *ret_torn = true;
         return;
     }

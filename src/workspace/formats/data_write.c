@@ -406,14 +406,11 @@ static int write_list(const writer *w, size_t list, const pons_ws_change *change
     if (any && empty && !(c->flow && w->d->tree.json)) {
         rc = write_whole(w, l->node, more);
     } else if (any) {
-        const char *key;
-        pons_value *v;
-        size_t i;
-        json_array_foreach(more, i, v) {
+        pons_each(v, more) {
             add_piece(&ps, (piece){.value = pons_value_ref(v)});
         }
         if (l->map) {
-            json_object_foreach(more, key, v) {
+            pons_each_member(key, v, more) {
                 add_piece(&ps, (piece){.key = pons_need_text(key), .value = pons_value_ref(v)});
             }
         }

@@ -7,7 +7,6 @@
 #include "pons/out_of_memory.h"
 #include "workspace/formats/parsed_file.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define WHERE       "workspace"

@@ -39,14 +39,11 @@ static bool has_tool(const pons_value *tools, const char *name)
 static bool has_text(const pons_value *names,
                      const char *name) // a text, a list of them, or a map of lists
 {
-    const char *key;
-    size_t i;
-    json_t *one;
     bool has = json_is_string(names) && strcasecmp(json_string_value(names), name) == 0;
-    json_array_foreach(names, i, one) {
+    pons_each(one, names) {
         has = has || has_text(one, name);
     }
-    json_object_foreach((json_t *)names, key, one) {
+    pons_each_member(key, one, names) {
         has = has || has_text(one, name);
     }
     return has;
@@ -55,9 +52,8 @@ static bool has_text(const pons_value *names,
 // A zone or a thing, by its id or what people call it in any language.
 static const pons_value *named(const pons_value *list, const char *name)
 {
-    size_t i;
-    const pons_value *v, *called = NULL;
-    json_array_foreach((json_t *)list, i, v) {
+    const pons_value *called = NULL;
+    pons_each(v, list) {
         if (strcmp(pons_get_str(v, "id", ""), name) == 0) {
             return v;
         }

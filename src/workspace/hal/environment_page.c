@@ -84,6 +84,16 @@ static void name_object(pons_value *v, const pons_value *thing)
     }
 }
 
+// When an object was seen last: whole minutes are enough for people. "": it does not say.
+static void when_seen(const pons_value *thing, const char *kind, char ret[PONS_UTC_TEXT])
+{
+    const int64_t last_ms = pons_get_int(thing, "last_seen_ms", 0);
+    *ret = '\0';
+    if (last_ms > 0 && strcmp(kind, "object") == 0) {
+        pons_utc_text(last_ms - last_ms % MINUTE_MS, ret);
+    }
+}
+
 // A zone or an object as `kind`, when the file lacks it or the body has seen it elsewhere.
 static void put_thing(changes *c, const pons_ws_doc *d, const char *kind, const char *type,
                       const pons_value *thing)
@@ -91,12 +101,9 @@ static void put_thing(changes *c, const pons_ws_doc *d, const char *kind, const 
     const char *id = pons_get_str(thing, "id", NULL);
     const pons_ws_record *r = id && d ? pons_ws_find(d, kind, id) : NULL;
     const bool seen = pons_get_bool(thing, "seen", false);
-    char when[PONS_UTC_TEXT] = "";
-    const int64_t last_ms = pons_get_int(thing, "last_seen_ms", 0);
+    char when[PONS_UTC_TEXT];
     const char *had = pons_get_str(r ? r->value : NULL, "last_seen", "");
-    if (last_ms > 0 && strcmp(kind, "object") == 0) { // whole minutes are enough for people
-        pons_utc_text(last_ms - last_ms % MINUTE_MS, when);
-    }
+    when_seen(thing, kind, when);
     const bool later = *when && strcmp(when, had) != 0;
     pons_value *at = id && (!r || seen || later) ? position_of(thing) : NULL;
     if (!at || (r && !later && !moved(at, pons_get(r->value, "position")))) {
@@ -136,8 +143,7 @@ static void put_seen_edges(changes *c, const pons_ws_doc *d, const pons_value *t
                            const char *id)
 {
     const char *on = pons_get_str(thing, "on", ""), *how = pons_get_str(thing, "relation", "on");
-    size_t n = 0, i;
-    json_t *other;
+    size_t n = 0;
     const pons_ws_record *all = d ? pons_ws_records(d, &n) : NULL;
     for (size_t k = 0; k < n; k++) {
         const char *relation = pons_get_str(all[k].value, "relation", "");
@@ -158,7 +164,7 @@ static void put_seen_edges(changes *c, const pons_ws_doc *d, const pons_value *t
     if (*on) {
         put_relation(c, d, id, how, on);
     }
-    json_array_foreach((json_t *)pons_get(thing, "near"), i, other) {
+    pons_each(other, pons_get(thing, "near")) {
         put_relation(c, d, id, "near", json_string_value(other));
     }
 }

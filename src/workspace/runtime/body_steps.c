@@ -11,7 +11,6 @@
 #include "workspace/runtime/runtime_common.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define CONTROL_HZ 10.0

@@ -104,8 +104,7 @@ static int write_note(rt_run *s, pons_error *err)
 static pons_value *parsed(pons_bytes b)
 {
     pons_value *v = NULL;
-    pons_error ignored = PONS_ERROR_INIT;
-    return b.len && pons_value_parse(b.data, b.len, &v, &ignored) == PONS_OK ? v : json_object();
+    return b.len && pons_value_parse(b.data, b.len, &v, NULL) == PONS_OK ? v : json_object();
 }
 
 static void read_note(rt_run *s, pons_bytes bytes)

@@ -99,8 +99,7 @@ static bool good_id(const char *id)
 static pons_value *parsed(pons_bytes b)
 {
     pons_value *v = NULL;
-    pons_error ignored = PONS_ERROR_INIT;
-    return b.len && pons_value_parse(b.data, b.len, &v, &ignored) == PONS_OK ? v : json_object();
+    return b.len && pons_value_parse(b.data, b.len, &v, NULL) == PONS_OK ? v : json_object();
 }
 
 static const char *status_of(int32_t state)

@@ -51,13 +51,12 @@ static pons_value *read_take(const char *dir, const char *name, const char *entr
     struct stat st;
     pons_autobuf text = PONS_BUF_INIT;
     pons_value *take = NULL;
-    pons_error ignored = PONS_ERROR_INIT;
     if (!pons__ws_base_whole(dir, name, g, strstr(entry, TOOK) + strlen(TOOK))) {
         return NULL;
     }
     snprintf(path, sizeof path, "%s/" FOLDER "/%s", dir, entry);
     if (stat(path, &st) < 0 || pons__ws_read_file(path, &text, NULL) < 0 || !text.len ||
-        pons_value_parse(text.data, text.len, &take, &ignored) < 0) {
+        pons_value_parse(text.data, text.len, &take, NULL) < 0) {
         return NULL;
     }
     json_object_set_new(take, "g", json_integer((json_int_t)g));
