@@ -112,9 +112,10 @@ int pons__session_init(pons__session *s, const pons__intents *r, const char *tex
         s->asks = s->asks || strstr(text, asking[i]);
     }
     static const char *const acks[] = {"okay", "ok", "all right", "alright"};
-    size_t which; // "OK, the bedroom?" asks
-    const size_t first =
-        pons__literal_of_list(s->f.s, 0, s->f.n, acks, sizeof acks / sizeof *acks, &which);
+    size_t first = 0; // "OK, the bedroom?" asks
+    for (size_t i = 0; i < sizeof acks / sizeof *acks && !first; i++) {
+        first = pons__literal_at(s->f.s, 0, s->f.n, acks[i]);
+    }
     for (size_t i = first; i < s->f.n; i += pons__char_len(s->f.s, i)) {
         s->polite =
             s->polite || (!s->f.quoted[i] && pons__word_at(&r->polite, s->f.s, i, s->f.n, NULL));
