@@ -45,7 +45,7 @@ pons_pc(pons "-lpons" jansson "" "the whole runtime, as a shared library")
 # The archives. Modules (PostgreSQL, a model's client) take base from the program that loads them: all of
 # it is in it.
 set(whole_base "-Wl,--export-dynamic -Wl,--whole-archive -lpons_base -Wl,--no-whole-archive -lpthread -lm -ldl")
-pons_pc(pons-graph "-lpons_graph -lpons_items -lpons_store ${whole_base}" "jansson libfyaml libpcre2-8 sqlite3" ""
+pons_pc(pons-graph "-lpons_graph -lpons_items -lpons_store ${whole_base}" "jansson libfyaml libpcre2-8 sqlite3 zlib" ""
   "the StateGraph engine and its stores")
 pons_pc(pons-bt "-lpons_bt ${whole_base}" "jansson libfyaml libpcre2-8 expat" "" "behaviour trees: MDSL and BehaviorTree.CPP XML")
 pons_pc(pons-arm "-lpons_arm ${whole_base}" "jansson libfyaml libpcre2-8 expat" "" "arms: URDF, kinematics, clearance")
@@ -54,7 +54,7 @@ if(jpeg)
   set(jpeg_pc libjpeg)
 endif()
 # Every header has its library: all of pons, for who builds a brain, a body or an agent of their own.
-pons_pc(pons-all "-lpons_serve -lpons_traces -lpons_record -lpons_scenario -lpons_fleet -lpons_vda5050 -lpons_workspace -lpons_brain -lpons_agent -lpons_companion -lpons_body -lpons_drivers -lpons_llm -lpons_intents \
+pons_pc(pons-all "-lpons_serve -lpons_traces -lpons_record -lpons_scenario -lpons_sight -lpons_fleet -lpons_vda5050 -lpons_workspace -lpons_brain -lpons_agent -lpons_companion -lpons_body -lpons_drivers -lpons_llm -lpons_intents \
 -lpons_tools -lpons_mcp -lpons_http -lpons_graph -lpons_items -lpons_store -lpons_bt -lpons_arm -lpons_map -lpons_picture -lpons_critic -lpons_plan -lpons_link ${whole_base}"
   "jansson libfyaml libpcre2-8 sqlite3 zlib libzstd liblz4 expat libpng libseccomp ${jpeg_pc}" "" "the whole runtime, as archives")
 

@@ -312,7 +312,8 @@ pons_value *pons__model_request(pons_agent *a, pons_run *run, const pons_value *
         "messages", list, "tools", tools, "tool_choice",
         closing && tools ? json_string("none") : NULL, "schema", replanner ? replan_schema() : NULL,
         "schema_name", replanner ? json_string("replan_decision") : NULL, "faults", json_true(),
-        "pictures_allowed", json_boolean(pons__pictures_allowed(a)), "run",
+        "pictures_allowed",
+        a->pictures_to && pons__pictures_allowed(a) ? json_string(a->pictures_to) : NULL, "run",
         json_sprintf("%s#%llu", a->thread_id, (unsigned long long)a->turns), "run_calls_max",
         json_integer(pons__cfg_int(a->config, "settings.model_calls") + RUN_SPARE), NULL);
     add_settings(a, compacts ? "agent" : node, full);

@@ -299,6 +299,15 @@ static size_t belongs(const char *word, char *ret, size_t cap)
     return n;
 }
 
+static bool near_a_command(const char *word)
+{
+    pons_meant meant = pons_meant_of(word, strlen(word));
+    for (const cli_command *k = commands; k->name; k++) {
+        pons_meant_try(&meant, k->name, strlen(k->name));
+    }
+    return meant.best != NULL;
+}
+
 // What was said where a command stands, if it is a word for the robot: who types 停 or `halt` must not look for a list.
 static int said_to_the_robot(const cli *c, pons_error *err)
 {
@@ -332,6 +341,9 @@ static int said_to_the_robot(const cli *c, pons_error *err)
     if (paced && !pons_get(pace, "rest") && !pons_get(pace, "before")) {
         return app_bad(err, "there is no command '%s', did you mean 'pace \"%s\"'?", c->argv[0],
                        text);
+    }
+    if (rc < 0 && near_a_command(c->argv[0])) {
+        return PONS_OK; // "worksapce check"
     }
     const bool wish = rc >= 0 ? json_array_size(pons_get(parsed, "goals")) > 0 && !*control
                               : !app_not_understood(why.message);

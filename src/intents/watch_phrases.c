@@ -33,14 +33,15 @@ static const char *const en_is[] = {" is ",     " are ",     " comes ",  " appea
 static const char *const en_at[] = {"inside ", "in ", "into ", "at ", "to ",
                                     "near ",   "by ", "on ",   NULL};
 static const char *const en_articles[] = {"the ", "a ", "an ", "any ", "my ", "our ", NULL};
-static const char *const en_nobody[] = {"you", "i", "we", "it", "they", NULL};
+static const char *const en_nobody[] = {"you", "i",  "we", "it",   "he",   "she",  "they",
+                                        "你",  "我", "他", "我们", "你们", "他们", NULL};
 static const char *const zh_when[] = {"如果", "要是", "一旦", "每当", "只要", "当", "等", NULL};
 static const char *const zh_tell[] = {"告诉我", "通知我", "提醒我", "叫我", "跟我说", "喊我", NULL};
 static const char *const zh_end[] = {"的时候", "时候", "时",   "就",   "，",
                                      ",",      "请",   "马上", "立刻", NULL};
 static const char *const zh_close[] = {"的时候", "时", "，", "就", NULL};
-static const char *const zh_sees[] = {"你",   "看到了", "看见了", "看到",
-                                      "看见", "发现",   "见到",   NULL};
+static const char *const zh_you[] = {"你", NULL};
+static const char *const zh_sees[] = {"看到了", "看见了", "看到", "看见", "发现", "见到", NULL};
 static const char *const zh_at[] = {"出现在", "来到", "站在", "走进", "在", NULL};
 static const char *const zh_come[] = {"出现了", "出现", "来了", "进来", "到了", "了", NULL};
 static const char *const zh_appears[] = {"出现了", "出现", "来了", "进来了", "进来", "来", NULL};
@@ -149,10 +150,12 @@ static bool condition_en(const char *text, watch *ret)
 
 static bool condition_zh(const char *text, watch *ret)
 {
-    const char *after = NULL, *seen = NULL;
-    for (const char *at = text; (at = behind(at, zh_sees)); text = at) {
-        seen = at;
+    const char *after = NULL, *you = behind(text, zh_you);
+    const char *seen = behind(you ? you : text, zh_sees);
+    if (you && !seen) {
+        return false; // 如果你在厨房: it is about the robot
     }
+    text = seen ? seen : text;
     const char *at = first_of(text, zh_at, &after);
     if (at && at > text) { // 有人在门口
         const size_t n = strlen("有");
@@ -216,7 +219,8 @@ static bool english(const char *text, watch *w, pons_buf *wish)
     }
     const char *when = strstr(text, " when "), *ever = strstr(text, " whenever ");
     const char *at = ever ? ever : when;
-    return at && condition(behind(at, en_when), strlen(behind(at, en_when)), w) &&
+    return at && !strchr(at, '?') &&
+           condition(behind(at, en_when), strlen(behind(at, en_when)), w) &&
            pons_buf_printf(wish, "%.*s", (int)(at - text), text) >= 0;
 }
 

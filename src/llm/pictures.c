@@ -103,13 +103,17 @@ static bool takes_pictures(const gate *g, const pons_value *request)
 static const char *reason_of(const gate *g, const pons_value *request)
 {
     const char *send = sends(g->config);
+    char server[FROM_MAX], host[FROM_MAX];
+    address_of(pons_get_str(g->config, "url", pons_get_str(g->config, "provider", "?")), server,
+               sizeof server, host, sizeof host);
     const struct {
         bool is;
         const char *why;
     } reasons[] = {
         {strcmp(send, "never") == 0, "not sent: pictures stay on this machine (send: never)"},
         {!takes_pictures(g, request), "not sent: this model takes no pictures"},
-        {strcmp(send, "ask") == 0 && !pons_get_bool(request, "pictures_allowed", false),
+        {strcmp(send, "ask") == 0 &&
+             strcmp(pons_get_str(request, "pictures_allowed", ""), server) != 0,
          "not sent: no person has allowed that pictures go to this server"},
     };
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {

@@ -61,6 +61,7 @@ static int read_header(reader *r)
 {
     png_set_user_limits(r->png, PONS_PICTURE_PIXELS_MAX, PONS_PICTURE_PIXELS_MAX);
     png_set_chunk_malloc_max(r->png, CHUNK_MAX);
+    png_set_chunk_cache_max(r->png, 1); // no text: a small file could unpack into gigabytes
     png_read_info(r->png, r->info);
     const png_uint_32 w = png_get_image_width(r->png, r->info),
                       h = png_get_image_height(r->png, r->info);

@@ -53,7 +53,7 @@ static bool sent(const bench *b, const char *role, const char *name)
                           strcmp(pons_get_str(p, "sha256", ""), name) == 0);
     }
     assert_true(named);
-    return pons_get_bool(r, "pictures_allowed", false);
+    return pons_get_str(r, "pictures_allowed", NULL) != NULL;
 }
 
 static const char *asked_about(const bench *b, size_t nth)

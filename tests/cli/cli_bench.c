@@ -166,7 +166,9 @@ void bench_fleet(bench *b)
 
 void bench_share(bench *b, const char *replace, const char *with)
 {
-    static const char *const linked[] = {"worlds", "schemas", "scenarios", "trees"};
+    static const char *const linked[] = {"worlds", "schemas", "scenarios", "trees"},
+                             *const settings[] = {"intents.yaml", "notify.yaml", "sight.yaml",
+                                                  "vision.yaml"};
     char from[256], to[256];
     snprintf(b->share, sizeof b->share, "%s/share", b->dir);
     assert_int_equal(mkdir(b->share, 0700), 0);
@@ -177,12 +179,11 @@ void bench_share(bench *b, const char *replace, const char *with)
         snprintf(to, sizeof to, "%s/%s", b->share, linked[i]);
         assert_int_equal(symlink(from, to), 0);
     }
-    snprintf(to, sizeof to, "%s/config/intents.yaml", b->share);
-    assert_int_equal(symlink(PONS_SOURCE_DIR "/config/intents.yaml", to), 0);
-    snprintf(to, sizeof to, "%s/config/sight.yaml", b->share);
-    assert_int_equal(symlink(PONS_SOURCE_DIR "/config/sight.yaml", to), 0);
-    snprintf(to, sizeof to, "%s/config/notify.yaml", b->share);
-    assert_int_equal(symlink(PONS_SOURCE_DIR "/config/notify.yaml", to), 0);
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        snprintf(from, sizeof from, "%s/config/%s", PONS_SOURCE_DIR, settings[i]);
+        snprintf(to, sizeof to, "%s/config/%s", b->share, settings[i]);
+        assert_int_equal(symlink(from, to), 0);
+    }
     FILE *in = fopen(PONS_SOURCE_DIR "/config/kernel.yaml", "r");
     assert_non_null(in);
     static char text[1 << 16];

@@ -88,8 +88,11 @@ static pons_value *conversation(void)
 // Takes messages. *ret_err: of a call that failed. The reply, or NULL.
 static pons_value *ask(talk *t, pons_value *messages, bool allowed, pons_error *ret_err)
 {
-    pons_autovalue request =
-        pons_object("messages", messages, "pictures_allowed", allowed ? json_true() : NULL, NULL);
+    pons_autovalue request = pons_object("messages", messages, NULL);
+    if (allowed) { // a yes is for one server
+        json_object_set_new(request, "pictures_allowed",
+                            json_sprintf("127.0.0.1:%d", fake_server_port(t->server)));
+    }
     pons_autovalue before = json_deep_copy(request);
     pons_error err = PONS_ERROR_INIT;
     assert_int_equal(t->llm.ops->start(t->llm.self, ++t->call, request, &err), PONS_OK);

@@ -18,7 +18,7 @@ void app_pictures_folder(const app_context *c, char *ret, size_t cap)
     snprintf(ret, cap, "%s/pictures", c->run_dir);
 }
 
-static void blur(const pons_value *vision, const char *camera, pons_picture_raw *p)
+void app_picture_blur(const pons_value *vision, const char *camera, pons_picture_raw *p)
 {
     pons_each(region, pons_get(vision, "blur")) {
         const pons_value *rect = pons_get(region, "rect");
@@ -43,7 +43,7 @@ int app_picture_keep(const app_context *c, const pons_value *vision, const char 
     app_pictures_folder(c, folder, sizeof folder);
     int rc = pons_picture_decode(bytes, n, EDGE_MAX, &p, err);
     if (rc == PONS_OK) {
-        blur(vision, camera, &p);
+        app_picture_blur(vision, camera, &p);
         rc = pons_picture_jpeg(&p, BYTES_MAX, &jpeg, &jpeg_n, err);
     }
     rc = rc < 0 ? rc : pons_picture_put(folder, jpeg, jpeg_n, hash, err);
@@ -124,14 +124,18 @@ typedef struct holders {
     pons_store store;
     const pons_value *gone; // or NULL
     pons_value *names;
+    int rc; // of the thread that could not be read: nothing is removed then
+    pons_error *err;
 } holders;
 
 static int add_thread(void *user, const pons_thread_info *info)
 {
-    const holders *h = user;
-    pons_autovalue names = app_pictures_of(h->store, info->thread);
-    json_object_update(h->names, names);
-    return 0;
+    holders *h = user;
+    pons_autovalue state = NULL;
+    const int rc = pons_state_read(h->store, info->thread, PONS_AGENT_NS, &state, h->err);
+    h->rc = rc == PONS_ENOTFOUND ? PONS_OK : rc;
+    collect(state, h->names);
+    return h->rc < 0;
 }
 
 static bool held(void *user, const char *name)
@@ -146,9 +150,13 @@ int app_pictures_prune(const app_context *c, pons_store store, const pons_value 
     char folder[PATH_MAX + 32];
     const pons_clock clock = pons_clock_real();
     pons_autovalue names = json_object();
-    holders h = {.store = store, .gone = gone, .names = names};
+    pons_error why = PONS_ERROR_INIT;
+    holders h = {.store = store, .gone = gone, .names = names, .err = &why};
     app_pictures_folder(c, folder, sizeof folder);
     const int64_t before_ms = pons_wall_ms(&clock) + (gone ? 1 : -DAY_MS);
     const int rc = store.ops->threads(store.self, add_thread, &h, err);
+    if (rc >= 0 && h.rc < 0) {
+        return pons_error_set(err, h.rc, "pictures", "%s", why.message);
+    }
     return rc < 0 ? rc : pons_picture_prune(folder, before_ms, held, &h, err);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/workspace/context.h"
+#include "pons/ext/arm.h"
 #include "pons/ext/tool.h"
 
 // ---- vision_config.c ----------------------------------------------------------------------------
@@ -14,6 +15,8 @@ pons_value *app_vision_of_model(const app_context *c, const pons_value *vision);
 
 // ---- kept_pictures.c ----------------------------------------------------------------------------
 
+// Makes the camera's regions unreadable, in place.
+void app_picture_blur(const pons_value *vision, const char *camera, pons_picture_raw *p);
 // Makes a picture small enough for a model, with the camera's regions blurred, and keeps it: *ret {sha256, caption, at_ms}, the caller's. camera NULL: a person's, called `name`.
 int app_picture_keep(const app_context *c, const pons_value *vision, const char *camera,
                      const char *name, const void *bytes, size_t n, pons_value **ret,

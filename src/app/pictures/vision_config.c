@@ -3,7 +3,19 @@
 
 int app_vision(const app_context *c, pons_value **ret, pons_error *err)
 {
-    return app_yaml(c, "config/vision.yaml", "schemas/vision.json", ret, err);
+    pons_autovalue vision = NULL;
+    const int rc = app_yaml(c, "config/vision.yaml", "schemas/vision.json", &vision, err);
+    pons_each(region, pons_get(vision, "blur")) {
+        const pons_value *r = pons_get(region, "rect");
+        for (size_t i = 0; i < 2; i++) {
+            if (json_number_value(json_array_get(r, i)) >=
+                json_number_value(json_array_get(r, i + 2))) {
+                return app_bad(err, "config/vision.yaml: blur: a rect is left, top, right, bottom");
+            }
+        }
+    }
+    *ret = pons_value_ref(vision);
+    return rc;
 }
 
 pons_value *app_vision_of_model(const app_context *c, const pons_value *vision)

@@ -184,9 +184,10 @@ static int start(void *self, uint64_t call, const char *tool, const pons_value *
     of->call = call;
     snprintf(of->text, sizeof of->text, "%s", text);
     int rc = g->o.store.ops->event_last(g->o.store.self, g->thread, &of->after, err);
-    rc = rc < 0 ? rc : g->o.host.wish(g->o.host.user, g->thread, text, &said, err);
     if (rc >= 0 && (rc = pons_event_queue_begin(&g->events, call)) < 0) {
         pons_error_set(err, rc, WHERE, "no room for a goal");
+    } else if (rc >= 0 && (rc = g->o.host.wish(g->o.host.user, g->thread, text, &said, err)) < 0) {
+        pons_event_queue_end(&g->events, call);
     }
     if (rc < 0) {
         free(of);

@@ -24,7 +24,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-enum { SAVE_MS = 1000, LOOK_SAVE_MS = 200, CONNECT_MS = 500 };
+enum { SAVE_MS = 1000, LOOK_SAVE_MS = 200, CONNECT_MS = 500, PRUNE_MS = 3600 * 1000 };
 
 void app_objects_space(const app_context *c, char ret[64])
 {
@@ -94,18 +94,21 @@ static void prune_pictures(sight *s, const char *space)
 {
     char folder[PATH_MAX + 16];
     const pons_items items = {.store = s->store, .clock = s->clock};
-    const pons_object_query all = {.limit = PONS_OBJECTS_MAX};
+    const pons_items_query all = {.prefix = space, .limit = -1};
     pons_autovalue objects = NULL;
     pons_autovalue names = json_object();
     pons_error err = PONS_ERROR_INIT;
     app_seen_folder(s->c, folder, sizeof folder);
-    int rc = pons_objects_find(&items, space, &all, &objects, &err);
+    int rc = pons_items_search(&items, &all, &objects, &err);
     pons_each(o, objects) {
-        pons_each(seen, pons_get(o, "sightings")) {
+        pons_each(seen, pons_get(pons_get(o, "value"), "sightings")) {
             json_object_set_new(names, pons_get_str(seen, "picture", ""), json_true());
         }
     }
-    rc = rc < 0 ? rc : pons_picture_prune(folder, pons_wall_ms(&s->clock), is_held, names, &err);
+    const int64_t before_ms =
+        pons_wall_ms(&s->clock) - PRUNE_MS; // a younger one's row may be to come
+    rc = rc < 0 ? rc : pons_picture_prune(folder, before_ms, is_held, names, &err);
+    s->prune_due_ms = pons_now_ms(&s->clock) + PRUNE_MS;
     if (rc < 0) {
         tell(s, err.message);
     }
@@ -137,9 +140,9 @@ static int open_memory(sight *s, const char *world_id, pons_error *err)
                                           .objects = pons_get(s->world, "objects")};
     rc = rc < 0 ? rc : pons_object_memory_open(&o, &s->memory, err);
     snprintf(s->world_id, sizeof s->world_id, "%s", world_id);
+    sight_detectors_world(s); // also without one: theirs is gone
     if (rc >= 0) {
         prune_pictures(s, space);
-        sight_detectors_world(s);
     }
     return rc;
 }
@@ -231,6 +234,11 @@ static int round_of(sight *s, pons_error *err)
     const int rc = hear(s, err);
     sight_detectors_look(s);
     save(s, false);
+    if (s->memory && pons_now_ms(&s->clock) >= s->prune_due_ms) {
+        char space[64];
+        app_objects_space(s->c, space);
+        prune_pictures(s, space);
+    }
     return rc;
 }
 

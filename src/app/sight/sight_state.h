@@ -19,12 +19,12 @@ typedef struct sight {
     pons__walls walls;
     char world_id[32]; // as its hello says
     char boot_id[64];
-    pons_link *link;                     // NULL: no body is there
-    bool looks;                          // the robot does, to see what is there
-    int64_t save_due_ms, connect_due_ms; // host
-    int64_t warned_ms;                   // when something was said to be wrong; host
-    struct sight_detectors *detectors;   // of pictures
-    bool poses;                          // they need to know where the robot is
+    pons_link *link;                                   // NULL: no body is there
+    bool looks;                                        // the robot does, to see what is there
+    int64_t save_due_ms, connect_due_ms, prune_due_ms; // host
+    int64_t warned_ms;                                 // when something was said to be wrong; host
+    struct sight_detectors *detectors;                 // of pictures
+    bool poses;                                        // they need to know where the robot is
 } sight;
 
 // A line of what is wrong, unless *last_ms, when that was done last, is less than a minute ago.

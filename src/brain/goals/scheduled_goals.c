@@ -335,7 +335,8 @@ static int look_for(pons_brain *b, const pons__scheduled *s, int64_t now_ms, pon
 {
     char thing[PONS_OBJECT_TEXT], place[PONS_OBJECT_TEXT];
     watch_of(s->schedule, thing, place);
-    const int64_t known_ms = s->seen_ms > s->set_ms ? s->seen_ms : s->set_ms;
+    const int64_t last_ms = s->seen_ms > s->set_ms ? s->seen_ms : s->set_ms;
+    const int64_t known_ms = last_ms > now_ms ? now_ms - 1 : last_ms; // the clock went back
     const int64_t newest = b->opts.objects ? seen_since(b, thing, place, known_ms) : 0;
     pons__scheduled seen = *s; // its texts are s's
     seen.seen_ms = newest;

@@ -101,6 +101,8 @@ void pons__model_cancel(void *user, pons_run *run, const char *id)
     if (b->opts.llm && strcmp(b->llm_await, id) == 0) {
         b->opts.llm->ops->cancel(b->opts.llm->self, b->llm_call);
         b->llm_await[0] = '\0';
+        pons_value_unref(b->llm_waits); // what waited for its picture is not wanted any more
+        b->llm_waits = NULL;
     }
 }
 

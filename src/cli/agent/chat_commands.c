@@ -156,7 +156,7 @@ static void compact(cli_chat *s, const char *rest)
 
 int cli_chat_picture(cli_chat *s, const char *what, bool file, pons_error *err)
 {
-    static const char name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    static const char name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     pons_autovalue vision = NULL;
     pons_value *picture = NULL;
     int rc = app_workspace(&s->c->app, true, err);
@@ -275,7 +275,7 @@ static const command table[] = {
      IDLE, undo},
     {"/always", "", "what was allowed for good; `drop N` has it asked about again", ARGS_IDLE,
      always},
-    {"/picture", "CAMERA", "a picture of a camera, or of a file, for the next words", ANY_TIME,
+    {"/picture", "CAMERA", "a picture of a camera, or of a file, for the next words", IDLE,
      picture},
     {"/cost", "", "tokens and cost of this session", ARGS_IDLE, cost},
     {"/tools", "", "what the model may call, and what it asks about", ARGS_IDLE, tools},

@@ -72,7 +72,11 @@ static ros2_fast_end *fast_end(ros2_rpc *s)
                                     .types = {types[0], types[1]},
                                     .says = {says[0], says[1]},
                                     .serves = s->serves};
-    return ops ? ops->end(s->n->fast, &want) : NULL;
+    ros2_fast_end *e = ops ? ops->end(s->n->fast, &want) : NULL;
+    if (ops && !e) { // it is not tried again in every round
+        snprintf(s->n->fast_why, sizeof s->n->fast_why, "Fast DDS cannot make its endpoints");
+    }
+    return e;
 }
 
 static bool is_cyclone(const dds_builtintopic_endpoint_t *e)
@@ -183,6 +187,10 @@ static void *next_of_fast(ros2_rpc *s, ros2_fast_end *e)
     size_t n = 0;
     while (s->left > 0 && ops->take(e, &bytes, &n, &id)) {
         s->left--;
+        if (!s->serves && s->asked_as[(uint64_t)id.seq % RPC_CLIENTS] != id.seq) {
+            free(bytes); // of a request that is long over
+            continue;
+        }
         const head h = s->serves
                            ? (head){id.in_front ? 0 : alias_of(s, id.guid), id.seq}
                            : (head){ros2_rpc_guid(s), s->asked[(uint64_t)id.seq % RPC_CLIENTS]};
@@ -212,6 +220,7 @@ static bool write_by_fast(ros2_rpc *s, ros2_fast_end *e, const void *message)
     }
     if (seq >= 0) {
         s->asked[(uint64_t)seq % RPC_CLIENTS] = h.seq;
+        s->asked_as[(uint64_t)seq % RPC_CLIENTS] = seq;
     }
     free(bytes);
     return seq >= 0;
@@ -285,7 +294,7 @@ void ros2_rpc_close(ros2_rpc *s)
 void ros2_rpc_meet(ros2_rpc *s)
 {
     const int kinds = s->serves ? 0 : kinds_of_peers(s);
-    if (kinds == OTHER && !atomic_load(&s->fast)) {
+    if (kinds == OTHER && !atomic_load(&s->fast) && !*s->n->fast_why) {
         adopt(s, fast_end(s));
     }
     if (kinds == OTHER && atomic_load(&s->fast) &&
@@ -321,7 +330,9 @@ static bool by_fast(const ros2_rpc *s)
 
 bool ros2_rpc_there(ros2_rpc *s)
 {
-    return by_fast(s) || ((kinds_of_peers(s) & CYCLONE) && ros2_node_matched(s->r));
+    const int kinds =
+        kinds_of_peers(s); // of both kinds: each would read the other's request as another one
+    return (kinds == OTHER && by_fast(s)) || (kinds == CYCLONE && ros2_node_matched(s->r));
 }
 
 bool ros2_rpc_foreign(ros2_rpc *s)
@@ -345,8 +356,10 @@ uint64_t ros2_rpc_guid(const ros2_rpc *s)
 
 bool ros2_rpc_write(ros2_rpc *s, const void *message)
 {
-    return by_fast(s) ? write_by_fast(s, atomic_load(&s->fast), message)
-                      : dds_write(s->w, message) >= 0;
+    if (by_fast(s)) {
+        return write_by_fast(s, atomic_load(&s->fast), message);
+    }
+    return (s->serves || !(kinds_of_peers(s) & OTHER)) && dds_write(s->w, message) >= 0;
 }
 
 void ros2_rpc_flush(ros2_rpc *s)

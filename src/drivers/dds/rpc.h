@@ -34,6 +34,7 @@ typedef struct ros2_rpc {
     void *loan, *mem; // the sample that ros2_rpc_next gave: Cyclone's, or one of Fast DDS
     uint8_t clients[RPC_CLIENTS][16];
     int n_clients;
+    int64_t asked_as[RPC_CLIENTS]; // a client: Fast DDS's number of a request
     int64_t asked
         [RPC_CLIENTS]; // a client: its own number of the request that Fast DDS numbers otherwise
 } ros2_rpc;

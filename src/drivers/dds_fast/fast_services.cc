@@ -285,7 +285,7 @@ void close_fast(ros2_fast *f)
 }
 
 ros2_fast_end *end_of(ros2_fast *f, const ros2_fast_service *s)
-{
+try {
     fast::Topic *request = topic(f, s->topics[0], s->types[0]),
                *reply = topic(f, s->topics[1], s->types[1]);
     if (!request || !reply) {
@@ -299,7 +299,19 @@ ros2_fast_end *end_of(ros2_fast *f, const ros2_fast_service *s)
     e->serves = s->serves;
     e->reader = f->subscriber->create_datareader(s->serves ? request : reply, reads, e);
     e->writer = f->publisher->create_datawriter(s->serves ? reply : request, writes, e);
-    return e->reader && e->writer ? e : nullptr;
+    if (e->reader && e->writer) {
+        return e;
+    }
+    if (e->reader) {
+        f->subscriber->delete_datareader(e->reader);
+    }
+    if (e->writer) {
+        f->publisher->delete_datawriter(e->writer);
+    }
+    f->ends.pop_back();
+    return nullptr;
+} catch (const std::exception &) {
+    return nullptr;
 }
 
 void peers_of(ros2_fast_end *e, int ret[2])

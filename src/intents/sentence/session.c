@@ -111,7 +111,12 @@ int pons__session_init(pons__session *s, const pons__intents *r, const char *tex
     for (size_t i = 0; len && i < sizeof asking / sizeof *asking; i++) {
         s->asks = s->asks || strstr(text, asking[i]);
     }
-    for (size_t i = 0; i < s->f.n; i += pons__char_len(s->f.s, i)) {
+    static const char *const acks[] = {"okay", "ok", "all right", "alright"};
+    size_t first = 0; // "OK, the bedroom?" asks
+    for (size_t i = 0; i < sizeof acks / sizeof *acks && !first; i++) {
+        first = pons__literal_at(s->f.s, 0, s->f.n, acks[i]);
+    }
+    for (size_t i = first; i < s->f.n; i += pons__char_len(s->f.s, i)) {
         s->polite =
             s->polite || (!s->f.quoted[i] && pons__word_at(&r->polite, s->f.s, i, s->f.n, NULL));
     }

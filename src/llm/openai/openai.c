@@ -367,7 +367,8 @@ static bool may_ask_otherwise(const call *c)
     const bool tools =
         c->status == HTTP_INTERNAL && c->raw.data && strstr(c->raw.data, "tools with stream");
     return c->status == HTTP_BAD || c->status == HTTP_UNPROCESSABLE || tools ||
-           (c->status > HTTP_BAD && pons__openai_refuses_images(c->request, c->raw.data));
+           (c->status > HTTP_BAD && (c->status == HTTP_INTERNAL || !is_passing_status(c->status)) &&
+            pons__openai_refuses_images(c->request, c->raw.data));
 }
 
 static void finished_status(call *c)

@@ -211,11 +211,11 @@ static int chat(pons__request *r)
     const char *says = NULL;
     int rc = PONS_OK;
     pons_autovalue pictures = NULL;
-    if (session &&
+    const bool stopped = session && pons__chat_stops(r->s, message, &rc, &says, &r->err);
+    if (session && !stopped &&
         pons__chat_pictures(r->s, pons_get(r->body, "pictures"), &pictures, &r->err) < 0) {
         return r->err.status;
     }
-    const bool stopped = session && pons__chat_stops(r->s, message, &rc, &says, &r->err);
     ear *e = session ? listen_in(r, session, !pons_get_bool(r->body, "stream", true),
                                  pons_get_bool(r->body, "debug", false))
                      : NULL;

@@ -46,7 +46,7 @@ static int picture(pons__request *r)
     const char *name = r->args[0];
     const size_t n = strlen(name);
     if (!r->s->o.host.camera || n == 0 || n >= sizeof newest.name ||
-        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != n) {
+        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != n) {
         return pons__reply_error(r, 404, "there is no such camera");
     }
     pthread_mutex_lock(&newest.mtx);
