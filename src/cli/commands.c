@@ -301,11 +301,12 @@ static size_t belongs(const char *word, char *ret, size_t cap)
 
 static bool near_a_command(const char *word)
 {
+    enum { LETTERS_MIN = 4 }; // "go" is no slip of "do"
     pons_meant meant = pons_meant_of(word, strlen(word));
     for (const cli_command *k = commands; k->name; k++) {
         pons_meant_try(&meant, k->name, strlen(k->name));
     }
-    return meant.best != NULL;
+    return strlen(word) >= LETTERS_MIN && meant.best;
 }
 
 // What was said where a command stands, if it is a word for the robot: who types 停 or `halt` must not look for a list.

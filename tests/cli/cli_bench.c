@@ -166,7 +166,7 @@ void bench_fleet(bench *b)
 
 void bench_share(bench *b, const char *replace, const char *with)
 {
-    static const char *const linked[] = {"worlds", "schemas", "scenarios", "trees"},
+    static const char *const linked[] = {"worlds", "schemas", "scenarios", "trees", "ui"},
                              *const settings[] = {"intents.yaml", "notify.yaml", "sight.yaml",
                                                   "vision.yaml"};
     char from[256], to[256];
