@@ -276,6 +276,12 @@ static void add_settings(const pons_agent *a, const char *node, pons_value *full
     }
 }
 
+// The server to which a person lets pictures go; NULL: none, or none was asked for.
+static pons_value *agreed_server(const pons_agent *a)
+{
+    return a->pictures_to && pons__pictures_allowed(a) ? json_string(a->pictures_to) : NULL;
+}
+
 pons_value *pons__model_request(pons_agent *a, pons_run *run, const pons_value *request)
 {
     const char *node = pons_get_str(request, "node", "");
@@ -312,8 +318,7 @@ pons_value *pons__model_request(pons_agent *a, pons_run *run, const pons_value *
         "messages", list, "tools", tools, "tool_choice",
         closing && tools ? json_string("none") : NULL, "schema", replanner ? replan_schema() : NULL,
         "schema_name", replanner ? json_string("replan_decision") : NULL, "faults", json_true(),
-        "pictures_allowed",
-        a->pictures_to && pons__pictures_allowed(a) ? json_string(a->pictures_to) : NULL, "run",
+        "pictures_allowed", agreed_server(a), "run",
         json_sprintf("%s#%llu", a->thread_id, (unsigned long long)a->turns), "run_calls_max",
         json_integer(pons__cfg_int(a->config, "settings.model_calls") + RUN_SPARE), NULL);
     add_settings(a, compacts ? "agent" : node, full);

@@ -17,7 +17,7 @@
 //   model?, temperature?, max_tokens?,
 //   run?, run_calls_max?    the run that the call is of: a factory counts them (pons/llm.h)
 //   faults?: true           what is wrong with the model's words is told in a reply (below)
-//   pictures_allowed?: true a person has allowed that pictures go to this server
+//   pictures_allowed?: the server (host, port) that a person lets pictures go to
 //   models?: true           nothing else is said: the list of models is asked for
 //   observation?            what the messages were made from, for providers that need no text
 // }
