@@ -268,7 +268,8 @@ static void publish(provider *p)
         }
     }
     pthread_mutex_lock(&p->mtx);
-    pons_autovalue old_list = p->list, *old_status = p->status;
+    pons_autovalue old_list = p->list;
+    pons_value_unref(p->status);
     if (!json_equal(old_list, list)) {
         p->generation++;
         pons_event_queue_wake(&p->events); // a host that waits for tools looks again

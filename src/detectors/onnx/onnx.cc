@@ -94,7 +94,7 @@ struct form {
     row_box box;
 };
 
-const form forms[] = {
+const form forms[] = { // NOLINT(cert-err58-cpp): of numbers alone
     {"yolox", false, false, 1.0, {0, 0, 0}, {1, 1, 1}, {8, 16, 32}, false, 5, yolox_box},
     {"nanodet",
      false,

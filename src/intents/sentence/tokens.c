@@ -86,7 +86,7 @@ static void drop_courtesy(const pons__session *s, pons__token *t, size_t n)
         while (k < n && !ends_clause(t[k].is)) {
             k++;
         }
-        size_t pos = t[i].hi, after = pos;
+        size_t pos = t[i].hi, after;
         const size_t end = t[k - 1].hi;
         while (t[i].is == WORD_SUPPOSES && pos < end &&
                (after = pons__word_at(courtesy, s->f.s, pos, end, NULL))) {
