@@ -26,8 +26,10 @@
 struct cli_command;
 
 typedef struct cli {
-    const struct cli_command *self;        // the command that runs
-    const struct cli_command *word;        // the word of it that does, NULL: the command itself
+    const struct cli_command *self; // the command that runs
+    const struct cli_command *word; // the word of it that does, NULL: the command itself
+    // Which of the words of `self` is the first argument; without one the first. Negative: none.
+    int (*which_word)(const struct cli *c, pons_error *err);
     const struct cli_describer *describer; // NULL, or who --help tells the options to
     bool json;
     app_context app; // driver, world: as typed
@@ -82,8 +84,6 @@ const char *cli_moment(int64_t ms, char buf[CLI_MOMENT], const char *format)
     __attribute__((format(strftime, 3, 0)));
 // args.c. Positional words are left in c->argv[0…c->argc). CLI_HELPED after --help.
 int cli_parse(cli *c, const cli_option *options, pons_error *err);
-// commands.c. Which of the words of its command is the first argument; without one the first.
-int cli_which_word(const cli *c, pons_error *err);
 int cli_number(const char *text, const char *option, double low, double high, double *ret,
                pons_error *err);
 // A time as long as this: seconds, or with s, m, min, h or d behind the number.
@@ -169,7 +169,9 @@ void cli_erase_line(void); // the cursor at its start
 void cli_erase_below(size_t up);
 void cli_cursor_to(size_t up, size_t column); // so many lines up, in this column of the line
 void cli_clear_screen(void);
-void cli_bracketed_paste(bool on); // the terminal marks what is pasted
+void cli_screen_size(size_t *columns, size_t *rows); // of standard output
+size_t cli_screen_width(void);                       // columns that a row may have
+void cli_bracketed_paste(bool on);                   // the terminal marks what is pasted
 struct cli_rows;
 void cli_out_rows(const struct cli_rows *rows, bool last_ends); // styled_text.h
 void cli_live_line(const char *text); // dim, in place of the line that the cursor is on

@@ -391,7 +391,7 @@ static int unknown(const cli *c, const cli_command *list, const char *of, const 
               : app_bad(err, "there is no %s'%s'; `pons help` lists them", kind, word);
 }
 
-int cli_which_word(const cli *c, pons_error *err)
+static int which_word(const cli *c, pons_error *err)
 {
     const cli_command *list = c->self->words;
     const char *first = c->argc > 0 ? c->argv[0] : list->name;
@@ -418,6 +418,7 @@ int cli_dispatch(cli *c, pons_error *err)
 int cli_run_command(cli *c, const cli_command *command, pons_error *err)
 {
     c->self = command;
+    c->which_word = which_word;
     const char *first = c->argc > 0 ? c->argv[0] : "";
     const cli_command *word = cli_command_find(command->words, first);
     if (word && word->run) {

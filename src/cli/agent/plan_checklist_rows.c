@@ -1,5 +1,6 @@
 // plan_checklist_rows.c - a plan's list in rows: its title, and each step with a mark of how it stands.
 #include "cli/agent/agent_events.h"
+#include "cli/cli.h"
 #include "cli/terminal/status_area.h"
 #include "pons/printable.h"
 

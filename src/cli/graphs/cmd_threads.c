@@ -418,7 +418,7 @@ int cmd_threads(cli *c, pons_error *err)
     if (parsed < 0) {
         return parsed;
     }
-    const int v = cli_which_word(c, err);
+    const int v = c->which_word(c, err);
     if (v < 0) {
         return v;
     }

@@ -246,6 +246,22 @@ static struct
     bool below;                    // it is not the line's first row
 } place;
 
+void cli_screen_size(size_t *columns, size_t *rows)
+{
+    enum { COLUMNS_USUAL = 80, ROWS_USUAL = 24 };
+    struct winsize w = {0};
+    const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0;
+    *columns = known && w.ws_col > 0 ? w.ws_col : COLUMNS_USUAL;
+    *rows = known && w.ws_row > 0 ? w.ws_row : ROWS_USUAL;
+}
+
+size_t cli_screen_width(void)
+{
+    size_t columns, rows;
+    cli_screen_size(&columns, &rows);
+    return columns > 1 ? columns - 1 : 1;
+}
+
 size_t cli_width(bool of_errors)
 {
     const int fd = of_errors ? STDERR_FILENO : STDOUT_FILENO;

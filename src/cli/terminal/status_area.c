@@ -11,13 +11,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-#define COLUMNS_USUAL 80
-#define ROWS_USUAL    24
-#define LABEL_SHARE   2 // of the width that the label may take beside the typed line: one in so many
-#define INPUT_SHARE   2 // of the terminal's height that the typed line may take: one in so many
+#define LABEL_SHARE 2 // of the width that the label may take beside the typed line: one in so many
+#define INPUT_SHARE 2 // of the terminal's height that the typed line may take: one in so many
 
 static struct {
     bool on, style;
@@ -32,14 +29,6 @@ static struct {
     size_t *columns; // of each drawn row
     size_t drawn, room, cursor_row, cursor_column;
 } screen; // there is one terminal
-
-static void size(size_t *columns, size_t *rows)
-{
-    struct winsize w = {0};
-    const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0;
-    *columns = known && w.ws_col > 0 ? w.ws_col : COLUMNS_USUAL;
-    *rows = known && w.ws_row > 0 ? w.ws_row : ROWS_USUAL;
-}
 
 bool cli_screen_start(void)
 {
@@ -65,13 +54,6 @@ void cli_screen_stop(void)
 bool cli_screen_style(void)
 {
     return screen.on && screen.style;
-}
-
-size_t cli_screen_width(void)
-{
-    size_t columns, rows;
-    size(&columns, &rows);
-    return columns > 1 ? columns - 1 : 1;
 }
 
 // ---- what is drawn ------------------------------------------------------------------------------
@@ -145,7 +127,7 @@ void cli_screen_hide(void)
         return;
     }
     size_t columns, rows, up = 0;
-    size(&columns, &rows);
+    cli_screen_size(&columns, &rows);
     for (size_t i = 0; i < screen.cursor_row; i++) {
         const size_t has = screen.columns[i];
         up += has > columns ? (has + columns - 1) / columns : 1;
@@ -171,7 +153,7 @@ void cli_screen_show(void)
     }
     cli_screen_hide();
     size_t columns, height;
-    size(&columns, &height);
+    cli_screen_size(&columns, &height);
     const size_t width = columns > 1 ? columns - 1 : 1;
     lay_out(width);
     cli_autorows all = {0};

@@ -12,9 +12,8 @@
 
 // false: standard output is no terminal, or one that cannot move its cursor; nothing else does anything then.
 bool cli_screen_start(void);
-void cli_screen_stop(void);    // takes the lower end away; idempotent
-size_t cli_screen_width(void); // columns that a row may have
-bool cli_screen_style(void);   // with colours
+void cli_screen_stop(void);  // takes the lower end away; idempotent
+bool cli_screen_style(void); // with colours
 
 void cli_screen_live(const cli_rows *rows); // copied; NULL: none
 void cli_screen_status(const char *text);   // copied; NULL: none

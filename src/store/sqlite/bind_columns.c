@@ -132,21 +132,15 @@ static void bind(sqlite3_stmt *st, int at, const sql_arg *a, row_sum *sum)
     }
 }
 
-sqlite3_stmt *pons__sql_bound(sql_conn *c, sql_id id, sql_args args, pons_error *err)
+void pons__bind(sqlite3_stmt *st, sql_args args)
 {
-    sqlite3_stmt *st = pons__sql(c, id, err);
-    for (size_t i = 0; st && i < args.n; i++) {
+    for (size_t i = 0; i < args.n; i++) {
         bind(st, (int)i + 1, &args.at[i], NULL);
     }
-    return st;
 }
 
-int pons__sql_put(sql_conn *c, sql_id id, const char *table, sql_args args, pons_error *err)
+void pons__bind_row(sqlite3_stmt *st, const char *table, sql_args args)
 {
-    sqlite3_stmt *st = pons__sql(c, id, err);
-    if (!st) {
-        return err->status;
-    }
     row_sum sum;
     sum.crc = sum.n = 0;
     add_value(&sum, SQLITE_TEXT, strlen(table), table);
@@ -154,7 +148,6 @@ int pons__sql_put(sql_conn *c, sql_id id, const char *table, sql_args args, pons
         bind(st, (int)i + 1, &args.at[i], &sum);
     }
     sqlite3_bind_int(st, (int)args.n + 1, result(&sum));
-    return pons__sql_run(c, st, err);
 }
 
 // ---- in SQL -------------------------------------------------------------------------------------

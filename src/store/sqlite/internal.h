@@ -412,6 +412,9 @@ const char *pons__text_column(sqlite3_stmt *st, int at); // never NULL
 // ---- checksums ----------------------------------------------------------------------------------
 
 int pons__sum_register(sqlite3 *db); // the SQL function; a result code
+void pons__bind(sqlite3_stmt *st, sql_args args);
+void pons__bind_row(sqlite3_stmt *st, const char *table,
+                    sql_args args); // and behind them their checksum
 
 // ---- the store ----------------------------------------------------------------------------------
 

@@ -371,6 +371,25 @@ int pons__sql_run(sql_conn *c, sqlite3_stmt *st, pons_error *err)
     return PONS_OK;
 }
 
+sqlite3_stmt *pons__sql_bound(sql_conn *c, sql_id id, sql_args args, pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql(c, id, err);
+    if (st) {
+        pons__bind(st, args);
+    }
+    return st;
+}
+
+int pons__sql_put(sql_conn *c, sql_id id, const char *table, sql_args args, pons_error *err)
+{
+    sqlite3_stmt *st = pons__sql(c, id, err);
+    if (!st) {
+        return err->status;
+    }
+    pons__bind_row(st, table, args);
+    return pons__sql_run(c, st, err);
+}
+
 int pons__sql_exec(sql_conn *c, sql_id id, sql_args args, pons_error *err)
 {
     sqlite3_stmt *st = pons__sql_bound(c, id, args, err);
