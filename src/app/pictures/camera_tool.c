@@ -21,8 +21,8 @@ typedef struct job {
 } job;
 
 typedef struct cameras {
-    const app_context *c;       // const, as the next three
-    pons_value *vision, *names; // names: of the world's cameras
+    const app_context *c; // const, as the next three
+    pons_value *names;    // of the world's cameras
     pthread_t thread;
     pons_event_queue events;
     pthread_mutex_t mtx;
@@ -40,7 +40,7 @@ static void take(cameras *k, const job *j)
 {
     pons_tool_event ev = {.call = j->call, .kind = PONS_TOOL_DONE};
     pons_value *picture = NULL;
-    if (app_picture_take(k->c, k->vision, j->camera, &picture, &ev.error) < 0) {
+    if (app_picture_take(k->c, j->camera, &picture, &ev.error) < 0) {
         ev.kind = PONS_TOOL_FAILED;
     } else {
         ev.value = pons_object(
@@ -146,7 +146,6 @@ static void close_cameras(void *self)
     pons_event_queue_fini(&k->events);
     pthread_cond_destroy(&k->more);
     pthread_mutex_destroy(&k->mtx);
-    pons_value_unref(k->vision);
     pons_value_unref(k->names);
     free(k);
 }
@@ -187,7 +186,7 @@ int app_camera_tools(const app_context *c, const char *world, pons_tools *ret, p
     if (!k) {
         return pons_error_set(err, PONS_ENOMEM, WHERE, "no memory for cameras");
     }
-    *k = (cameras){.c = c, .vision = pons_value_ref(vision), .names = pons_value_ref(names)};
+    *k = (cameras){.c = c, .names = pons_value_ref(names)};
     pthread_mutex_init(&k->mtx, NULL);
     pthread_cond_init(&k->more, NULL);
     rc = pons_event_queue_init(&k->events, sizeof(pons_tool_event), clear_event, err);
@@ -201,7 +200,6 @@ int app_camera_tools(const app_context *c, const char *world, pons_tools *ret, p
         return PONS_OK;
     }
     pons_event_queue_fini(&k->events);
-    pons_value_unref(k->vision);
     pons_value_unref(k->names);
     free(k);
     return rc < 0 ? rc : pons_error_set(err, PONS_EENV, WHERE, "no thread for the cameras");

@@ -18,23 +18,8 @@ void app_pictures_folder(const app_context *c, char *ret, size_t cap)
     snprintf(ret, cap, "%s/pictures", c->run_dir);
 }
 
-void app_picture_blur(const pons_value *vision, const char *camera, pons_picture_raw *p)
-{
-    pons_each(region, pons_get(vision, "blur")) {
-        const pons_value *rect = pons_get(region, "rect");
-        double at[4];
-        for (size_t i = 0; i < 4; i++) {
-            at[i] = json_number_value(json_array_get(rect, i));
-        }
-        if (camera && strcmp(pons_get_str(region, "camera", ""), camera) == 0) {
-            pons_picture_blur(p, at);
-        }
-    }
-}
-
-int app_picture_keep(const app_context *c, const pons_value *vision, const char *camera,
-                     const char *name, const void *bytes, size_t n, pons_value **ret,
-                     pons_error *err)
+int app_picture_keep(const app_context *c, const char *camera, const char *name, const void *bytes,
+                     size_t n, pons_value **ret, pons_error *err)
 {
     char folder[PATH_MAX + 32], hash[PONS_PICTURE_NAME], clock[16];
     pons_picture_raw p = {0};
@@ -43,7 +28,6 @@ int app_picture_keep(const app_context *c, const pons_value *vision, const char 
     app_pictures_folder(c, folder, sizeof folder);
     int rc = pons_picture_decode(bytes, n, EDGE_MAX, &p, err);
     if (rc == PONS_OK) {
-        app_picture_blur(vision, camera, &p);
         rc = pons_picture_jpeg(&p, BYTES_MAX, &jpeg, &jpeg_n, err);
     }
     rc = rc < 0 ? rc : pons_picture_put(folder, jpeg, jpeg_n, hash, err);
@@ -63,8 +47,7 @@ int app_picture_keep(const app_context *c, const pons_value *vision, const char 
     return PONS_OK;
 }
 
-int app_picture_file(const app_context *c, const pons_value *vision, const char *path,
-                     pons_value **ret, pons_error *err)
+int app_picture_file(const app_context *c, const char *path, pons_value **ret, pons_error *err)
 {
     size_t n = 0;
     char *bytes = pons_file_text(path, PONS_PICTURE_BYTES_MAX, &n);
@@ -74,20 +57,19 @@ int app_picture_file(const app_context *c, const pons_value *vision, const char 
         rc = app_bad(err, "cannot read %s: %s", path, pons_file_why(errno));
     } else if (n > PONS_PICTURE_BYTES_MAX) {
         rc = app_bad(err, "%s has more than %d bytes", path, PONS_PICTURE_BYTES_MAX);
-    } else if ((rc = app_picture_keep(c, vision, NULL, name, bytes, n, ret, err)) < 0) {
+    } else if ((rc = app_picture_keep(c, NULL, name, bytes, n, ret, err)) < 0) {
         pons_error_source(err, "%s", path);
     }
     free(bytes);
     return rc;
 }
 
-int app_picture_take(const app_context *c, const pons_value *vision, const char *camera,
-                     pons_value **ret, pons_error *err)
+int app_picture_take(const app_context *c, const char *camera, pons_value **ret, pons_error *err)
 {
     char *bytes = NULL;
     size_t n = 0;
     int rc = app_camera_picture(c, camera, &bytes, &n, err);
-    rc = rc < 0 ? rc : app_picture_keep(c, vision, camera, NULL, bytes, n, ret, err);
+    rc = rc < 0 ? rc : app_picture_keep(c, camera, NULL, bytes, n, ret, err);
     free(bytes);
     return rc;
 }

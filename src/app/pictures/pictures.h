@@ -12,21 +12,19 @@
 int app_vision(const app_context *c, pons_value **ret, pons_error *err);
 // Of that: `pictures` of a model's configuration (pons/llm.h), the caller's.
 pons_value *app_vision_of_model(const app_context *c, const pons_value *vision);
+// Of that: whether regions of a camera are to be blurred; and blurs them, in place.
+bool app_camera_blurs(const pons_value *vision, const char *camera);
+void app_picture_blur(const pons_value *vision, const char *camera, pons_picture_raw *p);
 
 // ---- kept_pictures.c ----------------------------------------------------------------------------
 
-// Makes the camera's regions unreadable, in place.
-void app_picture_blur(const pons_value *vision, const char *camera, pons_picture_raw *p);
-// Makes a picture small enough for a model, with the camera's regions blurred, and keeps it: *ret {sha256, caption, at_ms}, the caller's. camera NULL: a person's, called `name`.
-int app_picture_keep(const app_context *c, const pons_value *vision, const char *camera,
-                     const char *name, const void *bytes, size_t n, pons_value **ret,
-                     pons_error *err);
+// Makes a picture small enough for a model, and keeps it: *ret {sha256, caption, at_ms}, the caller's. camera NULL: a person's, called `name`.
+int app_picture_keep(const app_context *c, const char *camera, const char *name, const void *bytes,
+                     size_t n, pons_value **ret, pons_error *err);
 // The same of a file that a person named.
-int app_picture_file(const app_context *c, const pons_value *vision, const char *path,
-                     pons_value **ret, pons_error *err);
+int app_picture_file(const app_context *c, const char *path, pons_value **ret, pons_error *err);
 // The same of a camera, now. Blocks as app_camera_picture.
-int app_picture_take(const app_context *c, const pons_value *vision, const char *camera,
-                     pons_value **ret, pons_error *err);
+int app_picture_take(const app_context *c, const char *camera, pons_value **ret, pons_error *err);
 void app_pictures_folder(const app_context *c, char *ret, size_t cap);
 // {SHA-256: true} of the pictures that an agent's thread names; the caller's.
 pons_value *app_pictures_of(pons_store store, const char *thread);

@@ -1,5 +1,8 @@
 // vision_config.c - config/vision.yaml: which pictures models get.
 #include "app/pictures/pictures.h"
+#include "pons/picture.h"
+
+#include <string.h>
 
 int app_vision(const app_context *c, pons_value **ret, pons_error *err)
 {
@@ -31,4 +34,22 @@ pons_value *app_vision_of_model(const app_context *c, const pons_value *vision)
         }
     }
     return all;
+}
+
+bool app_camera_blurs(const pons_value *vision, const char *camera)
+{
+    return pons_find(pons_get(vision, "blur"), "camera", camera) != NULL;
+}
+
+void app_picture_blur(const pons_value *vision, const char *camera, pons_picture_raw *p)
+{
+    pons_each(region, pons_get(vision, "blur")) {
+        double at[4];
+        for (size_t i = 0; i < 4; i++) {
+            at[i] = json_number_value(json_array_get(pons_get(region, "rect"), i));
+        }
+        if (strcmp(pons_get_str(region, "camera", ""), camera) == 0) {
+            pons_picture_blur(p, at);
+        }
+    }
 }

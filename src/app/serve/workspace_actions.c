@@ -401,10 +401,7 @@ static int observe(void *user, bool laser, pons_link **ret, pons_error *err)
 static int picture(void *user, const void *bytes, size_t n, pons_value **ret, pons_error *err)
 {
     const app_host *h = user;
-    pons_autovalue vision = NULL;
-    const int rc = app_vision(h->c, &vision, err);
-    return rc < 0 ? rc
-                  : app_picture_keep(h->c, vision, NULL, "sent by a person", bytes, n, ret, err);
+    return app_picture_keep(h->c, NULL, "sent by a person", bytes, n, ret, err);
 }
 
 static int camera(void *user, const char *name, char **ret, size_t *ret_n, pons_error *err)

@@ -157,14 +157,12 @@ static void compact(cli_chat *s, const char *rest)
 int cli_chat_picture(cli_chat *s, const char *what, bool file, pons_error *err)
 {
     static const char name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-    pons_autovalue vision = NULL;
     pons_value *picture = NULL;
     int rc = app_workspace(&s->c->app, true, err);
-    rc = rc < 0 ? rc : app_vision(&s->c->app, &vision, err);
     if (rc >= 0) {
         rc = file || what[strspn(what, name)] || access(what, F_OK) == 0
-                 ? app_picture_file(&s->c->app, vision, what, &picture, err)
-                 : app_picture_take(&s->c->app, vision, what, &picture, err);
+                 ? app_picture_file(&s->c->app, what, &picture, err)
+                 : app_picture_take(&s->c->app, what, &picture, err);
     }
     if (rc >= 0) {
         json_array_append_new(s->pictures, picture);

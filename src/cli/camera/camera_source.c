@@ -6,6 +6,7 @@
 // dated by when it was last changed.
 #include "cli/camera/camera_source.h"
 
+#include "app/pictures/pictures.h"
 #include "app/workspace/which_robot.h"
 #include "drivers/camera/camera.h"
 #include "pons/ext/detector.h"
@@ -21,7 +22,7 @@
 struct cli_source {
     cli *c;
     char name[64];
-    pons_value *world;
+    pons_value *world, *vision;
     const pons_value *entry;     // of the world
     const pons_robot_ops *robot; // NULL: it is not drawn
     void *self;
@@ -204,7 +205,8 @@ int cli_source_open(cli *c, const cli_camera_options *o, const char *pictures, c
     s->pictures = pictures;
     s->last_ns = -1;
     snprintf(s->name, sizeof s->name, "%s", o->name);
-    const int rc = open_it(s, o, err);
+    int rc = app_vision(&c->app, &s->vision, err);
+    rc = rc < 0 ? rc : open_it(s, o, err);
     if (rc < 0) {
         cli_source_close(s);
         return rc;
@@ -221,29 +223,37 @@ void cli_source_close(cli_source *s)
         }
         pons__v4l2_close(s->device);
         pons_value_unref(s->world);
+        pons_value_unref(s->vision);
         free(s);
     }
 }
 
-int cli_source_next(cli_source *s, bool decoded, cli_picture *ret, pons_error *err)
+static int next_of_device(cli_source *s, bool decoded, cli_picture *ret, pons_error *err)
 {
-    *ret = (cli_picture){0};
-    if (s->pictures) {
-        return next_file(s, ret, err);
-    }
-    if (!s->device) {
-        return draw(s, &ret->raw, err);
-    }
     int rc = pons__v4l2_next(s->device, &ret->raw, &ret->jpeg, &ret->jpeg_n, err);
     if (rc >= 0 && decoded && ret->jpeg) {
         const int64_t stamp = ret->raw.stamp_ns;
         rc = pons_picture_decode(ret->jpeg, ret->jpeg_n, 0, &ret->raw, err);
         ret->raw.stamp_ns = stamp;
     }
+    return rc < 0 ? rc : 1;
+}
+
+int cli_source_next(cli_source *s, bool decoded, cli_picture *ret, pons_error *err)
+{
+    const bool blurs = app_camera_blurs(s->vision, s->name);
+    *ret = (cli_picture){0};
+    const int rc = s->pictures  ? next_file(s, ret, err)
+                   : !s->device ? draw(s, &ret->raw, err)
+                                : next_of_device(s, decoded || blurs, ret, err);
     if (rc < 0) {
         cli_picture_clear(ret);
+    } else if (rc > 0 && blurs) {
+        app_picture_blur(s->vision, s->name, &ret->raw);
+        free(ret->jpeg); // the device's own is clear
+        ret->jpeg = NULL;
     }
-    return rc < 0 ? rc : 1;
+    return rc;
 }
 
 bool cli_source_wall(const cli_source *s)

@@ -1,4 +1,5 @@
 // camera_source.h - pictures of a camera, one after the other: drawn of the body's saved state, of a device, or of files.
+// Every picture of a camera that pons keeps, shows or sends comes from here.
 #pragma once
 
 #include "cli/cli.h"
@@ -17,7 +18,7 @@ typedef struct cli_picture { // the caller's: cli_picture_clear
 int cli_source_open(cli *c, const cli_camera_options *o, const char *pictures, cli_source **ret,
                     pons_error *err);
 void cli_source_close(cli_source *s); // NULL-safe
-// 1: a picture; 0: none that is newer than the last one. Of a file that is no picture an error, once; then the next
+// 1: a picture, with the camera's regions blurred (config/vision.yaml); 0: none that is newer than the last one. Of a file that is no picture an error, once; then the next
 // one is tried. PONS_ECLOSED: the body is in another world now.
 int cli_source_next(cli_source *s, bool decoded, cli_picture *ret, pons_error *err);
 bool cli_source_wall(const cli_source *s); // its stamps are the wall clock's; else the robot's

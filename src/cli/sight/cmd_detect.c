@@ -5,7 +5,6 @@
 // `pons sight` starts one for each, reads the lines and kills who hangs; a person sees with it what a detector finds. A
 // picture that cannot be had or used is a line too, and the next is tried. It is nice to others: it yields the
 // processor to the body, and is the first to go where memory is short.
-#include "app/pictures/pictures.h"
 #include "app/sight/sight.h"
 #include "cli/camera/camera_source.h"
 #include "cli/sight/sight_cli.h"
@@ -30,7 +29,7 @@ enum { NICE = 10, OUT_OF_MEMORY_FIRST = 500, SEEN_EDGE = 320, SEEN_EVERY_MS = 10
 
 typedef struct detect {
     cli *c;
-    const pons_value *config, *vision;
+    const pons_value *config;
     const pons_detector_ops *ops;
     void *self;
     cli_source *source;
@@ -117,7 +116,6 @@ static int look_at(detect *d, pons_picture_raw *p, pons__detector_line *l, pons_
                               p->height);
     }
     memset(found, 0, sizeof found);
-    app_picture_blur(d->vision, pons_get_str(d->config, "camera", ""), p);
     const int rc = d->ops->detect(d->self, p, &lens, found, &n, err);
     if (rc < 0 || n > PONS_DETECTED_MAX) {
         return rc < 0
@@ -205,12 +203,9 @@ static void be_modest(bool for_run)
 int cli_detect(cli *c, const char *name, bool once, bool for_run, pons_error *err)
 {
     pons_autovalue config = NULL;
-    pons_autovalue vision = NULL;
     detect d = {.c = c, .once = once};
     int rc = app_workspace(&c->app, true, err);
     rc = rc < 0 ? rc : app_sight_config(&c->app, &config, err);
-    rc = rc < 0 ? rc : app_vision(&c->app, &vision, err);
-    d.vision = vision;
     if (rc < 0) {
         return rc;
     }
