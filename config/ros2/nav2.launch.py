@@ -3,7 +3,7 @@
     ros2 launch nav2.launch.py robot:=ROBOT [what that launch file takes]
 
 ROBOT: nav2 (the plain nav2_bringup), turtlebot3, turtlebot4; Humble, Jazzy and later. It starts the robot's own launch file
-with four remappings more. A rule that comes from outside precedes the launch file's own, and names its node.
+with two more remappings, each of one node. Rules of SetRemap come before those of the launch file.
 """
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, GroupAction, IncludeLaunchDescription, OpaqueFunction

@@ -10,9 +10,9 @@
 // back does nothing twice, and one that was wrong by more than a day is forgotten.
 //
 // A schedule "when THING", or "when THING at PLACE", is a watch: it is due when the memory of objects (pons/object_memory.h)
-// has seen such a thing, in that zone or within 2 m of that object, after again_ms in which it was not seen. What was seen
-// before it was made or switched on does not count. The sighting that it is due for is in the same commit as the letter, so
-// one event is told once, whatever dies.
+// records such a thing in that zone, or within 2 m of that object, after again_ms without it. What was seen before the watch
+// was made or switched on does not count. The sighting and the letter are one commit, so a crash neither loses nor repeats
+// the goal.
 #pragma once
 
 #include "pons/items.h"

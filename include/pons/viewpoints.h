@@ -12,13 +12,14 @@
 
 PONS_C_BEGIN
 
-// The nearest free pose by air from which a point (x, y, z) [m] is ahead, in reach and hidden by nothing of the map: where the robot
-// stands, turned, if it is seen from there. PONS_ENOTFOUND: there is none; PONS_ENOMEM.
+// The free pose nearest to `from`, in a straight line, that faces the point (x, y, z) [m] in the map, in reach and with a clear
+// line of sight. If the robot can see the point from where it stands, only the yaw changes. PONS_ENOTFOUND: there is none;
+// PONS_ENOMEM.
 int pons_viewpoint_of(const pons_value *world, double radius_m, const pons_pose2 *from,
                       const double at[3], pons_pose2 *ret, pons_error *err);
-// Free places in a polygon [[x, y]…] that together see all of it, but for what no place of a further 4 % of it shows; at most
-// `most`, ret[0…*ret_n), without yaw: at each the robot has to turn round. first: is one of them in any case, and the first; NULL:
-// none. The nearest follows each. PONS_ENOMEM.
+// Free positions that together see the polygon [[x, y]…] [m]: at most `most`, in ret[0…*ret_n). Positions are added until no
+// further one would show 4 % of the polygon. If `first` is not NULL it is the first position; each next one is the nearest of
+// the rest. They have no yaw: the robot turns once around at each. PONS_ENOMEM.
 int pons_zone_viewpoints(const pons_value *world, double radius_m, const pons_value *polygon,
                          const pons_pose2 *first, pons_pose2 *ret, size_t most, size_t *ret_n,
                          pons_error *err);

@@ -5,7 +5,7 @@
 //     a zone ..... its floor, and what stands on it, as a grid of points; places are added, each time the one that sees
 //                  most of what none has seen yet, until the rest is not worth a way
 //
-// What hides things is the map's, as for a view (line_of_sight.h): whatever a grown-up world has beside it is not known.
+// Only obstacles of the map hide things, as for a view (line_of_sight.h); obstacles that came later are not considered.
 #include "pons/viewpoints.h"
 
 #include "sight/line_of_sight.h"

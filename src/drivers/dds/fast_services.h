@@ -1,8 +1,8 @@
 // fast_services.h - services by Fast DDS: what the module dds-fast does for rpc.c.
 //
 // rmw_fastrtps says which request a reply is for in the inline QoS of the sample (the related sample identity of DDS-RPC),
-// where Cyclone's C interface neither reads nor writes. So a participant of Fast DDS does. Cyclone's own RMW puts the
-// same 16 bytes in front of the message instead; a server here takes both, and answers each client in its own way.
+// which Cyclone's C interface cannot access. So a participant of Fast DDS has these services. rmw_cyclonedds puts the
+// identity in front of the message instead; a server here reads both forms, and answers in the form of the request.
 //
 // Bytes are CDR with its 4 bytes of encapsulation.
 #pragma once

@@ -3,13 +3,13 @@
 // A sentence is tokens (tokens.h). A mark, "then" or "and" ends a clause, unless a list goes on. A clause is one of:
 //
 //     request      a verb and what it needs, and nothing left over. It becomes goals.
-//     statement    somebody else does something, or something is so. It becomes nothing; who goes on with
-//                  "and" is still that person.
+//     statement    somebody else does something, or something is so. It yields no goal; after "and" the
+//                  subject is the same.
 //     lead-in      neither verb nor name: "I'm thirsty", "sweetheart". It is dropped.
 //     denied       what is not wanted. It is cancelled, as in negation.c.
 //
-// What asks, supposes or reports makes no wish of the sentence, nor does a word of a request that nobody knows: the answer
-// is 0, and the person is asked. So nothing is guessed.
+// A question, a condition or reported speech yields no goal, and neither does a request with an unknown word: the function
+// returns 0, and the person is asked.
 //
 // Within a request the verb may stand anywhere. A second verb is a part of the first ("go get"), takes its place, or begins
 // the next request: `meetings` says which.
