@@ -82,10 +82,15 @@ export class Server {
     this.orchestrator?.kill('SIGKILL');
     for (const of of this.fleet ? ['robots/r1/', 'robots/r2/'] : ['']) {
       try {
-        process.kill(JSON.parse(fs.readFileSync(path.join(this.workspace, `${of}run/body.json`), 'utf8')).pid, 'SIGTERM');
+        const { pid } = JSON.parse(fs.readFileSync(path.join(this.workspace, `${of}run/body.json`), 'utf8'));
+        process.kill(pid, 'SIGTERM');
+        for (let i = 0; i < 400; i++) { // until it is gone: at its end it writes its state
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+          process.kill(pid, 0);
+        }
       } catch { /* it is gone */ }
     }
-    fs.rmSync(this.dir, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 }); // the body may still write
+    fs.rmSync(this.dir, { recursive: true, force: true });
   }
 }
 

@@ -70,7 +70,7 @@ await test('a goal is said, driven and seen', async () => {
   must(/^CONTINUE · since \d/.test(is.Decision) && /^\d+ · since \d/.test(is.Iteration), JSON.stringify(is));
   must((await p.textContent('#robot')) === 'pons-1 in house · simulated', await p.textContent('#robot'));
   await p.click('#lang');
-  must((await p.textContent('#robot')) === 'pons-1，house · 模拟', await p.textContent('#robot'));
+  await p.waitForFunction(() => document.getElementById('robot').textContent === 'pons-1，house · 模拟'); // its words are loaded
   must(/^继续 · \d+:\d\d:\d\d 起$/.test((await now()).决策), JSON.stringify(await now()));
   await p.click('#lang');
   await p.waitForFunction(() => (document.querySelector('.trail')?.getAttribute('points') ?? '').split(' ').length > 10);
