@@ -74,7 +74,6 @@ int pons__parse(pons__rules *rules, const char *text, const pons_value *world, p
                 size_t *ret_unknown, pons_error *err);
 int pons__policy_decide(void *self, const pons_value *observation, pons_value **ret,
                         pons_error *err); // decide_rules.c
-// "do SKILL {…}" as a goal. PONS_ENOTFOUND: it is not that; PONS_EINVAL: it is, and wrong (skill_call.c).
 // watch_phrases.c: what is to be done when something is seen, as pons__policy_when has it; PONS_ENOTFOUND: nothing is.
 int pons__watch_said(const char *text, pons_value **ret, pons_error *err);
 int pons__policy_when(void *self, const char *text, pons_value **ret,
@@ -85,6 +84,7 @@ int pons__policy_pace(void *self, const char *text, pons_value **ret,
                       pons_error *err); // speed_change.c
 // Whether it is a statement of how fast it goes, which makes nothing faster or slower.
 bool pons__pace_stated(const pons__intents *r, const pons__fold *f);
+// "do SKILL {…}" as a goal. PONS_ENOTFOUND: it is not that; PONS_EINVAL: it is, and wrong (skill_call.c).
 int pons__call_parse(const char *text, const pons_value *world, pons_value **ret, pons_error *err);
 // The control word that a text is or holds as a wish, or CONTROL_NONE: how decide reads a person's
 // answer.

@@ -10,6 +10,7 @@
 #include "llm/pictures.h"
 
 #include "pons/buf.h"
+#include "pons/file.h"
 #include "pons/log.h"
 #include "pons/picture.h"
 
@@ -66,16 +67,22 @@ static const char *sends(const pons_value *config)
     return pons_get_str(pons_get(config, "pictures"), "send", is_here(config) ? "allowed" : "ask");
 }
 
-bool pons_llm_pictures_ask(const pons_value *config, char *ret, size_t cap)
+// How a person is told the server, and how a yes names it.
+static void server_of(const pons_value *config, char *ret, size_t cap)
 {
     char host[FROM_MAX];
+    address_of(pons_get_str(config, "url", pons_get_str(config, "provider", "?")), ret, cap, host,
+               sizeof host);
+}
+
+bool pons_llm_pictures_ask(const pons_value *config, char *ret, size_t cap)
+{
     const char *model = pons_get_str(pons_get(config, "pictures"), "model", "auto");
     if (!pons_get(config, "pictures") || strcmp(sends(config), "ask") != 0 ||
         strcmp(model, "no") == 0) {
         return false;
     }
-    address_of(pons_get_str(config, "url", pons_get_str(config, "provider", "?")), ret, cap, host,
-               sizeof host);
+    server_of(config, ret, cap);
     return true;
 }
 
@@ -103,9 +110,8 @@ static bool takes_pictures(const gate *g, const pons_value *request)
 static const char *reason_of(const gate *g, const pons_value *request)
 {
     const char *send = sends(g->config);
-    char server[FROM_MAX], host[FROM_MAX];
-    address_of(pons_get_str(g->config, "url", pons_get_str(g->config, "provider", "?")), server,
-               sizeof server, host, sizeof host);
+    char server[FROM_MAX];
+    server_of(g->config, server, sizeof server);
     const struct {
         bool is;
         const char *why;
@@ -212,10 +218,12 @@ static void learn(gate *g, const char *model)
     key_of(g, model, from);
     const char *path = pons_get_str(pons_get(g->config, "pictures"), "memory", NULL);
     json_object_set_new(g->known, from, json_false());
-    if (path && json_dump_file(g->known, path, JSON_INDENT(1) | JSON_SORT_KEYS) != 0) {
+    char *text = path ? json_dumps(g->known, JSON_INDENT(1) | JSON_SORT_KEYS) : NULL;
+    if (path && (!text || pons_file_replace(path, text, strlen(text), 0600) < 0)) {
         pons_log(PONS_LOG_WARN, WHERE, "cannot remember in %s that %s takes no pictures", path,
                  from);
     }
+    free(text);
 }
 
 static bool gate_next(void *self, pons_llm_event *ret)

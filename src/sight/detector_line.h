@@ -7,6 +7,7 @@
 #pragma once
 
 #include "pons/ext/detector.h"
+#include "pons/picture.h"
 
 typedef struct pons__boxed { // a detection, with what the picture's depth says of it
     pons_detected what;
@@ -20,9 +21,8 @@ typedef struct pons__detector_line {
     double took_ms;
     size_t n;
     pons__boxed found[PONS_DETECTED_MAX];
-    char picture[PONS_DETECTED_TEXT +
-                 1]; // name of the picture that was kept (pons/picture.h); "": none
-    char error[160]; // or what is left out of found; "": nothing to say
+    char picture[PONS_PICTURE_NAME]; // of the picture that was kept; "": none
+    char error[160];                 // or what is left out of found; "": nothing to say
 } pons__detector_line;
 
 // Why it is no detection in a picture of that size; NULL: it is one. Static storage.

@@ -3,56 +3,15 @@
 // What draws a simulated camera (a physics library, a context to draw in) and what opens a device is
 // none of the server's, and may take as long as it likes up to PATIENCE_MS.
 #include "app/pictures/pictures.h"
+#include "pons/file.h"
 
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 8000
-#define LOOK_MS     10
-#define BYTES_MAX   (8L * 1024 * 1024)
-
-static int read_back(const char *path, char **ret, size_t *ret_n)
-{
-    struct stat st;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    char *data = NULL;
-    size_t n = 0;
-    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0 && st.st_size < BYTES_MAX) {
-        data = malloc((size_t)st.st_size);
-        for (ssize_t got = 1; data && n < (size_t)st.st_size && got > 0;
-             n += got > 0 ? (size_t)got : 0) {
-            got = read(fd, data + n, (size_t)st.st_size - n);
-        }
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    *ret = data;
-    *ret_n = n;
-    return data ? PONS_OK : PONS_EIO;
-}
-
-// Its end, or its end by force; whether it was a good one.
-static bool await(pid_t pid)
-{
-    int status = 0;
-    for (int waited = 0; waited < PATIENCE_MS; waited += LOOK_MS) {
-        if (waitpid(pid, &status, WNOHANG) == pid) {
-            return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-        }
-        poll(NULL, 0, LOOK_MS);
-    }
-    kill(pid, SIGKILL);
-    waitpid(pid, &status, 0);
-    return false;
-}
+enum { PATIENCE_MS = 8000, BYTES_MAX = 8 << 20 };
 
 int app_camera_picture(const app_context *c, const char *name, char **ret, size_t *ret_n,
                        pons_error *err)
@@ -83,10 +42,19 @@ int app_camera_picture(const app_context *c, const char *name, char **ret, size_
     const int rc =
         posix_spawn(&pid, "/proc/self/exe", &quiet, NULL, (char *const *)(uintptr_t)argv, environ);
     posix_spawn_file_actions_destroy(&quiet);
-    const bool taken = rc == 0 && await(pid) && read_back(path, ret, ret_n) >= 0;
+    int status = -1;
+    size_t n = 0;
+    const bool good = rc == 0 && app_child_await(pid, PATIENCE_MS, &status) && status == 0;
+    char *data = good ? pons_file_text(path, BYTES_MAX, &n) : NULL;
     unlink(path);
-    return taken ? PONS_OK
-                 : pons_error_set(err, PONS_ENOTFOUND, "camera",
-                                  "camera %s gives no picture; `pons body camera %s` says why",
-                                  name, name);
+    if (!data || n == 0 || n > BYTES_MAX) {
+        free(data);
+        data = NULL;
+    }
+    *ret = data;
+    *ret_n = data ? n : 0;
+    return data ? PONS_OK
+                : pons_error_set(err, PONS_ENOTFOUND, "camera",
+                                 "camera %s gives no picture; `pons body camera %s` says why", name,
+                                 name);
 }

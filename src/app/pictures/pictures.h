@@ -41,8 +41,7 @@ int app_camera_picture(const app_context *c, const char *name, char **ret, size_
 
 // ---- camera_tool.c ------------------------------------------------------------------------------
 
-// take_picture, for a world with cameras and a model that may see them; else *ret is untouched. c and the clock's owner
-// outlive it.
+// take_picture, for a world with cameras and a model that may see them; else *ret is untouched. c outlives it.
 int app_camera_tools(const app_context *c, const char *world, pons_tools *ret, pons_error *err);
 
 // ---- decision_picture.c -------------------------------------------------------------------------

@@ -1,13 +1,12 @@
 // sight_supervisor.c - `pons sight` beside a run: started with it, again after a death, ended with it.
 #include "app/sight/sight.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
-enum { WAIT_FIRST_MS = 1000, WAIT_MOST_MS = 60000, END_MS = 5000, LOOK_MS = 10 };
+enum { WAIT_FIRST_MS = 1000, WAIT_MOST_MS = 60000, END_MS = 5000 };
 
 int app_sight_child_open(app_sight_child *s, const app_context *c, const char *world,
                          pons_error *err)
@@ -50,15 +49,9 @@ void app_sight_child_look(app_sight_child *s, const app_context *c, int64_t now_
 void app_sight_child_end(app_sight_child *s)
 {
     if (s->pid > 0) {
-        bool ended = kill(s->pid, SIGTERM) < 0;
-        for (int waited = 0; !ended && waited < END_MS; waited += LOOK_MS) {
-            poll(NULL, 0, LOOK_MS);
-            ended = waitpid(s->pid, NULL, WNOHANG) != 0;
-        }
-        if (!ended) { // it hangs in a store that does not answer; what it had not written is lost
-            kill(s->pid, SIGKILL);
-            waitpid(s->pid, NULL, 0);
-        }
+        kill(s->pid, SIGTERM);
+        app_child_await(s->pid, END_MS,
+                        NULL); // one that hangs in a store loses what it had not written
         s->pid = 0;
     }
     pons_value_unref(s->config);

@@ -3,6 +3,7 @@
 #include "pons/module.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -76,6 +77,27 @@ pid_t app_child_read(const app_context *c, const char *log, const char *const *a
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     *ret_fd = ends[0];
     return pid;
+}
+
+bool app_child_await(pid_t pid, int most_ms, int *ret_status)
+{
+    enum { LOOK_MS = 10 };
+    int status = 0;
+    bool ended = false;
+    for (int waited = 0; !ended && waited < most_ms; waited += LOOK_MS) {
+        ended = waitpid(pid, &status, WNOHANG) != 0;
+        if (!ended) {
+            poll(NULL, 0, LOOK_MS);
+        }
+    }
+    if (!ended) {
+        kill(pid, SIGKILL);
+        waitpid(pid, &status, 0);
+    }
+    if (ret_status) {
+        *ret_status = status;
+    }
+    return ended;
 }
 
 static pid_t start_body(const app_context *c, const app_body_how *how)

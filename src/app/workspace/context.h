@@ -182,6 +182,8 @@ void app_body_child_end(app_body_child *b); // and waits for it; none is fine
 pid_t app_child_start(const app_context *c, const char *log, const char *const *argv);
 // The same, and what it prints is read from *ret_fd, which does not block and is the caller's to close.
 pid_t app_child_read(const app_context *c, const char *log, const char *const *argv, int *ret_fd);
+// Waits so long until a child has ended, and kills it then. Whether it ended by itself; *ret_status (or NULL) is waitpid's.
+bool app_child_await(pid_t pid, int most_ms, int *ret_status);
 
 // ---- ros2_bridge.c ------------------------------------------------------------------------------
 

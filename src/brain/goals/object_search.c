@@ -328,7 +328,7 @@ pons__means *pons__object_search_next(const pons_brain *b, pons__means_fn means_
     if (m) {
         pons__set_text(&m->intent, goal->intent);
         if (is_find(goal)) {
-            pons__set_textf(&m->says, "%s for %s in %s", "look", goal->object,
+            pons__set_textf(&m->says, "look for %s in %s", goal->object,
                             v.name ? v.name : "what was just seen");
         } else {
             pons__set_textf(&m->says, "look at %s", v.name ? v.name : "what is here");

@@ -243,9 +243,14 @@ int cli_source_next(cli_source *s, bool decoded, cli_picture *ret, pons_error *e
 {
     const bool blurs = app_camera_blurs(s->vision, s->name);
     *ret = (cli_picture){0};
-    const int rc = s->pictures  ? next_file(s, ret, err)
-                   : !s->device ? draw(s, &ret->raw, err)
-                                : next_of_device(s, decoded || blurs, ret, err);
+    int rc;
+    if (s->pictures) {
+        rc = next_file(s, ret, err);
+    } else if (s->device) {
+        rc = next_of_device(s, decoded || blurs, ret, err);
+    } else {
+        rc = draw(s, &ret->raw, err);
+    }
     if (rc < 0) {
         cli_picture_clear(ret);
     } else if (rc > 0 && blurs) {

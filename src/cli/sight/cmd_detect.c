@@ -247,7 +247,7 @@ int cli_detect(cli *c, const char *name, bool once, bool for_run, pons_error *er
     return rc < 0 ? rc : PONS_OK;
 }
 
-// "tag36h11:7": what the module that knows the part before the colon draws.
+// "tag36h11:7": what the module apriltag draws.
 int cli_tag(cli *c, const char *identity, const char *out, int pixels, pons_error *err)
 {
     const pons_detector_ops *ops = NULL;

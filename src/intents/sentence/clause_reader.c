@@ -127,9 +127,9 @@ static int end_request(reader *r)
 
 // ---- clauses ------------------------------------------------------------------------------------
 
-static void begin_clause(reader *r)
+static void begin_clause(reader *r, size_t first)
 {
-    r->c = (clause){.first = r->at, .goals = json_array_size(r->s->goals)};
+    r->c = (clause){.first = first, .goals = json_array_size(r->s->goals)};
 }
 
 static void drop_goals(pons_value *goals, size_t kept)
@@ -140,22 +140,22 @@ static void drop_goals(pons_value *goals, size_t kept)
 }
 
 // Whether a clause without verb and name may be dropped. Behind a wish it has somebody who does something, or is past.
-static bool may_lead_in(const reader *r, bool asks)
+static bool may_lead_in(const reader *r, bool asks, bool joins)
 {
     const clause *c = &r->c;
     const bool short_one = c->unknown <= LEAD_IN_WORDS || c->unknown_bytes <= LEAD_IN_BYTES;
     if (c->unknown == 0 && !asks) {
         return true;
     }
-    if (r->joined || (r->joins && !c->others) ||
+    if (r->joined || (joins && !c->others) ||
         (asks && r->wished && (c->asks || c->unknown > 0 || !r->polite))) {
         return false; // "go to the kitchen, right?"; but "could you go, my dear?"
     }
     return asks || c->others || c->reason || c->past || (short_one && !r->wished);
 }
 
-// 1: the clause is well; 0: the sentence is not understood.
-static int end_clause(reader *r)
+// joins: a word joins the clause to the next. 1: the clause is well; 0: the sentence is not understood.
+static int end_clause(reader *r, bool joins)
 {
     clause *c = &r->c;
     const pons__control before = r->s->control;
@@ -166,7 +166,7 @@ static int end_clause(reader *r)
     }
     const bool asks = c->asks || (c->tag && !c->polite && !wish);
     if (!c->any) {
-        return may_lead_in(r, asks);
+        return may_lead_in(r, asks, joins);
     }
     if (c->others || asks) {
         drop_goals(r->s->goals, c->goals);
@@ -431,14 +431,9 @@ static int take_reason(reader *r)
 
 static int next_clause(reader *r, size_t first, bool joined)
 {
-    const size_t at = r->at;
-    r->joins = joined;
-    const int rc = end_clause(r);
-    r->joins = false;
+    const int rc = end_clause(r, joined);
     r->joined = joined;
-    r->at = first;
-    begin_clause(r);
-    r->at = at;
+    begin_clause(r, first);
     return rc;
 }
 
@@ -645,11 +640,11 @@ int pons__read_clauses(pons__session *s)
     reader r = {.s = s, .q = {.verb = WORD_NONE, .before = WORD_NONE}};
     int rc = 1;
     r.n = s->confirms ? 0 : pons__tokens_of(s, r.t);
-    begin_clause(&r);
+    begin_clause(&r, r.at);
     for (; rc == 1 && r.at < r.n; r.at++) {
         rc = take(&r, &r.t[r.at]);
     }
-    rc = rc == 1 ? end_clause(&r) : rc;
+    rc = rc == 1 ? end_clause(&r, false) : rc;
     const bool any = json_array_size(s->goals) > 0 || s->control != CONTROL_NONE;
     if (rc == 1 &&
         (!any || r.nth || moves_in_spite_of_stop(&r) || r.thing || (r.waits && !has_wait(s)))) {

@@ -34,7 +34,6 @@ typedef struct pons__reader {
     bool waits;                                   // a wait was said, and not yet how long
     bool stated; // a clause stated what others do, and the next one may go on with it
     bool polite; // the last wish
-    bool joins;  // a word joins this clause to the next
     bool joined; // to the clause before it by a word
     bool wished;
 } pons__reader;

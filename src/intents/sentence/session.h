@@ -33,7 +33,6 @@ typedef struct pons__capture {
     bool numbered; // "task 3", which may be its name
     bool has_seconds;
     double seconds;
-    bool has_number;
     double number;
     size_t coords_n; // 2: x, y; 3: and the yaw
     double coords[3];

@@ -446,7 +446,6 @@ bool pons__slots_match(const pons__session *s, const pons__pattern *p, size_t i,
         return after && pons__slots_match(s, p, i + 1, after, end, m, c);
     case SLOT_NUMBER:
         after = signed_at(s, pos, end, &c->number);
-        c->has_number = after != 0;
         return after && pons__slots_match(s, p, i + 1, after, end, m, c);
     case SLOT_NTH:
         after = pons__nth_at(s, pos, end, &c->nth, &c->numbered);

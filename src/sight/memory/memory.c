@@ -10,6 +10,7 @@
 // one commit: a batch that was taken and saved is never taken again, and one that was not saved has left nothing.
 #include "pons/buf.h"
 #include "pons/geometry.h"
+#include "pons/growing_list.h"
 #include "sight/memory/evidence.h"
 #include "sight/memory/internal.h"
 
@@ -37,21 +38,6 @@ double pons__object_odds_at(const pons_object_memory *m, const pons__object *o, 
 }
 
 // ---- put ----------------------------------------------------------------------------------------
-
-static bool grow(void **array, size_t *cap, size_t want, size_t size)
-{
-    if (want <= *cap) {
-        return true;
-    }
-    const size_t more = want > 2 * *cap ? want + 16 : 2 * *cap;
-    void *p = realloc(*array, more * size);
-    if (!p) {
-        return false;
-    }
-    *array = p;
-    *cap = more;
-    return true;
-}
 
 static void find_zone(const pons_object_memory *m, pons__object *o)
 {
@@ -212,9 +198,9 @@ static void refuse(pons_object_seen *ret, size_t i, const char *why)
 static int prepare(pons_object_memory *m, const pons_object_view *v, const pons__found *found,
                    size_t n)
 {
-    bool whole = grow((void **)&m->all, &m->cap, m->n + n, sizeof *m->all) &&
-                 grow((void **)&m->forgotten, &m->cap_forgotten, m->n_forgotten + m->n + n,
-                      sizeof *m->forgotten);
+    bool whole = pons_list_room(&m->all, &m->cap, m->n + n, sizeof *m->all) &&
+                 pons_list_room(&m->forgotten, &m->cap_forgotten, m->n_forgotten + m->n + n,
+                                sizeof *m->forgotten);
     for (size_t i = 0; whole && i < n; i++) {
         whole = pons__sight_names(&m->settings, found[i].d->label, found[i].d->identity) != NULL;
     }
@@ -427,7 +413,7 @@ static int load_row(void *user, const pons_item_row *row)
         read_taken(m, value);
         return 0;
     }
-    if (!grow((void **)&m->all, &m->cap, m->n + 1, sizeof *m->all)) {
+    if (!pons_list_room(&m->all, &m->cap, m->n + 1, sizeof *m->all)) {
         l->st = no_memory(l->err);
         return 1;
     }
