@@ -128,7 +128,7 @@ typedef struct pons_agent_options {
     // Where its calls act (the working folder): what a person allows for good holds there alone, and in a
     // session without a place only there. NULL: none.
     const char *place;
-    // The server that gets this thread's pictures once a person has said yes (pons_llm_pictures_ask); copied. NULL: no
+    // The server that gets this thread's pictures once a person has said yes (pons_llm_pictures_need_consent); copied. NULL: no
     // yes is needed.
     const char *pictures_to;
     pons_event_cb on_event; // of all namespaces of the thread; may be NULL
@@ -163,8 +163,8 @@ void pons_agent_close(pons_agent *a);
 // that waits for a person is given up (its plan is cancelled) and the new words take its place.
 int pons_agent_say(pons_agent *a, const char *text, pons_error *err);
 // The same with pictures: [{sha256, caption}] as ext/llm.h has them, or NULL; referenced.
-int pons_agent_say_with(pons_agent *a, const char *text, const pons_value *pictures,
-                        pons_error *err);
+int pons_agent_say_with_pictures(pons_agent *a, const char *text, const pons_value *pictures,
+                                 pons_error *err);
 // Begins a turn that carries out a plan of a person's, as a model's is carried out: a step that names a tool is its call,
 // with its risk, a person's yes and the ledger. No model is asked, and none is needed: a failed step ends the plan, and
 // `done` says what it came to. A plan that wants to be confirmed asks before its first step. The plan is copied. PONS_EENV:

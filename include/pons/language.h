@@ -12,6 +12,6 @@ bool pons_language_chinese(const char *text);
 
 // A message or a format of pons's in Chinese, with the same conversions in the same order; as it is where Chinese is not
 // wanted, or this copy of pons has no translation (ui/messages.zh.json, read once). From any thread.
-const char *pons_in(bool chinese, const char *english) __attribute__((format_arg(2)));
+const char *pons_translate(bool chinese, const char *english) __attribute__((format_arg(2)));
 
 PONS_C_END

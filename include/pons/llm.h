@@ -52,7 +52,7 @@ void pons_llm_factory_destroy(pons_llm_factory *f);
 int pons_llm_factory_open(pons_llm_factory *f, const pons_value *config, pons_llm *ret,
                           pons_error *err);
 // Whether a person is to be asked before pictures go to this configuration's server, and its address (cap bytes).
-bool pons_llm_pictures_ask(const pons_value *config, char *ret, size_t cap);
+bool pons_llm_pictures_need_consent(const pons_value *config, char *ret, size_t cap);
 // How many clients there are.
 size_t pons_llm_factory_clients(pons_llm_factory *f);
 

@@ -7,7 +7,7 @@
 //
 // A message that has been made is found again by the format that made it: its literal parts are looked for, and
 // what stands between them is translated in turn. tools/check-messages fails on a message of the program without a
-// translation in ui/messages.zh.json. One that pons says in Chinese itself (pons_in, pons/language.h) has the source's
+// translation in ui/messages.zh.json. One that pons says in Chinese itself (pons_translate, pons/language.h) has the source's
 // own width and precision there.
 #pragma once
 

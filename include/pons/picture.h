@@ -44,7 +44,7 @@ int pons_picture_put(const char *folder, const void *bytes, size_t n, char ret[P
 int pons_picture_get(const char *folder, const char *name, void **ret, size_t *ret_n,
                      pons_error *err);
 // How many there are, and their bytes; none where there is no folder.
-void pons_picture_count(const char *folder, size_t *ret_n, uint64_t *ret_bytes);
+void pons_picture_usage(const char *folder, size_t *ret_n, uint64_t *ret_bytes);
 // Removes those that nobody holds and that were put before this time (wall clock, ms): a new one's holder may not have
 // been written yet. What a write that was cut short left goes too. The number; PONS_EIO.
 int pons_picture_prune(const char *folder, int64_t before_wall_ms,

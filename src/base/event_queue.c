@@ -97,7 +97,7 @@ int pons_event_queue_begin(pons_event_queue *q, uint64_t call)
     const size_t at = find(q, call, &is);
     if (is) {
         rc = PONS_EEXIST;
-    } else if (!pons_list_room(&q->live, &q->cap_live, q->n_live + 1, sizeof *q->live)) {
+    } else if (!pons_list_reserve(&q->live, &q->cap_live, q->n_live + 1, sizeof *q->live)) {
         rc = PONS_ENOMEM;
     }
     if (rc == PONS_OK) {

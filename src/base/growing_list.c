@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-bool pons_list_room(void *list, size_t *cap, size_t need, size_t size)
+bool pons_list_reserve(void *list, size_t *cap, size_t need, size_t size)
 {
     enum { FIRST = 8 };
     if (cap && need <= *cap) {
@@ -29,7 +29,7 @@ bool pons_list_room(void *list, size_t *cap, size_t need, size_t size)
 
 void pons_need_room(void *list, size_t *cap, size_t need, size_t size)
 {
-    if (!pons_list_room(list, cap, need, size)) {
+    if (!pons_list_reserve(list, cap, need, size)) {
         pons_end_no_memory("a list that grows");
     }
 }

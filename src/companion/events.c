@@ -64,7 +64,7 @@ pons_value *pons__co_event(pons_companion *c, const char *type, ...)
         }
     }
     va_end(ap);
-    if (!pons_list_room(&c->events, &c->cap_events, c->n_events + 1, sizeof *c->events)) {
+    if (!pons_list_reserve(&c->events, &c->cap_events, c->n_events + 1, sizeof *c->events)) {
         c->nomem = true;
         pons_value_unref(ev);
         return NULL;

@@ -26,8 +26,8 @@ static const char NS[] = "companion", KIND[] = "message";
 
 static int pons__co_hear(pons_companion *c, const char *text, const char *from, bool urgent)
 {
-    if (!pons_list_room(&c->world.messages, NULL, c->world.n_messages + 1,
-                        sizeof *c->world.messages)) {
+    if (!pons_list_reserve(&c->world.messages, NULL, c->world.n_messages + 1,
+                           sizeof *c->world.messages)) {
         return PONS_ENOMEM;
     }
     pons__co_message m = {.text = strndup(text, pons_text_whole(text, PONS__CO_TEXT_MAX)),
@@ -240,7 +240,7 @@ static int take_row(void *user, const pons_inbox_row *row)
 {
     pons_companion *c = user;
     pons_autovalue v = NULL;
-    if (!pons_list_room(&c->taken, &c->cap_taken, c->n_taken + 1, sizeof *c->taken)) {
+    if (!pons_list_reserve(&c->taken, &c->cap_taken, c->n_taken + 1, sizeof *c->taken)) {
         c->nomem = true;
         return 1;
     }

@@ -387,7 +387,7 @@ static pons_value *ask(const view *v, const step *st, const char *why)
     }
     char zh[320];
     if (said != CONTROL_YES) {
-        return decision("ASK_HUMAN", NULL, pons_in(v->zh, "%s; shall I try again?"),
+        return decision("ASK_HUMAN", NULL, pons_translate(v->zh, "%s; shall I try again?"),
                         v->zh ? why_zh(v, zh, sizeof zh) : why);
     }
     return decision("RETRY", dispatch_step(v, st), "A person said \"%.60s\": trying to %s again.",
@@ -599,8 +599,8 @@ static pons_value *not_found(const view *v)
         pons_buf_str(&where, id ? id : "?");
     }
     const char *places = where.len > 0 ? where.data : "-";
-    return decision("ABORT", NULL, pons_in(v->zh, "did not find %.60s; looked in: %.240s"), what,
-                    places);
+    return decision("ABORT", NULL, pons_translate(v->zh, "did not find %.60s; looked in: %.240s"),
+                    what, places);
 }
 
 static pons_value *decide_step(const view *v, step *st)
@@ -656,7 +656,7 @@ int pons__policy_decide(void *self, const pons_value *observation, pons_value **
             pons__policy_control(v.rules, pons_get_str(v.human, "answer", "")) == CONTROL_NO;
         d = gave_up ? decision("ABORT", NULL, "The stop is latched (%s) and a person gave up.", why)
                     : decision("ASK_HUMAN", NULL,
-                               pons_in(v.zh, "stop is latched (%s); reset to go on"), why);
+                               pons_translate(v.zh, "stop is latched (%s); reset to go on"), why);
     } else {
         step st = {0};
         goal_step(&v, &st);

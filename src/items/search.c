@@ -114,7 +114,7 @@ static bool judge(hunt *h, const pons_item_row *row, hit *ret)
 
 static int keep(hunt *h, const hit *found, bool copy)
 {
-    if (!pons_list_room(&h->hits, &h->cap, h->n + 1, sizeof *h->hits)) {
+    if (!pons_list_reserve(&h->hits, &h->cap, h->n + 1, sizeof *h->hits)) {
         return pons_error_set(h->err, PONS_ENOMEM, "items", "no memory to search");
     }
     hit *mine = &h->hits[h->n];

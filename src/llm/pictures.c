@@ -75,7 +75,7 @@ static void server_of(const pons_value *config, char *ret, size_t cap)
                sizeof host);
 }
 
-bool pons_llm_pictures_ask(const pons_value *config, char *ret, size_t cap)
+bool pons_llm_pictures_need_consent(const pons_value *config, char *ret, size_t cap)
 {
     const char *model = pons_get_str(pons_get(config, "pictures"), "model", "auto");
     if (!pons_get(config, "pictures") || strcmp(sends(config), "ask") != 0 ||

@@ -149,7 +149,7 @@ static void count_one(void *user, int dir, const char *name, const struct stat *
     s->bytes += *name != '.' ? (uint64_t)st->st_size : 0;
 }
 
-void pons_picture_count(const char *folder, size_t *ret_n, uint64_t *ret_bytes)
+void pons_picture_usage(const char *folder, size_t *ret_n, uint64_t *ret_bytes)
 {
     sums s = {0};
     each_file(folder, count_one, &s);

@@ -56,7 +56,7 @@ static inline bool is_blank(char c)
 static bool grow(parser *p)
 {
     pons__tokens *t = p->tokens;
-    if (!pons_list_room(&t->nodes, &t->cap, t->cap + 1, sizeof *t->nodes)) {
+    if (!pons_list_reserve(&t->nodes, &t->cap, t->cap + 1, sizeof *t->nodes)) {
         pons_error_set(p->err, PONS_ENOMEM, "plan", "out of memory");
         return false;
     }

@@ -194,7 +194,7 @@ static int append(pons_plan *p, const pons_plan_step *step, pons_error *err)
     if (rc < 0) {
         return rc;
     }
-    if (!pons_list_room(&p->steps, &p->own->cap, p->n_steps + 1, sizeof *p->steps)) {
+    if (!pons_list_reserve(&p->steps, &p->own->cap, p->n_steps + 1, sizeof *p->steps)) {
         return no_memory(err);
     }
     p->steps[p->n_steps++] = copy;

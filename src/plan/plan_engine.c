@@ -34,7 +34,7 @@ typedef struct run {
 // What a person reads of it, in the language of the plan's goal.
 static const char *in_words(const run *r, const char *message)
 {
-    return pons_in(pons_language_chinese(r->plan->goal), message);
+    return pons_translate(pons_language_chinese(r->plan->goal), message);
 }
 
 // ---- statuses -----------------------------------------------------------------------------------

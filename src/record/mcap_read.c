@@ -224,7 +224,7 @@ static int on_message(reader *r, pons_bufread b, uint64_t *ret_time, uint16_t *r
 
 static bool note(reader *r, uint16_t id, uint64_t time, uint64_t offset)
 {
-    if (!pons_list_room(&r->entries, &r->cap_entries, r->n_entries + 1, sizeof *r->entries)) {
+    if (!pons_list_reserve(&r->entries, &r->cap_entries, r->n_entries + 1, sizeof *r->entries)) {
         return false;
     }
     r->entries[r->n_entries++] = (entry){id, time, offset};
@@ -334,7 +334,7 @@ static int unpack(reader *r, bool zstd, const uint8_t **data, size_t packed, siz
 
 static int note_chunk(reader *r, uint64_t record_n, pons_error *err)
 {
-    if (!pons_list_room(&r->chunks, &r->cap_chunks, r->ret->chunks + 1, sizeof *r->chunks)) {
+    if (!pons_list_reserve(&r->chunks, &r->cap_chunks, r->ret->chunks + 1, sizeof *r->chunks)) {
         return no_memory(err);
     }
     r->chunks[r->ret->chunks++] = (place){r->at, record_n};

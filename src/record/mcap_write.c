@@ -154,7 +154,7 @@ int pons_mcap_channel(pons_mcap_writer *w, int schema, const char *topic, const 
     if (there < 0 || w->n_channels >= IDS_MAX) {
         return there < 0 ? there : pons_error_set(err, PONS_EINVAL, MODULE, "too many topics");
     }
-    if (!pons_list_room(&w->list, NULL, (size_t)w->n_channels + 1, sizeof *w->list)) {
+    if (!pons_list_reserve(&w->list, NULL, (size_t)w->n_channels + 1, sizeof *w->list)) {
         return no_memory(w, err);
     }
     w->list[w->n_channels] = (channel){.index = PONS_BUF_INIT};

@@ -50,7 +50,7 @@ int pons__prune_check(const char *thread, const pons_prune *what, pons_error *er
 
 bool pons__prune_push(prune_rows *rows, const prune_row *row)
 {
-    if (!pons_list_room(&rows->at, &rows->cap, rows->n + 1, sizeof *rows->at)) {
+    if (!pons_list_reserve(&rows->at, &rows->cap, rows->n + 1, sizeof *rows->at)) {
         return false;
     }
     rows->at[rows->n++] = *row;

@@ -104,7 +104,7 @@ static int scan(int dir, entries *ret, pons_error *err)
         if (strcmp(end, ".bytes") == 0 && fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
             ret->bytes += st.st_size;
         } else if (strcmp(end, ".json") == 0) {
-            if (!pons_list_room(&ret->at, &ret->room, ret->n + 1, sizeof *ret->at)) {
+            if (!pons_list_reserve(&ret->at, &ret->room, ret->n + 1, sizeof *ret->at)) {
                 rc = pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for " FOLDER);
                 break;
             }

@@ -33,7 +33,7 @@ static void say_with_picture(bench *b)
 {
     pons_autovalue pictures =
         json_pack("[{ssssss}]", "sha256", OWN, "caption", "cup.jpg", "camera", "none");
-    assert_int_equal(pons_agent_say_with(b->a, "what is it?", pictures, &b->err), PONS_OK);
+    assert_int_equal(pons_agent_say_with_pictures(b->a, "what is it?", pictures, &b->err), PONS_OK);
     bench_settle(b);
 }
 

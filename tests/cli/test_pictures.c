@@ -84,7 +84,7 @@ static size_t kept(const stage *s)
     size_t n = 0;
     uint64_t bytes = 0;
     snprintf(folder, sizeof folder, "%s/run/pictures", s->b.workspace);
-    pons_picture_count(folder, &n, &bytes);
+    pons_picture_usage(folder, &n, &bytes);
     return n;
 }
 

@@ -322,7 +322,7 @@ static void only_this_machine_is_trusted(void **state)
         char to[256] = "";
         pons_autovalue config =
             pons_object("url", json_string(rows[i].url), "pictures", json_object(), NULL);
-        const bool asks = pons_llm_pictures_ask(config, to, sizeof to);
+        const bool asks = pons_llm_pictures_need_consent(config, to, sizeof to);
         if (asks != (rows[i].asks != NULL) || strcmp(to, asks ? rows[i].asks : "") != 0) {
             fail_msg("%s: %d, '%s'", rows[i].url, asks, to);
         }
@@ -330,12 +330,12 @@ static void only_this_machine_is_trusted(void **state)
     char to[256];
     pons_autovalue module =
         fixture_json("{\"provider\":\"other\",\"url\":\"127.0.0.1\",\"pictures\":{}}");
-    assert_true(pons_llm_pictures_ask(module, to, sizeof to)); // who knows where it goes
+    assert_true(pons_llm_pictures_need_consent(module, to, sizeof to)); // who knows where it goes
     pons_autovalue script = fixture_json("{\"replies\":[],\"pictures\":{}}");
-    assert_false(pons_llm_pictures_ask(script, to, sizeof to));
+    assert_false(pons_llm_pictures_need_consent(script, to, sizeof to));
     pons_autovalue allowed =
         fixture_json("{\"url\":\"http://models.example\",\"pictures\":{\"send\":\"allowed\"}}");
-    assert_false(pons_llm_pictures_ask(allowed, to, sizeof to));
+    assert_false(pons_llm_pictures_need_consent(allowed, to, sizeof to));
 }
 
 int main(void)

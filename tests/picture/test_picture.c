@@ -211,7 +211,7 @@ static void counted(const char *folder, size_t n, uint64_t bytes)
 {
     size_t has = 0;
     uint64_t of = 0;
-    pons_picture_count(folder, &has, &of);
+    pons_picture_usage(folder, &has, &of);
     assert_int_equal(has, n);
     assert_int_equal(of, bytes);
 }

@@ -485,11 +485,11 @@ static int begin_turn(pons_agent *a, const pons_value *messages, const pons_valu
 
 int pons_agent_say(pons_agent *a, const char *text, pons_error *err)
 {
-    return pons_agent_say_with(a, text, NULL, err);
+    return pons_agent_say_with_pictures(a, text, NULL, err);
 }
 
-int pons_agent_say_with(pons_agent *a, const char *text, const pons_value *pictures,
-                        pons_error *err)
+int pons_agent_say_with_pictures(pons_agent *a, const char *text, const pons_value *pictures,
+                                 pons_error *err)
 {
     if (text[strspn(text, " \t\r\n")] == '\0') {
         return pons_error_set(err, PONS_EINVAL, PONS__AGENT, "there is nothing to say");

@@ -99,8 +99,9 @@ static pons_value *outcome(const pons_agent *a, const pons_value *plan)
     why = why && strncmp(why, PONS__RESPONSE_FAILED, strlen(PONS__RESPONSE_FAILED)) == 0
               ? why + strlen(PONS__RESPONSE_FAILED)
               : why;
-    return json_sprintf(pons_in(chinese, "the plan is %s%s%s"), pons_in(chinese, word),
-                        why ? pons_in(chinese, ": ") : "", why ? why : "");
+    return json_sprintf(pons_translate(chinese, "the plan is %s%s%s"),
+                        pons_translate(chinese, word), why ? pons_translate(chinese, ": ") : "",
+                        why ? why : "");
 }
 
 pons_value *pons__given_ended(const pons_agent *a)

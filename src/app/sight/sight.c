@@ -3,11 +3,11 @@
 //     body --sees--> view, detections --sight_tell--> memory --every second, what is due--> the store
 //          --a look is under way, in the telemetry---------> five times a second, all of it
 //     body --senses--> poses --.
-//     detectors of pictures ---+--> view, detections --sight_tell--^   (picture_detectors.c)
+//     detectors of pictures ---+--> view, detections --sight_tell--^   (detector_supervisor.c)
 //
 // It only observes: the body needs it for nothing, and neither does the brain, which reads the store. It may be killed at
 // any time; the next one goes on with what was written (pons/object_memory.h).
-#include "app/sight/picture_detectors.h"
+#include "app/sight/detector_supervisor.h"
 #include "app/workspace/which_robot.h"
 #include "app/workspace/workspace_scope.h"
 #include "pons/link_message.h"

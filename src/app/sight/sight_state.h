@@ -1,7 +1,7 @@
 // sight_state.h - the process `pons sight`: what its sources of detections share.
 //
 // The simulated detector's detections come with the body's reports (sight.c, `hear`), those of pictures from children
-// (picture_detectors.c), which get their places by the poses that the same link reports.
+// (detector_supervisor.c), which get their places by the poses that the same link reports.
 #pragma once
 
 #include "app/sight/sight.h"

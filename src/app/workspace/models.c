@@ -94,7 +94,7 @@ bool app_llm_asks(const char *spec, const pons_value *pictures, char *ret, size_
     pons_error none = PONS_ERROR_INIT;
     spec = app_llm_spec(spec);
     return spec && with_pictures(spec, pictures, &config, &none) == PONS_OK &&
-           pons_llm_pictures_ask(config, ret, cap);
+           pons_llm_pictures_need_consent(config, ret, cap);
 }
 
 int app_llm(const char *spec, const pons_value *pictures, const pons_clock *clock, pons_llm *ret,

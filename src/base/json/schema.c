@@ -662,7 +662,7 @@ static const keyword *find_keyword(const char *name)
 static rule *add_rule(compiler *c, const char *at)
 {
     pons_schema *s = c->s;
-    if (!pons_list_room(&s->all, &s->cap, s->n + 1, sizeof *s->all)) {
+    if (!pons_list_reserve(&s->all, &s->cap, s->n + 1, sizeof *s->all)) {
         return NULL;
     }
     rule *r = calloc(1, sizeof *r);

@@ -197,7 +197,7 @@ static size_t conversion_size(const char *f)
     return (size_t)(end - f);
 }
 
-const char *pons_in(bool wanted, const char *english)
+const char *pons_translate(bool wanted, const char *english)
 {
     const pons_catalogue *c = wanted ? pons_catalogue_chinese() : NULL;
     const char *own = c ? pons_catalogue_format(c, english) : NULL;
@@ -328,7 +328,7 @@ char *pons_catalogue_fill(const char *translation, const char *const *texts, siz
         const unsigned long number = strtoul(f + 1, &end, 10);
         const bool numbered = *end == '$';
         f = numbered ? end + 1 : f + 1;
-        f += strspn(f, "-+ #0123456789.*hljzt"); // where a message is made of it (pons_in)
+        f += strspn(f, "-+ #0123456789.*hljzt"); // where a message is made of it (pons_translate)
         if (*f == '%' || *f == '\0') {
             pons_buf_byte(&b, '%');
         } else {

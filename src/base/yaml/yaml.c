@@ -258,7 +258,7 @@ static int quote_len(span t)
 static int attach(builder *b, json_t *v, uint32_t line, uint32_t column)
 {
     pons_yaml *y = b->y;
-    if (!pons_list_room(&y->nodes, &y->cap, y->n + 1, sizeof *y->nodes)) {
+    if (!pons_list_reserve(&y->nodes, &y->cap, y->n + 1, sizeof *y->nodes)) {
         json_decref(v);
         return no_memory(b->err);
     }

@@ -240,7 +240,7 @@ static int add(reader *r, pons_node n, size_t *ret)
         pons_value_unref(n.scalar);
         return refuse(r, n.line, n.column, "more than 32768 values");
     }
-    if (!pons_list_room(&r->t.nodes, &r->cap, r->t.n + 1, sizeof *r->t.nodes)) {
+    if (!pons_list_reserve(&r->t.nodes, &r->cap, r->t.n + 1, sizeof *r->t.nodes)) {
         pons_value_unref(n.scalar);
         return no_memory(r->err);
     }

@@ -65,7 +65,7 @@ static int clamp_int(int v, int lo, int hi)
 
 static bool push(int32_t **list, int32_t *n, size_t *cap, int32_t cell)
 {
-    if ((size_t)*n == *cap && !pons_list_room(list, cap, *cap + 1, sizeof **list)) {
+    if ((size_t)*n == *cap && !pons_list_reserve(list, cap, *cap + 1, sizeof **list)) {
         return false;
     }
     (*list)[(*n)++] = cell;

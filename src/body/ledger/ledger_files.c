@@ -141,7 +141,7 @@ static int take(pons__part **parts, size_t *n, uint32_t number, pons__part **ret
             return PONS_OK;
         }
     }
-    if (!pons_list_room(parts, NULL, *n + 1, sizeof **parts)) {
+    if (!pons_list_reserve(parts, NULL, *n + 1, sizeof **parts)) {
         return PONS_ENOMEM;
     }
     (*parts)[*n] = (pons__part){.number = number};

@@ -84,7 +84,7 @@ static cells *tile_of(pons__search *s, int cx, int cy)
 static void push(pons__search *s, uint32_t f, int32_t cell)
 {
     bucket *b = &s->ring[f % BUCKETS];
-    if (b->n == b->cap && !pons_list_room(&b->cell, &b->cap, b->n + 1, sizeof *b->cell)) {
+    if (b->n == b->cap && !pons_list_reserve(&b->cell, &b->cap, b->n + 1, sizeof *b->cell)) {
         s->starved = true;
         return;
     }

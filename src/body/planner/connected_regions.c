@@ -154,7 +154,7 @@ static void cut(pons__regions *r, int at, uint8_t label[CELLS])
 static void push(pons__regions *r, float f, int32_t node)
 {
     if ((size_t)r->n_heap == r->cap_heap &&
-        !pons_list_room(&r->heap, &r->cap_heap, r->cap_heap + 1, sizeof *r->heap)) {
+        !pons_list_reserve(&r->heap, &r->cap_heap, r->cap_heap + 1, sizeof *r->heap)) {
         r->starved = true;
         return;
     }

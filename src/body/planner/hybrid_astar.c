@@ -123,7 +123,7 @@ static bool before(entry a, entry b)
 static void push(pons__heading *h, entry e)
 {
     if ((size_t)h->n_heap == h->cap_heap &&
-        !pons_list_room(&h->heap, &h->cap_heap, h->cap_heap + 1, sizeof *h->heap)) {
+        !pons_list_reserve(&h->heap, &h->cap_heap, h->cap_heap + 1, sizeof *h->heap)) {
         h->starved = true;
         return;
     }

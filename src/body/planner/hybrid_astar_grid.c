@@ -69,7 +69,7 @@ double pons__heading_margin(const pons__heading *h, pons_pose2 at)
 void pons__heading_pour(pons__heading *h, uint32_t cost, int32_t cell)
 {
     bucket *b = &h->ring[cost % RING];
-    if (b->n == b->cap && !pons_list_room(&b->cell, &b->cap, b->n + 1, sizeof *b->cell)) {
+    if (b->n == b->cap && !pons_list_reserve(&b->cell, &b->cap, b->n + 1, sizeof *b->cell)) {
         h->starved = true;
         return;
     }

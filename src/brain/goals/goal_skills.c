@@ -58,12 +58,12 @@ static const char *say_where(const pons_brain *b, bool zh, char *buf, size_t cap
     const pons__robot *robot = b->seen;
     const pons__pose at = pons__pose_of(robot ? robot->pose : NULL);
     if (!at.known || !pons__place_sure(b)) {
-        snprintf(buf, cap, "%s", pons_in(zh, "I am not sure where I am."));
+        snprintf(buf, cap, "%s", pons_translate(zh, "I am not sure where I am."));
         return buf;
     }
-    snprintf(buf, cap, pons_in(zh, "I am in %.80s, at (%.2f, %.2f)."),
-             robot->zone ? called(b, robot->zone, zh ? "zh" : "en") : pons_in(zh, "no zone"), at.x,
-             at.y);
+    snprintf(buf, cap, pons_translate(zh, "I am in %.80s, at (%.2f, %.2f)."),
+             robot->zone ? called(b, robot->zone, zh ? "zh" : "en") : pons_translate(zh, "no zone"),
+             at.x, at.y);
     return buf;
 }
 
@@ -110,12 +110,12 @@ static pons_value *say_place(const pons_brain *b, const pons__goal *goal, bool z
                        : zh          ? "那里"
                                      : "it";
     if (!at.known) {
-        pons_buf_printf(&says, pons_in(zh, "I do not know where %s is."), what);
+        pons_buf_printf(&says, pons_translate(zh, "I do not know where %s is."), what);
         return says.failed ? NULL : pons_string(says.data);
     }
-    pons_buf_printf(&says, pons_in(zh, "%s is at (%.2f, %.2f)"), what, at.x, at.y);
+    pons_buf_printf(&says, pons_translate(zh, "%s is at (%.2f, %.2f)"), what, at.x, at.y);
     if (here.known && pons__place_sure(b)) {
-        pons_buf_printf(&says, pons_in(zh, ", %.1f m from here"),
+        pons_buf_printf(&says, pons_translate(zh, ", %.1f m from here"),
                         hypot(at.x - here.x, at.y - here.y));
     }
     pons_buf_str(&says, zh ? "。" : ".");
@@ -136,10 +136,10 @@ static const char *say_battery(const pons_brain *b, bool zh, char *buf, size_t c
     const double pct = b->seen ? b->seen->battery_pct : NAN;
     const bool charging = b->seen && strcmp(b->seen->battery_state, "charging") == 0;
     if (isnan(pct)) {
-        snprintf(buf, cap, "%s", pons_in(zh, "I do not know how full the battery is."));
+        snprintf(buf, cap, "%s", pons_translate(zh, "I do not know how full the battery is."));
     } else {
-        snprintf(buf, cap, pons_in(zh, "The battery is at %.0f per cent%s."), pct,
-                 !charging ? "" : pons_in(zh, ", and charging"));
+        snprintf(buf, cap, pons_translate(zh, "The battery is at %.0f per cent%s."), pct,
+                 !charging ? "" : pons_translate(zh, ", and charging"));
     }
     return buf;
 }

@@ -254,10 +254,10 @@ static void answer_of(const pons_brain *b, const pons__goal *goal, const pons_va
 {
     const bool zh = pons_language_chinese(goal->text);
     if (found) {
-        pons_buf_printf(
-            ret,
-            pons_in(zh, goal->asks ? "Yes, I see the %s: it is in " : "I found the %s: it is in "),
-            pons__seen_called(b, goal->object, zh));
+        pons_buf_printf(ret,
+                        pons_translate(zh, goal->asks ? "Yes, I see the %s: it is in "
+                                                      : "I found the %s: it is in "),
+                        pons__seen_called(b, goal->object, zh));
         pons__seen_place(b, found, zh, ret);
         pons_buf_str(ret, zh ? "。" : ".");
     } else if (*goal->finding) {

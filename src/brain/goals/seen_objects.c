@@ -109,7 +109,7 @@ void pons__seen_place(const pons_brain *b, const pons_value *thing, bool zh, pon
         pons_buf_str(out, zh ? "" : "the ");
         pons_buf_str(out, name ? name : id);
     } else {
-        pons_buf_printf(out, pons_in(zh, "no zone, at (%.1f, %.1f)"),
+        pons_buf_printf(out, pons_translate(zh, "no zone, at (%.1f, %.1f)"),
                         json_number_value(json_array_get(at, 0)),
                         json_number_value(json_array_get(at, 1)));
     }
@@ -125,16 +125,16 @@ bool pons__seen_says(const pons_brain *b, const char *what, bool zh, pons_buf *o
         return false;
     }
     if (!best) {
-        pons_buf_printf(out, pons_in(zh, "I have not seen the %s."), name);
+        pons_buf_printf(out, pons_translate(zh, "I have not seen the %s."), name);
         return true;
     }
-    pons_buf_printf(out, pons_in(zh, "I last saw the %s in "), name);
+    pons_buf_printf(out, pons_translate(zh, "I last saw the %s in "), name);
     pons__seen_place(b, best, zh, out);
     pons_buf_str(out, zh ? "，" : ", ");
     pons_buf_str(out, pons_age_text(pons_get_num(best, "age_s", 0.0), zh, age));
     pons_buf_str(out, zh ? "。" : ".");
     if (!pons_get_bool(best, "known", false)) {
-        pons_buf_printf(out, pons_in(zh, " It may not be there any more (%.0f %% sure)."),
+        pons_buf_printf(out, pons_translate(zh, " It may not be there any more (%.0f %% sure)."),
                         100.0 * pons_get_num(best, "belief", 0.0));
     }
     return true;

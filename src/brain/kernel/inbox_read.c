@@ -92,9 +92,9 @@ static int repeat(pons__saying *s, pons__list *goals, const pons_value *world, c
         return PONS_OK;
     }
     return pons_error_set(err, PONS_EINVAL, "brain",
-                          pons_in(pons_language_chinese(text),
-                                  "nothing was done yet that could be done "
-                                  "again"));
+                          pons_translate(pons_language_chinese(text),
+                                         "nothing was done yet that could be done "
+                                         "again"));
 }
 
 // What the policy makes of words. Where that fails *ret is as far as it was understood, with what is wrong.
@@ -301,8 +301,8 @@ static bool asked_again(pons__saying *s, const char *text)
         const struct pons__open_one *one = &list.at[i];
         if (!one->answered && !(one->about && one->about->words)) {
             ignored(s, "answer",
-                    pons_in(pons_language_chinese(text),
-                            "that is neither yes nor no: the question is open"));
+                    pons_translate(pons_language_chinese(text),
+                                   "that is neither yes nor no: the question is open"));
             return true;
         }
     }
@@ -373,7 +373,7 @@ static void cancel_some(pons__saying *s, const char *text, const pons_value *whi
     const int64_t nth = pons_get_int(which, "nth", 0), number = pons_get_int(which, "number", 0);
     PONS__AUTO(understood) u = pons__record_read(&pons__understood_record, which); // its goals
     int64_t place = 0, last = 0;
-    const char *why = pons_in(pons_language_chinese(text), "the user said cancel");
+    const char *why = pons_translate(pons_language_chinese(text), "the user said cancel");
     char id[32], found[32] = "";
     snprintf(id, sizeof id, "task-%lld", (long long)number);
     for (size_t i = 0; i < t->queue.n; i++) {
@@ -400,7 +400,8 @@ static void cancel_some(pons__saying *s, const char *text, const pons_value *whi
     }
     if (!any) {
         ignored(s, "cancel",
-                pons_in(pons_language_chinese(text), "there is no such task: nothing has changed"));
+                pons_translate(pons_language_chinese(text),
+                               "there is no such task: nothing has changed"));
     }
 }
 

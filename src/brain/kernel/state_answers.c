@@ -45,13 +45,13 @@ static void names_of(pons_buf *out, const pons_value *things, bool zh)
         const pons_value *thing = json_array_get(things, i);
         const char *one = first_name(thing, zh ? "zh" : "en"),
                    *other = first_name(thing, zh ? "en" : "zh");
-        pons_buf_printf(out, "%s%s", i == 0 ? "" : pons_in(zh, ", "), one);
+        pons_buf_printf(out, "%s%s", i == 0 ? "" : pons_translate(zh, ", "), one);
         if (strcmp(one, other) != 0) {
-            pons_buf_printf(out, pons_in(zh, " (%s)"), other);
+            pons_buf_printf(out, pons_translate(zh, " (%s)"), other);
         }
     }
     if (json_array_size(things) > NAMES_TOLD) {
-        pons_buf_str(out, pons_in(zh, ", …"));
+        pons_buf_str(out, pons_translate(zh, ", …"));
     }
 }
 
@@ -81,16 +81,17 @@ static void say_deeds(pons__saying *s, bool zh, pons_buf *out)
                                            {"say", "say something"},
                                            {"charge", "charge"}};
     size_t n = 0;
-    pons_buf_str(out, pons_in(zh, "Here I can "));
+    pons_buf_str(out, pons_translate(zh, "Here I can "));
     for (size_t i = 0; i < sizeof deeds / sizeof deeds[0]; i++) {
         if (met_by_some_skill(s->b, deeds[i][0])) {
-            pons_buf_printf(out, "%s%s", n++ ? pons_in(zh, ", ") : "", pons_in(zh, deeds[i][1]));
+            pons_buf_printf(out, "%s%s", n++ ? pons_translate(zh, ", ") : "",
+                            pons_translate(zh, deeds[i][1]));
         }
     }
-    pons_buf_str(out, pons_in(zh, "; skills: "));
+    pons_buf_str(out, pons_translate(zh, "; skills: "));
     for (size_t i = 0; i < s->b->port.skills.n; i++) {
         const char *name = ((const pons__registered *)s->b->port.skills.at[i])->name;
-        pons_buf_printf(out, "%s%s", i ? pons_in(zh, ", ") : "", name);
+        pons_buf_printf(out, "%s%s", i ? pons_translate(zh, ", ") : "", name);
     }
 }
 
@@ -100,29 +101,29 @@ static void say_help(pons__saying *s, bool zh, pons_buf *out)
     const pons_value *zones = pons_get(world, "zones"), *objects = pons_get(world, "objects");
     say_deeds(s, zh, out);
     if (json_array_size(zones) > 0) {
-        pons_buf_str(out, pons_in(zh, ". Places: "));
+        pons_buf_str(out, pons_translate(zh, ". Places: "));
         names_of(out, zones, zh);
     }
     if (met_by_some_skill(s->b, "bring") && json_array_size(objects) > 0) {
-        pons_buf_str(out, pons_in(zh, ". Things: "));
+        pons_buf_str(out, pons_translate(zh, ". Things: "));
         names_of(out, objects, zh);
     }
     const pons_value *zone = json_array_get(zones, json_array_size(zones) > 1);
-    pons_buf_str(out, pons_in(zh, ". Try: "));
+    pons_buf_str(out, pons_translate(zh, ". Try: "));
     if (zone) {
-        pons_buf_printf(out, pons_in(zh, "\"go to the %s\", \"patrol\", "),
+        pons_buf_printf(out, pons_translate(zh, "\"go to the %s\", \"patrol\", "),
                         first_name(zone, zh ? "zh" : "en"));
     } else {
-        pons_buf_str(out, pons_in(zh, "\"wait 5 seconds\", \"what are you doing?\", "));
+        pons_buf_str(out, pons_translate(zh, "\"wait 5 seconds\", \"what are you doing?\", "));
     }
-    pons_buf_str(out, pons_in(zh, "\"how much battery is left?\"."));
+    pons_buf_str(out, pons_translate(zh, "\"how much battery is left?\"."));
 }
 
 // ---- what it did, does, will do -----------------------------------------------------------------
 
 static const char *ended(const char *status, bool zh)
 {
-    return pons_in(zh, strcmp(status, "succeeded") == 0 ? "done" : status);
+    return pons_translate(zh, strcmp(status, "succeeded") == 0 ? "done" : status);
 }
 
 static void say_did(const pons__tasks *t, bool zh, pons_buf *out)
@@ -134,14 +135,16 @@ static void say_did(const pons__tasks *t, bool zh, pons_buf *out)
             continue;
         }
         const bool well = strcmp(f->status, "succeeded") == 0;
-        pons_buf_str(out, n > 0 ? pons_in(zh, "; before that: ") : pons_in(zh, "Last: "));
-        pons_buf_printf(out, pons_in(zh, "\"%s\", %s"), f->text, ended(f->status, zh));
+        pons_buf_str(out,
+                     n > 0 ? pons_translate(zh, "; before that: ") : pons_translate(zh, "Last: "));
+        pons_buf_printf(out, pons_translate(zh, "\"%s\", %s"), f->text, ended(f->status, zh));
         if (!well && *f->reason) {
-            pons_buf_printf(out, pons_in(zh, " (%s)"), f->reason);
+            pons_buf_printf(out, pons_translate(zh, " (%s)"), f->reason);
         }
         n++;
     }
-    pons_buf_str(out, n > 0 ? pons_in(zh, ".") : pons_in(zh, "I have done nothing yet."));
+    pons_buf_str(out,
+                 n > 0 ? pons_translate(zh, ".") : pons_translate(zh, "I have done nothing yet."));
 }
 
 static const pons__task *active_of(const pons__tasks *t)
@@ -157,15 +160,16 @@ static bool say_held(pons__saying *s, bool zh, pons_buf *out)
     const pons__question *q = open.unanswered > 0 ? open.at[0].about : NULL;
     if (t->stopped) {
         pons_buf_printf(
-            out, pons_in(zh, "I am stopped: %s. To go on, say \"reset\" and then \"continue\"."),
-            pons_in(zh, t->stopped->reason ? t->stopped->reason : ""));
+            out,
+            pons_translate(zh, "I am stopped: %s. To go on, say \"reset\" and then \"continue\"."),
+            pons_translate(zh, t->stopped->reason ? t->stopped->reason : ""));
     } else if (t->paused) {
-        pons_buf_str(out,
-                     pons_in(zh, "I am paused, as a person said so: say \"continue\" to go on."));
+        pons_buf_str(out, pons_translate(
+                              zh, "I am paused, as a person said so: say \"continue\" to go on."));
     } else if (q) {
-        pons_buf_printf(out, pons_in(zh, "I wait for an answer: %s"), q->question);
+        pons_buf_printf(out, pons_translate(zh, "I wait for an answer: %s"), q->question);
     } else if (t->mode == PONS_MODE_SAFE) {
-        pons_buf_printf(out, pons_in(zh, "I stand still to be safe: %s."), t->mode_reason);
+        pons_buf_printf(out, pons_translate(zh, "I stand still to be safe: %s."), t->mode_reason);
     } else {
         return false;
     }
@@ -179,11 +183,11 @@ static void say_doing(pons__saying *s, bool zh, pons_buf *out)
         return;
     }
     if (s->t->mode == PONS_MODE_CHARGE && !active) {
-        pons_buf_str(out, pons_in(zh, "I am charging."));
+        pons_buf_str(out, pons_translate(zh, "I am charging."));
     } else if (active) {
-        pons_buf_printf(out, pons_in(zh, "I am at work on \"%s\"."), active->text);
+        pons_buf_printf(out, pons_translate(zh, "I am at work on \"%s\"."), active->text);
     } else {
-        pons_buf_str(out, pons_in(zh, "I have no task now."));
+        pons_buf_str(out, pons_translate(zh, "I have no task now."));
     }
 }
 
@@ -199,11 +203,12 @@ static void say_next(const pons__tasks *t, bool zh, pons_buf *out)
         const bool now = strcmp(task->id, t->active_task_id) == 0;
         if (n++ < NEXT_TOLD) {
             pons_buf_str(out, n > 1 ? "; " : "");
-            pons_buf_printf(out, "%zu. %s%s", place, task->text, now ? pons_in(zh, " (now)") : "");
+            pons_buf_printf(out, "%zu. %s%s", place, task->text,
+                            now ? pons_translate(zh, " (now)") : "");
         }
     }
     if (n == 0) {
-        pons_buf_str(out, pons_in(zh, "Nothing is left to do."));
+        pons_buf_str(out, pons_translate(zh, "Nothing is left to do."));
     }
 }
 
@@ -220,10 +225,10 @@ static void say_why(pons__saying *s, bool zh, pons_buf *out)
     if (active_of(t)) {
         say_doing(s, zh, out);
     } else if (last && is_user(last->source) && strcmp(last->status, "succeeded") != 0) {
-        pons_buf_printf(out, pons_in(zh, "\"%s\" %s: %s."), last->text, ended(last->status, zh),
-                        last->reason);
+        pons_buf_printf(out, pons_translate(zh, "\"%s\" %s: %s."), last->text,
+                        ended(last->status, zh), last->reason);
     } else {
-        pons_buf_str(out, pons_in(zh, "I have no task left, so I stand here."));
+        pons_buf_str(out, pons_translate(zh, "I have no task left, so I stand here."));
     }
 }
 

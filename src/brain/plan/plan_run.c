@@ -52,9 +52,9 @@ static void plan_over(pursuit *p, const pons_plan *plan)
     char last[REASON_MAX];
     p->type = plan->status == PONS_PLAN_COMPLETED ? PONS_FINISH : PONS_ABORT;
     const bool zh = pons_language_chinese(plan->goal);
-    snprintf(last, sizeof last, pons_in(zh, "plan %.64s is %s%s%.200s"), plan->plan_id,
-             pons_in(zh, pons_plan_status_word(plan->status)), *p->reason ? pons_in(zh, ": ") : "",
-             p->reason);
+    snprintf(last, sizeof last, pons_translate(zh, "plan %.64s is %s%s%.200s"), plan->plan_id,
+             pons_translate(zh, pons_plan_status_word(plan->status)),
+             *p->reason ? pons_translate(zh, ": ") : "", p->reason);
     memcpy(p->reason, last, sizeof last);
 }
 
@@ -174,8 +174,8 @@ static int ended_skill(pursuit *p, const pons_plan_call *call, const char *skill
         char question[REASON_MAX];
         const bool zh = p->react->task && pons_language_chinese(p->react->task->text);
         snprintf(question, sizeof question,
-                 pons_in(zh, "Nobody can say whether %.96s of step %lld was done. Was it?"), skill,
-                 (long long)call->step->step_id);
+                 pons_translate(zh, "Nobody can say whether %.96s of step %lld was done. Was it?"),
+                 skill, (long long)call->step->step_id);
         ask_op(p, question);
         set_pend(p, "unknown", call->step->step_id, call->is_fallback, tries);
         p->type = PONS_ASK_HUMAN;
@@ -309,9 +309,10 @@ static int ask(pursuit *p, const char *kind, int64_t step_id, const char *questi
     p->type = PONS_ASK_HUMAN;
     const bool zh = p->react->task && pons_language_chinese(p->react->task->text);
     if (step_id < 0) {
-        snprintf(p->reason, sizeof p->reason, "%s", pons_in(zh, "the plan asks first"));
+        snprintf(p->reason, sizeof p->reason, "%s", pons_translate(zh, "the plan asks first"));
     } else {
-        snprintf(p->reason, sizeof p->reason, pons_in(zh, "step %lld asks"), (long long)step_id);
+        snprintf(p->reason, sizeof p->reason, pons_translate(zh, "step %lld asks"),
+                 (long long)step_id);
     }
     return PONS_EPARKED;
 }

@@ -88,13 +88,14 @@ static pons__question *first_question(pons_brain *b, pons_cx *cx, const pons__re
         json_array_append_new(cancels, json_string(running ? running->skill : ""));
     }
     const bool zh = react->task && pons_language_chinese(react->task->text);
-    pons__question *q = blank(b, cx, payload ? payload->question : pons_in(zh, "may I do this?"));
+    pons__question *q =
+        blank(b, cx, payload ? payload->question : pons_translate(zh, "may I do this?"));
     const pons__unsettled *u = pons__unsettled_of(react, skills);
     pons__set_text(&q->unsettled, u ? pons__unsettled_mark(u) : NULL);
     if (u && p->to_dispatch.n == 0) { // operations show it themselves
         char *asks = NULL;
-        if (asprintf(&asks, pons_in(zh, "%s (nobody knows what came of %s: %s)"), q->question,
-                     u->skill, u->why) >= 0) {
+        if (asprintf(&asks, pons_translate(zh, "%s (nobody knows what came of %s: %s)"),
+                     q->question, u->skill, u->why) >= 0) {
             pons__set_text(&q->question, asks);
             free(asks);
         }

@@ -38,7 +38,7 @@ static int ask_confirmation(pons_brain *b, const pons__waits *human, pons_error 
     pons__question q = {.id = human->id, .reason = "", .refused = "", .ops = ops};
     const pons__react *inner = pons__inner_of(b);
     const bool zh = inner && inner->task && pons_language_chinese(inner->task->text);
-    pons__set_textf(&q.question, pons_in(zh, "this thread is a fork; may I %s?"), skill);
+    pons__set_textf(&q.question, pons_translate(zh, "this thread is a fork; may I %s?"), skill);
     const int rc = pons__event_now(b, PONS_NS_REACT, &pons__approval_requested_record, &q, err);
     pons__set_text(&q.question, NULL);
     return rc;

@@ -127,11 +127,12 @@ static pons__decision *ask(const pons__recovery_state *l, bool zh)
     char reason[REASON_MAX];
     const long long tries = l->failures;
     if (tries > 0) {
-        snprintf(reason, sizeof reason,
-                 pons_in(zh, "%lld tries without progress, the last: %s; shall I try once more?"),
-                 tries, l->why);
+        snprintf(
+            reason, sizeof reason,
+            pons_translate(zh, "%lld tries without progress, the last: %s; shall I try once more?"),
+            tries, l->why);
     } else {
-        snprintf(reason, sizeof reason, pons_in(zh, "%s; shall I go on?"), l->why);
+        snprintf(reason, sizeof reason, pons_translate(zh, "%s; shall I go on?"), l->why);
     }
     return decision(PONS_ASK_HUMAN, reason, NULL);
 }

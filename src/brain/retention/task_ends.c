@@ -168,7 +168,7 @@ static void thin_out(pons__ends *e)
 
 bool pons__ends_mark(pons__ends *e, const pons__mark *m)
 {
-    if (!pons_list_room(&e->marks, NULL, e->n_marks + 1, sizeof *e->marks)) {
+    if (!pons_list_reserve(&e->marks, NULL, e->n_marks + 1, sizeof *e->marks)) {
         return false;
     }
     e->marks[e->n_marks++] = *m;
@@ -178,7 +178,7 @@ bool pons__ends_mark(pons__ends *e, const pons__mark *m)
 
 bool pons__ends_begin(pons__ends *e, const char *task)
 {
-    if (!pons_list_room(&e->begun, NULL, e->n_begun + 1, sizeof *e->begun)) {
+    if (!pons_list_reserve(&e->begun, NULL, e->n_begun + 1, sizeof *e->begun)) {
         return false;
     }
     pons__begun *b = &e->begun[e->n_begun++];

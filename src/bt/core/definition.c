@@ -132,7 +132,8 @@ int32_t pons__bt_name(pons_bt *bt, const char *name)
 
 int pons__bt_keep(pons_bt *bt, pons_value *v)
 {
-    if (v && !pons_list_room(&bt->values, &bt->cap_values, bt->n_values + 1, sizeof *bt->values)) {
+    if (v &&
+        !pons_list_reserve(&bt->values, &bt->cap_values, bt->n_values + 1, sizeof *bt->values)) {
         pons_value_unref(v);
         return PONS_ENOMEM;
     }

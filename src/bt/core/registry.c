@@ -53,7 +53,7 @@ int pons_bt_register(pons_bt_registry *r, const pons_bt_leaf *leaf, pons_error *
         return pons_error_set(err, PONS_EEXIST, "bt", "a leaf named '%s' is registered already",
                               leaf->name);
     }
-    if (!pons_list_room(&r->leaves, &r->cap, r->n + 1, sizeof *r->leaves)) {
+    if (!pons_list_reserve(&r->leaves, &r->cap, r->n + 1, sizeof *r->leaves)) {
         return pons_error_set(err, PONS_ENOMEM, "bt", "no memory for leaf '%s'", leaf->name);
     }
     pons_bt_leaf *l = &r->leaves[r->n];

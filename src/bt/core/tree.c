@@ -71,7 +71,7 @@ pons__bt_slot *pons__bt_extra_slot(pons_bt_tree *t, const char *key)
             return &t->extra[i].slot;
         }
     }
-    if (!pons_list_room(&t->extra, NULL, t->n_extra + 1, sizeof *t->extra)) {
+    if (!pons_list_reserve(&t->extra, NULL, t->n_extra + 1, sizeof *t->extra)) {
         return NULL;
     }
     t->extra[t->n_extra] = (struct pons__bt_extra){.key = strdup(key)};

@@ -310,7 +310,7 @@ static void insert_one(pons_groot *g, const pons_value *v, pons_groot_reply *r)
     }
     hook *h = find_hook(g, uid, after);
     if (!h) {
-        if (!pons_list_room(&g->hooks, NULL, g->n_hooks + 1, sizeof *g->hooks)) {
+        if (!pons_list_reserve(&g->hooks, NULL, g->n_hooks + 1, sizeof *g->hooks)) {
             r->head.failed = true;
             return;
         }

@@ -9,7 +9,7 @@
 
 int32_t pons__bt_board_add(pons__bt_loader *l, int32_t parent, bool autoremap)
 {
-    if (!pons_list_room(&l->boards, &l->cap_boards, l->n_boards + 1, sizeof *l->boards)) {
+    if (!pons_list_reserve(&l->boards, &l->cap_boards, l->n_boards + 1, sizeof *l->boards)) {
         l->nomem = true;
         return 0;
     }

@@ -32,7 +32,7 @@ static const char *lead_of(const cli_agent_view *v, const char **why)
     for (size_t kind = 0; kind < sizeof texts / sizeof texts[0]; kind++) {
         if (strncmp(*why, texts[kind], strlen(texts[kind])) == 0) {
             *why += strlen(texts[kind]);
-            return pons_in(v->chinese, texts[kind]);
+            return pons_translate(v->chinese, texts[kind]);
         }
     }
     return "";
@@ -55,8 +55,8 @@ static void ask_call(cli_agent_view *v, const pons_value *q)
     const bool beside = !would || shown == 0;
     cli_agent_view_line(
         v, "ask",
-        pons_in(v->chinese,
-                "may it call %s%s%.*s ? %s%s  y, n REASON, always, or edit {arguments}"),
+        pons_translate(v->chinese,
+                       "may it call %s%s%.*s ? %s%s  y, n REASON, always, or edit {arguments}"),
         pons_get_str(q, "tool", ""), beside ? " " : "", beside ? (int)shown : 0, text ? text : "",
         lead, why);
     if (!beside) {
@@ -65,9 +65,9 @@ static void ask_call(cli_agent_view *v, const pons_value *q)
     }
     if (shown < n) {
         cli_agent_view_line(v, "!",
-                            pons_in(v->chinese,
-                                    "NOT ALL OF IT IS SHOWN: %zu bytes more; `pons approve "
-                                    "THREAD` shows them"),
+                            pons_translate(v->chinese,
+                                           "NOT ALL OF IT IS SHOWN: %zu bytes more; `pons approve "
+                                           "THREAD` shows them"),
                             n - shown);
     }
     free(text);
@@ -93,7 +93,7 @@ static void ask_plan(cli_agent_view *v, const pons_value *q)
     }
     cli_agent_view_line(
         v, "ask",
-        pons_in(v->chinese, "carry out this plan? y, n REASON, or edit {\"steps\": […]}"));
+        pons_translate(v->chinese, "carry out this plan? y, n REASON, or edit {\"steps\": […]}"));
 }
 
 void cli_agent_view_question(cli_agent_view *v, const pons_value *q)
@@ -108,7 +108,7 @@ void cli_agent_view_question(cli_agent_view *v, const pons_value *q)
     } else if (strcmp(type, "question") == 0) {
         cli_agent_view_line(v, "ask", "%s", pons_get_str(input, "question", ""));
     } else if (strcmp(type, "step_confirmation") == 0) {
-        cli_agent_view_line(v, "ask", pons_in(v->chinese, "%s  y, or n REASON"),
+        cli_agent_view_line(v, "ask", pons_translate(v->chinese, "%s  y, or n REASON"),
                             pons_get_str(input, "question", ""));
     } else {
         ask_call(v, q);

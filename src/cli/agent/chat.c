@@ -65,7 +65,7 @@ static void note_error(cli_chat *s, const pons_error *err)
 
 int cli_chat_say(cli_chat *s, const char *words, pons_error *err)
 {
-    const int rc = pons_agent_say_with(s->a, words, s->pictures, err);
+    const int rc = pons_agent_say_with_pictures(s->a, words, s->pictures, err);
     if (rc >= 0 && json_array_size(s->pictures) > 0) { // the turn has them
         pons_value_unref(s->pictures);
         s->pictures = json_array();

@@ -21,7 +21,7 @@ typedef struct found {
 static int take(void *user, const pons_thread_info *info)
 {
     found *f = user;
-    if (!pons_list_room(&f->at, &f->room, f->n + 1, sizeof *f->at)) {
+    if (!pons_list_reserve(&f->at, &f->room, f->n + 1, sizeof *f->at)) {
         return PONS_ENOMEM;
     }
     cli_session_row *row = &f->at[f->n++];

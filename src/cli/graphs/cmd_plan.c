@@ -250,7 +250,7 @@ static void print_result(void *user, const pons_execution_result *result)
         }
     } else {
         cli_out("  %lld. %s%s%s%s%s\n", (long long)result->step_id,
-                pons_in(r->chinese, pons_step_status_word(result->status)),
+                pons_translate(r->chinese, pons_step_status_word(result->status)),
                 *result->message ? ": " : "", result->message,
                 strcmp(result->output, "{}") ? " " : "",
                 strcmp(result->output, "{}") ? result->output : "");
@@ -306,10 +306,10 @@ static int run(cli *c, pons_plan *p, const char *world, pons_error *err)
         rc = pons_plan_run(p, &cursor, &ops, err);
         rc = r.ended ? pons_plan_cancel(p, &ops, err) : rc;
         if (!c->json) {
-            const char *waits = pons_in(r.chinese, "waits for a person");
+            const char *waits = pons_translate(r.chinese, "waits for a person");
             cli_out("  %s\n", rc == PONS_EPARKED
                                   ? waits
-                                  : pons_in(r.chinese, pons_plan_status_word(p->status)));
+                                  : pons_translate(r.chinese, pons_plan_status_word(p->status)));
         }
         rc = rc == PONS_EPARKED                            ? APP_WAITING
              : rc >= 0 && p->status != PONS_PLAN_COMPLETED ? APP_NO_SUCCESS

@@ -154,7 +154,7 @@ void doctor_pictures(doctor *d)
     size_t n = 0;
     uint64_t bytes = 0;
     app_pictures_folder(&d->c->app, folder, sizeof folder);
-    pons_picture_count(folder, &n, &bytes);
+    pons_picture_usage(folder, &n, &bytes);
     if (n > 0) {
         snprintf(line, sizeof line, "%zu in run/pictures, %.1f MB", n, (double)bytes / 1e6);
         doctor_say(d, "pictures", "note", line, NULL);

@@ -13,7 +13,7 @@
 #include "pons/module.h"
 #include "pons/picture.h"
 #include "sight/camera_view.h"
-#include "sight/detector_line.h"
+#include "sight/detection_json.h"
 
 #include <fcntl.h>
 #include <png.h>

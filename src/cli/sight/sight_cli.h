@@ -3,7 +3,7 @@
 
 #include "cli/cli.h"
 
-// `pons sight detect NAME`: what one detector of pictures finds, a line a picture (sight/detector_line.h). once: of one
+// `pons sight detect NAME`: what one detector of pictures finds, a line a picture (sight/detection_json.h). once: of one
 // picture. for_run: it ends with who reads it.
 int cli_detect(cli *c, const char *name, bool once, bool for_run, pons_error *err);
 // `pons sight tag IDENTITY`: what a thing of this identity looks like, as a PNG file of about `pixels` a side.

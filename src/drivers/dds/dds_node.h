@@ -3,7 +3,7 @@
 #pragma once
 
 #include "drivers/dds/config.h"
-#include "drivers/dds/fast_services.h"
+#include "drivers/dds/fastdds_services.h"
 
 #include <dds/dds.h>
 
@@ -15,7 +15,7 @@ typedef struct ros2_node {
     dds_entity_t others[2]; // builtin readers: publications, subscriptions
     char id[64];            // 16 random bytes, as services and their clients say them
     int n_endpoints;        // that ROS's tools should know of
-    dds_entity_t info_w;    // node_name.c
+    dds_entity_t info_w;    // discovery_info.c
     int n_shown;            // how many of them they know of
     uint32_t domain;
     // Fast DDS's participant for services (rpc.c), made when it is needed; fast_came wakes the waitset, `came` another loop.

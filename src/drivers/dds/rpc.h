@@ -1,14 +1,14 @@
 // rpc.h - one end of a ROS 2 service: requests go one way, replies the other, whichever RMW the peer has.
 //
 // In memory every request and every reply begins with `guid_, seq_`: which client, which of its requests. That is what
-// rmw_cyclonedds writes. What other RMWs write goes through the module dds-fast (fast_services.h), where it is installed:
+// rmw_cyclonedds writes. What other RMWs write goes through the module dds-fast (fastdds_services.h), where it is installed:
 //
 //     a client    is Cyclone's; once it meets a server that is not, and no other, Fast DDS carries its requests
 //     a server    is Fast DDS's from the start, else Cyclone's: a client must never meet both
 #pragma once
 
 #include "drivers/dds/dds_node.h"
-#include "drivers/dds/fast_services.h"
+#include "drivers/dds/fastdds_services.h"
 
 #include <stdatomic.h>
 

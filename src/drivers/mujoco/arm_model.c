@@ -2,7 +2,7 @@
 //
 //     world.robot.arm.urdf --pons_arm--> bodies, joints, shapes, motors
 //     world.robot           ----------> a pedestal, the lidar's site
-//     world.cameras         ----------> cameras, in the room or on a link (camera_model.c)
+//     world.cameras         ----------> cameras, in the room or on a link (mjcf_cameras.c)
 //
 // A position motor for each joint, strong and well damped; the driver moves its set point and carries
 // gravity (simulated_arm.c). What grasps does so by friction: elliptic cones, a high impratio and a few

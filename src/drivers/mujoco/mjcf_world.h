@@ -38,7 +38,7 @@ void pons__mj_arm_head(FILE *out, const pons_value *world, const pons_arm *a,
                        const pons_pose3 *mount);
 void pons__mj_arm_tail(FILE *out, const pons_arm *a);
 
-// camera_model.c: whether simulated cameras are on this link ("": the room), and these in the model; lift: how far the
+// mjcf_cameras.c: whether simulated cameras are on this link ("": the room), and these in the model; lift: how far the
 // link's frame in the model is above the world's [m].
 bool pons__mj_camera_on(const pons_value *world, const char *on);
 void pons__mj_cameras_write(FILE *out, const pons_value *world, const char *on, double lift);

@@ -1,5 +1,5 @@
 // discovery.c - what ros2's tools ask of a node: its parameters, and its log (/rosout). Which endpoints are its,
-// drivers/dds/node_name.c tells.
+// drivers/dds/discovery_info.c tells.
 //
 // Parameters say what the robot is, and cannot be set: what may be changed is in the workspace.
 #include "drivers/ros2_bridge/discovery.h"

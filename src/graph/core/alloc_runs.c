@@ -20,7 +20,7 @@ pons_cx *pons__task_add(pons_run *r, uint32_t node_ix, pons_error *err)
 {
     if (r->n_tasks == r->n_pool) {
         pons_cx *fresh = calloc(1, sizeof *fresh);
-        if (!fresh || !pons_list_room(&r->tasks, &r->cap_tasks, r->n_pool + 1, sizeof(void *))) {
+        if (!fresh || !pons_list_reserve(&r->tasks, &r->cap_tasks, r->n_pool + 1, sizeof(void *))) {
             free(fresh);
             pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a task");
             return NULL;

@@ -44,7 +44,7 @@ void pons__task_hold(pons_cx *cx, pons_value *v)
     if (!v) {
         return;
     }
-    if (!pons_list_room(&cx->held, &cx->cap_held, cx->n_held + 1, sizeof *cx->held)) {
+    if (!pons_list_reserve(&cx->held, &cx->cap_held, cx->n_held + 1, sizeof *cx->held)) {
         pons_value_unref(v);
         pons__cx_fault(cx, PONS_ENOMEM, NULL);
         return;

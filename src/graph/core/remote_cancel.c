@@ -137,7 +137,7 @@ typedef struct seqs {
 static int add_seq(void *user, const pons_inbox_row *row)
 {
     seqs *s = user;
-    s->failed = !pons_list_room(&s->v, &s->cap, s->n + 1, sizeof *s->v);
+    s->failed = !pons_list_reserve(&s->v, &s->cap, s->n + 1, sizeof *s->v);
     if (!s->failed) {
         s->v[s->n++] = row->seq;
     }

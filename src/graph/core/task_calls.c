@@ -62,7 +62,8 @@ pons__call *pons__call_add(pons_cx *cx, pons__call_kind kind, const char *name, 
         }
     }
     char *own = strdup(name);
-    if (!own || !pons_list_room(&cx->calls, &cx->cap_calls, cx->n_calls + 1, sizeof *cx->calls)) {
+    if (!own ||
+        !pons_list_reserve(&cx->calls, &cx->cap_calls, cx->n_calls + 1, sizeof *cx->calls)) {
         free(own);
         return NULL;
     }

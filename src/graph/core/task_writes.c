@@ -44,7 +44,7 @@ int pons__cx_write(pons_cx *cx, uint32_t ch, pons_value *v, pons_error *err)
             return st;
         }
     }
-    if (!pons_list_room(&cx->writes, &cx->cap_writes, cx->n_writes + 1, sizeof *cx->writes)) {
+    if (!pons_list_reserve(&cx->writes, &cx->cap_writes, cx->n_writes + 1, sizeof *cx->writes)) {
         pons_value_unref(v);
         return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a write");
     }
@@ -103,13 +103,13 @@ void pons__cx_dropped(const pons_cx *cx, const char *channel)
 int pons__cx_route(pons_cx *cx, uint32_t to, pons_value *arg)
 {
     if (!arg) {
-        if (!pons_list_room(&cx->gotos, &cx->cap_gotos, cx->n_gotos + 1, sizeof *cx->gotos)) {
+        if (!pons_list_reserve(&cx->gotos, &cx->cap_gotos, cx->n_gotos + 1, sizeof *cx->gotos)) {
             return PONS_ENOMEM;
         }
         cx->gotos[cx->n_gotos++] = to;
         return PONS_OK;
     }
-    if (!pons_list_room(&cx->sends, &cx->cap_sends, cx->n_sends + 1, sizeof *cx->sends)) {
+    if (!pons_list_reserve(&cx->sends, &cx->cap_sends, cx->n_sends + 1, sizeof *cx->sends)) {
         pons_value_unref(arg);
         return PONS_ENOMEM;
     }

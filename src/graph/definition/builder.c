@@ -170,7 +170,8 @@ void pons_graph_channel(pons_graph_builder *b, const char *name, const pons_chan
     if (!recording(b)) {
         return;
     }
-    if (!pons_list_room(&b->channels, &b->cap_channels, b->n_channels + 1, sizeof *b->channels)) {
+    if (!pons_list_reserve(&b->channels, &b->cap_channels, b->n_channels + 1,
+                           sizeof *b->channels)) {
         b->failed = true;
         return;
     }
@@ -193,7 +194,7 @@ void pons_graph_node(pons_graph_builder *b, const char *name, pons_node_fn fn, v
     if (!recording(b)) {
         return;
     }
-    if (!pons_list_room(&b->nodes, &b->cap_nodes, b->n_nodes + 1, sizeof *b->nodes)) {
+    if (!pons_list_reserve(&b->nodes, &b->cap_nodes, b->n_nodes + 1, sizeof *b->nodes)) {
         b->failed = true;
         return;
     }
@@ -220,7 +221,7 @@ static void record_shares(pons_graph_builder *b, pons__node_spec *n, const pons_
             at++;
         }
         if (at == n->n_shares) {
-            if (!pons_list_room(&n->shares, NULL, at + 1, sizeof *n->shares)) {
+            if (!pons_list_reserve(&n->shares, NULL, at + 1, sizeof *n->shares)) {
                 b->failed = true;
                 return;
             }
@@ -371,7 +372,7 @@ void pons_graph_edge(pons_graph_builder *b, const char *from, const char *to)
     if (!recording(b)) {
         return;
     }
-    if (!pons_list_room(&b->edges, &b->cap_edges, b->n_edges + 1, sizeof *b->edges)) {
+    if (!pons_list_reserve(&b->edges, &b->cap_edges, b->n_edges + 1, sizeof *b->edges)) {
         b->failed = true;
         return;
     }
@@ -383,7 +384,7 @@ void pons_graph_join(pons_graph_builder *b, const char *const *from, size_t n, c
     if (!recording(b)) {
         return;
     }
-    if (!pons_list_room(&b->joins, &b->cap_joins, b->n_joins + 1, sizeof *b->joins)) {
+    if (!pons_list_reserve(&b->joins, &b->cap_joins, b->n_joins + 1, sizeof *b->joins)) {
         b->failed = true;
         return;
     }
@@ -405,7 +406,7 @@ void pons_graph_router(pons_graph_builder *b, const char *from, pons_router_fn f
     if (!recording(b)) {
         return;
     }
-    if (!pons_list_room(&b->routers, &b->cap_routers, b->n_routers + 1, sizeof *b->routers)) {
+    if (!pons_list_reserve(&b->routers, &b->cap_routers, b->n_routers + 1, sizeof *b->routers)) {
         b->failed = true;
         return;
     }

@@ -217,7 +217,7 @@ static bool add_edge(pons__node *n, uint32_t to)
             return true;
         }
     }
-    if (!pons_list_room(&n->edges, NULL, n->n_edges + 1, sizeof *n->edges)) {
+    if (!pons_list_reserve(&n->edges, NULL, n->n_edges + 1, sizeof *n->edges)) {
         return false;
     }
     n->edges[n->n_edges++] = to;
@@ -238,7 +238,7 @@ static bool take_edges(pons_graph *g, const pons_graph_builder *b, faults *f)
 
 static bool add_arm(pons__node *n, uint32_t join, uint32_t bit)
 {
-    if (!pons_list_room(&n->arms, NULL, n->n_arms + 1, sizeof *n->arms)) {
+    if (!pons_list_reserve(&n->arms, NULL, n->n_arms + 1, sizeof *n->arms)) {
         return false;
     }
     n->arms[n->n_arms++] = (pons__arm){join, bit};
@@ -303,7 +303,7 @@ static bool take_routers(pons_graph *g, const pons_graph_builder *b, faults *f)
         if (!n) {
             continue;
         }
-        if (!pons_list_room(&n->routers, NULL, n->n_routers + 1, sizeof *n->routers)) {
+        if (!pons_list_reserve(&n->routers, NULL, n->n_routers + 1, sizeof *n->routers)) {
             return false;
         }
         pons__router *r = &n->routers[n->n_routers++];

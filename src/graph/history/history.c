@@ -58,7 +58,7 @@ static int tell(walk *w)
 
 static int wait_for_run(walk *w, const pons_checkpoint_row *row, char source)
 {
-    if (!pons_list_room(&w->rows, &w->cap, w->n + 1, sizeof *w->rows)) {
+    if (!pons_list_reserve(&w->rows, &w->cap, w->n + 1, sizeof *w->rows)) {
         return w->st = PONS_ENOMEM;
     }
     waiting *mine = &w->rows[w->n++];

@@ -63,7 +63,7 @@ static const pons_value *own_view(pons_cx *cx, uint32_t ch)
     }
     free(mine);
     if (st == PONS_OK &&
-        !pons_list_room(&cx->views, &cx->cap_views, cx->n_views + 1, sizeof *cx->views)) {
+        !pons_list_reserve(&cx->views, &cx->cap_views, cx->n_views + 1, sizeof *cx->views)) {
         st = PONS_ENOMEM;
     }
     if (st != PONS_OK) {

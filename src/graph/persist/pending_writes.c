@@ -224,7 +224,7 @@ int pons__rows_add(pons__rows *r, pons_run *run, const char *task, int32_t idx, 
     char *text = NULL;
     long n = v ? pons_value_dump(v, &text) : PONS_ENOMEM;
     pons_value_unref(v);
-    if (n < 0 || !pons_list_room(&r->rows, &r->cap, r->n + 1, sizeof *r->rows)) {
+    if (n < 0 || !pons_list_reserve(&r->rows, &r->cap, r->n + 1, sizeof *r->rows)) {
         free(text);
         return pons_error_set(err, PONS_ENOMEM, PONS__MODULE, "no memory for a task's record");
     }
@@ -289,7 +289,7 @@ static int load_call(pons_cx *cx, size_t n, const pons_value *v)
     if (n >= cx->keep && round < cx->round) {
         return PONS_OK; // of an attempt that is over
     }
-    if (!pons_list_room(&cx->calls, &cx->cap_calls, n + 1, sizeof *cx->calls)) {
+    if (!pons_list_reserve(&cx->calls, &cx->cap_calls, n + 1, sizeof *cx->calls)) {
         return PONS_ENOMEM;
     }
     if (n != cx->n_calls) {
@@ -387,7 +387,7 @@ static int load_result(pons_cx *cx, const pons_value *v)
         if (to >= cx->run->g->n_nodes) {
             continue;
         }
-        if (!pons_list_room(&cx->gotos, &cx->cap_gotos, cx->n_gotos + 1, sizeof *cx->gotos)) {
+        if (!pons_list_reserve(&cx->gotos, &cx->cap_gotos, cx->n_gotos + 1, sizeof *cx->gotos)) {
             return PONS_ENOMEM;
         }
         cx->gotos[cx->n_gotos++] = to;

@@ -146,7 +146,7 @@ static int stage(pons_run *r, pons__stage *s, pons_error *err)
     size_t n = 0;
     uint32_t writer = r->flat[slot->first].task;
     for (uint32_t at = slot->first; at != PONS__NONE; at = r->flat[at].next) {
-        if (!pons_list_room(&r->updates, &r->cap_updates, n + 1, sizeof *r->updates)) {
+        if (!pons_list_reserve(&r->updates, &r->cap_updates, n + 1, sizeof *r->updates)) {
             return nomem(err);
         }
         r->updates[n++] = r->flat[at].v;
@@ -183,7 +183,7 @@ static int gather(pons_run *r, size_t *ret_staged, pons_error *err)
     }
     for (uint32_t t = 0; t < r->n_tasks; t++) {
         const pons_cx *cx = r->tasks[t];
-        if (!pons_list_room(&r->flat, &r->cap_flat, n_flat + cx->n_writes, sizeof *r->flat)) {
+        if (!pons_list_reserve(&r->flat, &r->cap_flat, n_flat + cx->n_writes, sizeof *r->flat)) {
             return nomem(err);
         }
         for (size_t i = 0; i < cx->n_writes; i++) {
@@ -193,7 +193,7 @@ static int gather(pons_run *r, size_t *ret_staged, pons_error *err)
             if (s->mark == r->ns->mark) {
                 r->flat[s->last].next = at;
             } else {
-                if (!pons_list_room(&r->stage, &r->cap_stage, n_stage + 1, sizeof *r->stage)) {
+                if (!pons_list_reserve(&r->stage, &r->cap_stage, n_stage + 1, sizeof *r->stage)) {
                     return nomem(err);
                 }
                 r->stage[n_stage++] = (pons__stage){.ch = cx->writes[i].ch};

@@ -237,7 +237,7 @@ pons_run *pons__others_add(pons__others *o, pons_thread *t, const pons_graph *g,
                            const pons__loop *loop)
 {
     pons_run *was = ns->active; // it has ended
-    pons_run *own = pons_list_room(&o->v, &o->cap, o->n + 1, sizeof *o->v)
+    pons_run *own = pons_list_reserve(&o->v, &o->cap, o->n + 1, sizeof *o->v)
                         ? pons__run_create(t, g, ns, NULL, loop)
                         : NULL;
     if (!own) {

@@ -134,7 +134,7 @@ static int merge_one(pons_value *list, pons__ids *ids, bool **gone, size_t *cap_
         return json_array_append_new(list, pons_value_ref(msg)) == 0 ? PONS_OK : PONS_ENOMEM;
     }
     size_t had = *cap_gone;
-    if (!pons_list_room(gone, cap_gone, at + 1, sizeof **gone)) {
+    if (!pons_list_reserve(gone, cap_gone, at + 1, sizeof **gone)) {
         return PONS_ENOMEM;
     }
     memset(*gone + had, 0, *cap_gone - had);

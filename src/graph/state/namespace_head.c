@@ -351,7 +351,7 @@ void pons__ns_sends_clear(pons__ns *ns)
 
 bool pons__ns_send(pons__ns *ns, uint32_t node, pons_value *arg)
 {
-    if (!pons_list_room(&ns->sends, &ns->cap_sends, ns->n_sends + 1, sizeof *ns->sends)) {
+    if (!pons_list_reserve(&ns->sends, &ns->cap_sends, ns->n_sends + 1, sizeof *ns->sends)) {
         pons_value_unref(arg);
         return false;
     }

@@ -62,7 +62,7 @@ int pons__out_post(pons__out *o, const char *ns, const char *kind, pons_value *v
 {
     pons__post p = {strdup(ns), strdup(kind), value};
     if (!p.ns || !p.kind || !value ||
-        !pons_list_room(&o->posts, &o->cap_posts, o->n_posts + 1, sizeof *o->posts)) {
+        !pons_list_reserve(&o->posts, &o->cap_posts, o->n_posts + 1, sizeof *o->posts)) {
         free(p.ns);
         free(p.kind);
         pons_value_unref(value);
@@ -76,7 +76,7 @@ int pons__out_emit(pons__out *o, const char *type, pons_value *payload, int64_t 
 {
     pons__emit e = {strdup(type), payload, ts_ms};
     if (!e.type || !payload ||
-        !pons_list_room(&o->emits, &o->cap_emits, o->n_emits + 1, sizeof *o->emits)) {
+        !pons_list_reserve(&o->emits, &o->cap_emits, o->n_emits + 1, sizeof *o->emits)) {
         free(e.type);
         pons_value_unref(payload);
         return PONS_ENOMEM;
@@ -92,7 +92,7 @@ int pons__out_take(pons__out *o, int64_t seq)
             return PONS_OK;
         }
     }
-    if (!pons_list_room(&o->taken, &o->cap_taken, o->n_taken + 1, sizeof *o->taken)) {
+    if (!pons_list_reserve(&o->taken, &o->cap_taken, o->n_taken + 1, sizeof *o->taken)) {
         return PONS_ENOMEM;
     }
     o->taken[o->n_taken++] = seq;
@@ -101,7 +101,7 @@ int pons__out_take(pons__out *o, int64_t seq)
 
 int pons__out_item(pons__out *o, pons_item_write *w)
 {
-    if (!pons_list_room(&o->items, &o->cap_items, o->n_items + 1, sizeof(pons_item_write *))) {
+    if (!pons_list_reserve(&o->items, &o->cap_items, o->n_items + 1, sizeof(pons_item_write *))) {
         free(w);
         return PONS_ENOMEM;
     }
@@ -129,7 +129,7 @@ int pons__out_change_put(pons__out *o, const pons__change *c)
         *have = *c;
         return PONS_OK;
     }
-    if (!pons_list_room(&o->changes, &o->cap_changes, o->n_changes + 1, sizeof *o->changes)) {
+    if (!pons_list_reserve(&o->changes, &o->cap_changes, o->n_changes + 1, sizeof *o->changes)) {
         pons_value_unref(c->data);
         return PONS_ENOMEM;
     }
@@ -153,16 +153,16 @@ void pons__out_change_drop(pons__out *o, const char *id)
 
 int pons__out_move(pons__out *dst, pons__out *src)
 {
-    if (!pons_list_room(&dst->posts, &dst->cap_posts, dst->n_posts + src->n_posts,
-                        sizeof *dst->posts) ||
-        !pons_list_room(&dst->emits, &dst->cap_emits, dst->n_emits + src->n_emits,
-                        sizeof *dst->emits) ||
-        !pons_list_room(&dst->changes, &dst->cap_changes, dst->n_changes + src->n_changes,
-                        sizeof *dst->changes) ||
-        !pons_list_room(&dst->taken, &dst->cap_taken, dst->n_taken + src->n_taken,
-                        sizeof *dst->taken) ||
-        !pons_list_room(&dst->items, &dst->cap_items, dst->n_items + src->n_items,
-                        sizeof(pons_item_write *))) {
+    if (!pons_list_reserve(&dst->posts, &dst->cap_posts, dst->n_posts + src->n_posts,
+                           sizeof *dst->posts) ||
+        !pons_list_reserve(&dst->emits, &dst->cap_emits, dst->n_emits + src->n_emits,
+                           sizeof *dst->emits) ||
+        !pons_list_reserve(&dst->changes, &dst->cap_changes, dst->n_changes + src->n_changes,
+                           sizeof *dst->changes) ||
+        !pons_list_reserve(&dst->taken, &dst->cap_taken, dst->n_taken + src->n_taken,
+                           sizeof *dst->taken) ||
+        !pons_list_reserve(&dst->items, &dst->cap_items, dst->n_items + src->n_items,
+                           sizeof(pons_item_write *))) {
         return PONS_ENOMEM;
     }
     for (size_t i = 0; i < src->n_posts; i++) {

@@ -172,7 +172,7 @@ void pons__cache_put(const pons_cx *cx, const char key[33], pons_value *task)
         p->oldest = (p->oldest + 1) % CACHE_MAX;
     }
     if (at == p->n_entries &&
-        pons_list_room(&p->entries, &p->cap_entries, at + 1, sizeof *p->entries)) {
+        pons_list_reserve(&p->entries, &p->cap_entries, at + 1, sizeof *p->entries)) {
         p->entries[p->n_entries++] = (pons__cache_entry){.task = NULL};
     }
     if (at < p->n_entries) {

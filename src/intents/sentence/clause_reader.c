@@ -608,7 +608,7 @@ static int take(reader *r, const pons__token *t)
     }
 }
 
-static bool has_wait(const pons__session *s)
+static bool has_wait(const pons__parse_state *s)
 {
     pons_each(goal, s->goals) {
         if (strcmp(pons_get_str(goal, "intent", ""), "wait") == 0) {
@@ -635,7 +635,7 @@ static bool moves_in_spite_of_stop(const reader *r)
     return stops && json_array_size(r->s->goals) == 0;
 }
 
-int pons__read_clauses(pons__session *s)
+int pons__read_clauses(pons__parse_state *s)
 {
     reader r = {.s = s, .q = {.verb = WORD_NONE, .before = WORD_NONE}};
     int rc = 1;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-bool pons__cut_words(pons__session *s, pons__span *w, const pons__words *words)
+bool pons__cut_words(pons__parse_state *s, pons__span *w, const pons__words *words)
 {
     bool found = false;
     for (size_t i = w->lo; i < w->hi;) {
@@ -23,7 +23,7 @@ bool pons__cut_words(pons__session *s, pons__span *w, const pons__words *words)
     return found;
 }
 
-bool pons__stop_anywhere(const pons__session *s)
+bool pons__stop_anywhere(const pons__parse_state *s)
 {
     for (size_t i = 0; i < s->f.n;) {
         // "Don't stop" holds no stop.
@@ -36,7 +36,7 @@ bool pons__stop_anywhere(const pons__session *s)
     return false;
 }
 
-size_t pons__separator_at(const pons__session *s, size_t pos, size_t end, bool *ret_hard)
+size_t pons__separator_at(const pons__parse_state *s, size_t pos, size_t end, bool *ret_hard)
 {
     size_t after = pons__word_at(&s->r->hard, s->f.s, pos, end, NULL);
     *ret_hard = after != 0;
@@ -44,7 +44,7 @@ size_t pons__separator_at(const pons__session *s, size_t pos, size_t end, bool *
 }
 
 // A word that takes back what was said, or that negates what is behind it. 0, or the position after it.
-static size_t opener_at(const pons__session *s, size_t pos, size_t end)
+static size_t opener_at(const pons__parse_state *s, size_t pos, size_t end)
 {
     const size_t no = pons__word_at(&s->r->negation, s->f.s, pos, end, NULL);
     const size_t other = pons__word_at(&s->r->corrections, s->f.s, pos, end, NULL);
@@ -52,13 +52,13 @@ static size_t opener_at(const pons__session *s, size_t pos, size_t end)
 }
 
 // And one behind that (别取消去卧室), or only the first.
-static size_t openers_at(const pons__session *s, size_t pos, size_t end)
+static size_t openers_at(const pons__parse_state *s, size_t pos, size_t end)
 {
     const size_t first = opener_at(s, pos, end), second = first ? opener_at(s, first, end) : 0;
     return second ? second : first;
 }
 
-static bool name_begins(const pons__session *s, size_t pos, size_t end)
+static bool name_begins(const pons__parse_state *s, size_t pos, size_t end)
 {
     const pons__name *n;
     pos = pons__skip_punctuation(s, pos, end);
@@ -69,7 +69,7 @@ static bool name_begins(const pons__session *s, size_t pos, size_t end)
 }
 
 // And a wish behind it.
-static bool opens(const pons__session *s, size_t pos, size_t end)
+static bool opens(const pons__parse_state *s, size_t pos, size_t end)
 {
     const size_t first = opener_at(s, pos, end), last = first ? openers_at(s, pos, end) : 0;
     return first && (pons__wish_begins(s, first, end, true, NULL) != INTENT_NONE ||
@@ -78,7 +78,7 @@ static bool opens(const pons__session *s, size_t pos, size_t end)
 }
 
 // A word that controls the robot, and then an end or a separator.
-static bool control_begins(const pons__session *s, size_t pos, size_t end)
+static bool control_begins(const pons__parse_state *s, size_t pos, size_t end)
 {
     for (pons__control c = CONTROL_STOP; c <= CONTROL_NO; c++) {
         size_t after = pons__word_at(&s->r->control[c], s->f.s, pos, end, NULL);
@@ -91,7 +91,7 @@ static bool control_begins(const pons__session *s, size_t pos, size_t end)
     return false;
 }
 
-pons__intent pons__wish_begins(const pons__session *s, size_t pos, size_t end, bool known,
+pons__intent pons__wish_begins(const pons__parse_state *s, size_t pos, size_t end, bool known,
                                bool *control)
 {
     size_t at[STARTS_MAX];
@@ -118,7 +118,7 @@ pons__intent pons__wish_begins(const pons__session *s, size_t pos, size_t end, b
 }
 
 // Behind "not the kitchen": ", the bedroom" is wanted, and "and the bedroom" is not.
-static bool other_zone(const pons__session *s, size_t pos, size_t after, size_t end)
+static bool other_zone(const pons__parse_state *s, size_t pos, size_t after, size_t end)
 {
     const pons__name *n;
     const bool joins = pons__word_at(&s->r->joins, s->f.s, pos, after, NULL);
@@ -126,7 +126,7 @@ static bool other_zone(const pons__session *s, size_t pos, size_t after, size_t 
 }
 
 // 厨房就不用去了, 但厨房和书房别去: zones, and behind them that they are not wanted.
-static bool undone_zones(const pons__session *s, size_t pos, size_t end)
+static bool undone_zones(const pons__parse_state *s, size_t pos, size_t end)
 {
     pons__capture c;
     size_t at[STARTS_MAX];
@@ -136,7 +136,7 @@ static bool undone_zones(const pons__session *s, size_t pos, size_t end)
     return after && pons__only_fillers(s, after, end);
 }
 
-void pons__next_cut(const pons__session *s, size_t pos, size_t *ret_end, size_t *ret_next)
+void pons__next_cut(const pons__parse_state *s, size_t pos, size_t *ret_end, size_t *ret_next)
 {
     const char *t = s->f.s;
     size_t end = s->f.n;
@@ -175,7 +175,7 @@ void pons__next_cut(const pons__session *s, size_t pos, size_t *ret_end, size_t 
     *ret_end = *ret_next = end;
 }
 
-pons__control pons__wish_control(const pons__session *s, pons__span w)
+pons__control pons__wish_control(const pons__parse_state *s, pons__span w)
 {
     size_t at[STARTS_MAX];
     size_t n = pons__wish_starts(s, w.lo, w.hi, at);
@@ -196,7 +196,7 @@ pons__control pons__wish_control(const pons__session *s, pons__span w)
     return CONTROL_NONE;
 }
 
-bool pons__wish_is_blank(const pons__session *s, pons__span w)
+bool pons__wish_is_blank(const pons__parse_state *s, pons__span w)
 {
     size_t at[STARTS_MAX];
     size_t n = pons__wish_starts(s, w.lo, w.hi, at);
@@ -207,7 +207,7 @@ bool pons__wish_is_blank(const pons__session *s, pons__span w)
     return after && pons__only_fillers(s, after, w.hi);
 }
 
-bool pons__has_word(const pons__session *s, const pons__words *words, pons__span w)
+bool pons__has_word(const pons__parse_state *s, const pons__words *words, pons__span w)
 {
     for (size_t i = w.lo; i < w.hi; i += pons__char_len(s->f.s, i)) {
         if (!s->f.quoted[i] && pons__word_at(words, s->f.s, i, w.hi, NULL)) {

@@ -1,31 +1,31 @@
 // goal_add.c - from what was matched to goals.
 #include "intents/sentence/goal_add.h"
 
-#include "intents/sentence/parse_reply.h"
+#include "intents/sentence/parse_messages.h"
 #include "intents/sentence/world_names.h"
 #include "pons/language.h"
 
 #include <string.h>
 
-static pons_value *source_text(const pons__session *s, pons__span w)
+static pons_value *source_text(const pons__parse_state *s, pons__span w)
 {
     pons__span o = pons__source_span(s, w);
     return json_stringn(s->text + o.lo, o.hi - o.lo);
 }
 
-static int ambiguous(const pons__session *s, const pons__name *n)
+static int ambiguous(const pons__parse_state *s, const pons__name *n)
 {
     return pons_error_set(s->err, PONS_EINVAL, "rules",
-                          pons_in(s->zh, "\"%s\" may be %s or %s; use the name of one"), n->s,
-                          n->id, n->other_id);
+                          pons_translate(s->zh, "\"%s\" may be %s or %s; use the name of one"),
+                          n->s, n->id, n->other_id);
 }
 
-int pons__goal_add(pons__session *s, pons__intent intent, pons_value *slots, pons__span wish)
+int pons__goal_add(pons__parse_state *s, pons__intent intent, pons_value *slots, pons__span wish)
 {
     if (json_array_size(s->goals) >= s->r->goals_max) {
         json_decref(slots);
         return pons_error_set(s->err, PONS_EINVAL, "rules",
-                              pons_in(s->zh, "more than %zu goals in one sentence"),
+                              pons_translate(s->zh, "more than %zu goals in one sentence"),
                               s->r->goals_max);
     }
     pons_value *goal = pons_object("intent", json_string(pons__intent_word(intent)), NULL);
@@ -50,7 +50,7 @@ static bool is_said(const pons__capture *c, const char *id)
 }
 
 // Without a zone all zones of the world; what a person has named there (`named`) is a point, and no zone of it.
-static int patrol_add(pons__session *s, const pons__capture *c, pons__span wish)
+static int patrol_add(pons__parse_state *s, const pons__capture *c, pons__span wish)
 {
     pons_value *zones = json_array();
     const pons_value *all = pons_get(s->world, "zones");
@@ -69,12 +69,12 @@ static int patrol_add(pons__session *s, const pons__capture *c, pons__span wish)
     if (json_array_size(zones) == 0) {
         json_decref(zones);
         return pons_error_set(s->err, PONS_EINVAL, "rules",
-                              pons_in(s->zh, "no zones are known to patrol"));
+                              pons_translate(s->zh, "no zones are known to patrol"));
     }
     return pons__goal_add(s, INTENT_PATROL, pons_object("zones", zones, NULL), wish);
 }
 
-void pons__keep_control(pons__session *s, pons__control c)
+void pons__keep_control(pons__parse_state *s, pons__control c)
 {
     if (c != CONTROL_NONE && (s->control == CONTROL_NONE || c < s->control)) {
         s->control = c;
@@ -86,13 +86,13 @@ static pons_value *id_of(const pons__name *n)
     return n ? json_string(n->id) : NULL;
 }
 
-static bool repeats_last(const pons__session *s, pons__intent intent)
+static bool repeats_last(const pons__parse_state *s, pons__intent intent)
 {
     const pons_value *had = json_array_get(s->goals, json_array_size(s->goals) - 1);
     return strcmp(pons_get_str(had, "intent", ""), pons__intent_word(intent)) == 0;
 }
 
-static int go_add(pons__session *s, const pons__capture *c, pons__span wish)
+static int go_add(pons__parse_state *s, const pons__capture *c, pons__span wish)
 {
     if (c->coords_n >= 2) {
         pons_value *yaw = c->coords_n > 2 ? json_real(c->coords[2]) : NULL;
@@ -117,7 +117,8 @@ static int go_add(pons__session *s, const pons__capture *c, pons__span wish)
 }
 
 // About a thing, a zone or a pose, whichever was said.
-static int place_add(pons__session *s, pons__intent intent, const pons__capture *c, pons__span wish)
+static int place_add(pons__parse_state *s, pons__intent intent, const pons__capture *c,
+                     pons__span wish)
 {
     const pons__name *zone = c->zones_n ? c->zone[0] : c->place;
     const pons__name *named = c->object ? c->object : zone;
@@ -131,15 +132,16 @@ static int place_add(pons__session *s, pons__intent intent, const pons__capture 
         wish);
 }
 
-static int wait_add(pons__session *s, const pons__capture *c, pons__span wish)
+static int wait_add(pons__parse_state *s, const pons__capture *c, pons__span wish)
 {
     double seconds = c->has_seconds        ? c->seconds
                      : s->r->moments.n > 0 ? s->r->moment_s[s->r->moments.n - 1]
                                            : 1;
     if (!(seconds > 0) || seconds > s->r->wait_max_s) {
-        return pons_error_set(s->err, PONS_EINVAL, "rules",
-                              pons_in(s->zh, "cannot wait %g s; more than 0 and at most %g s"),
-                              seconds, s->r->wait_max_s);
+        return pons_error_set(
+            s->err, PONS_EINVAL, "rules",
+            pons_translate(s->zh, "cannot wait %g s; more than 0 and at most %g s"), seconds,
+            s->r->wait_max_s);
     }
     const int rc = c->zones_n > 0 ? go_add(s, c, wish) : PONS_OK; // where it waits
     return rc < 0 ? rc
@@ -163,7 +165,7 @@ static pons_value *args_of(const pons_value *args, const pons__capture *c)
 }
 
 // asked: it is answered from what is known, and nobody goes there. A robot that remembers what it sees searches.
-static int look_add(pons__session *s, const pons__capture *c, const pons_value *args,
+static int look_add(pons__parse_state *s, const pons__capture *c, const pons_value *args,
                     pons__span wish)
 {
     const bool asked = pons_get_bool(args, "asked", false);
@@ -189,7 +191,7 @@ static int look_add(pons__session *s, const pons__capture *c, const pons_value *
 }
 
 // "Get the apple and bring it to the study" is one way: what was only to be fetched is brought there.
-static void drop_fetched(pons__session *s, const pons__capture *c)
+static void drop_fetched(pons__parse_state *s, const pons__capture *c)
 {
     const size_t n = json_array_size(s->goals);
     const pons_value *had = json_array_get(s->goals, n - 1);
@@ -211,7 +213,7 @@ static const pons__name *of_two(const pons__capture *c)
     return of;
 }
 
-int pons__goals_add(pons__session *s, const pons__pattern *p, const pons__capture *c,
+int pons__goals_add(pons__parse_state *s, const pons__pattern *p, const pons__capture *c,
                     pons__span wish)
 {
     const pons__name *two = of_two(c);

@@ -20,7 +20,7 @@
 #include "intents/sentence/clause_split.h"
 #include "intents/sentence/goal_add.h"
 #include "intents/sentence/negation.h"
-#include "intents/sentence/parse_reply.h"
+#include "intents/sentence/parse_messages.h"
 #include "intents/sentence/slot_match.h"
 #include "intents/sentence/wish_match.h"
 #include "intents/sentence/world_names.h"
@@ -30,7 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool alone_urgent(const pons__session *s)
+static bool alone_urgent(const pons__parse_state *s)
 {
     const pons_value *only = json_array_get(s->goals, 0);
     if (json_array_size(s->goals) != 1 || strcmp(pons_get_str(only, "intent", ""), "say") == 0) {
@@ -48,7 +48,7 @@ static bool alone_urgent(const pons__session *s)
 }
 
 // A yes is said outright, with nothing beside it that makes it another word.
-static bool outright(const pons__session *s)
+static bool outright(const pons__parse_state *s)
 {
     const pons__words *yes = &s->r->control[CONTROL_YES], *beside = &s->r->beside_yes;
     const pons_yes_no_words more = {.yes = (const char *const *)yes->v,
@@ -60,8 +60,8 @@ static bool outright(const pons__session *s)
 
 pons__control pons__policy_control(const pons__intents *r, const char *text)
 {
-    pons__session s;
-    if (pons__session_init(&s, r, text, NULL, NULL) != PONS_OK) {
+    pons__parse_state s;
+    if (pons__parse_state_init(&s, r, text, NULL, NULL) != PONS_OK) {
         return CONTROL_NONE;
     }
     for (size_t pos = 0; pos < s.f.n;) {
@@ -74,12 +74,12 @@ pons__control pons__policy_control(const pons__intents *r, const char *text)
     } else if (s.control == CONTROL_YES) {
         s.control = CONTROL_NONE;
     }
-    pons__session_fini(&s);
+    pons__parse_state_fini(&s);
     return s.control;
 }
 
 // "Hello" and "do it again" are words before a wish, or a yes, but where they are all that is said. 1: they are.
-static int parse_alone(pons__session *s, pons__span w, pons__control control)
+static int parse_alone(pons__parse_state *s, pons__span w, pons__control control)
 {
     pons__capture c;
     const bool bare =
@@ -90,7 +90,7 @@ static int parse_alone(pons__session *s, pons__span w, pons__control control)
 }
 
 // What is no wish: a question that can be answered, or what is wrong with it. all: it is the whole sentence.
-static int ask_back(pons__session *s, pons__span wish)
+static int ask_back(pons__parse_state *s, pons__span wish)
 {
     pons__capture c = {0};
     const pons__pattern *p = pons__match_loosely(s, wish, &c);
@@ -106,7 +106,7 @@ static int ask_back(pons__session *s, pons__span wish)
 }
 
 // 最后那个不做了 is about one task, though 不做了 is about all. "Don't stop" beside another wish is nothing of its own.
-static int parse_control(pons__session *s, pons__span w, pons__control control)
+static int parse_control(pons__parse_state *s, pons__span w, pons__control control)
 {
     pons__capture c;
     const pons__pattern *p = control == CONTROL_CANCEL ? pons__match_strictly(s, w, &c) : NULL;
@@ -124,7 +124,7 @@ static int parse_control(pons__session *s, pons__span w, pons__control control)
 
 // "Turn left and stop", 前进一米然后停下: a stop at the end, joined to what moves by a word, is how that ends. from: where the
 // wish before it ended.
-static bool ends_motion(const pons__session *s, size_t from)
+static bool ends_motion(const pons__parse_state *s, size_t from)
 {
     static const char *const words[] = {"stop",       "stop there", "halt", "stand still",
                                         "stay there", "stay",       "停",   "停下",
@@ -147,7 +147,7 @@ static bool ends_motion(const pons__session *s, size_t from)
 }
 
 // Understands the wish [w->lo, w->hi); w->hi moves when a hurry is cut out.
-static int parse_wish(pons__session *s, pons__span *w)
+static int parse_wish(pons__parse_state *s, pons__span *w)
 {
     pons__take_back(s, w);
     const bool all = w->lo == 0 && pons__skip_punctuation(s, w->hi, s->f.n) == s->f.n;
@@ -180,7 +180,7 @@ static int parse_wish(pons__session *s, pons__span *w)
 }
 
 // Whether a goal is more than an answer.
-static bool any_moves(const pons__session *s)
+static bool any_moves(const pons__parse_state *s)
 {
     pons_each(goal, s->goals) {
         const pons__intent is = pons__intent_of(pons_get_str(goal, "intent", ""));
@@ -191,7 +191,7 @@ static bool any_moves(const pons__session *s)
     return false;
 }
 
-static int parse_wishes(pons__session *s)
+static int parse_wishes(pons__parse_state *s)
 {
     size_t before = 0;
     for (size_t pos = 0; pos < s->f.n;) {
@@ -212,14 +212,15 @@ static int parse_wishes(pons__session *s)
     return PONS_OK;
 }
 
-static int parse_sentence(pons__session *s)
+static int parse_sentence(pons__parse_state *s)
 {
     const bool empty = pons__skip_punctuation(s, 0, s->f.n) == s->f.n;
     if (empty && s->asks) { // "?"
         return pons__goal_add(s, INTENT_HELP, json_object(), (pons__span){0, s->f.n});
     }
     if (empty) {
-        return pons_error_set(s->err, PONS_EINVAL, "rules", pons_in(s->zh, "the goal is empty"));
+        return pons_error_set(s->err, PONS_EINVAL, "rules",
+                              pons_translate(s->zh, "the goal is empty"));
     }
     if (outright(s)) {
         s->control = CONTROL_YES;
@@ -241,7 +242,8 @@ static int parse_sentence(pons__session *s)
         return pons__only_asked(s);
     }
     if (s->stays && json_array_size(s->goals) == 0 && s->control == CONTROL_NONE) {
-        return pons_error_set(s->err, PONS_EINVAL, "rules", pons_in(s->zh, "nothing is cancelled"));
+        return pons_error_set(s->err, PONS_EINVAL, "rules",
+                              pons_translate(s->zh, "nothing is cancelled"));
     }
     return json_array_size(s->goals) || s->control != CONTROL_NONE
                ? PONS_OK
@@ -250,7 +252,7 @@ static int parse_sentence(pons__session *s)
 
 // What a question is about that no pattern has; an answer moves nothing. A word that stops is heard before it, but asked about
 // ("what made you stop?"). 1: it is answered; 0: it is no such question.
-static int answer_topic(pons__session *s)
+static int answer_topic(pons__parse_state *s)
 {
     const pons__span all = {0, s->f.n};
     const bool stop = pons__stop_anywhere(s), whole = strcspn(s->f.s, ",;") + 1 >= s->f.n;
@@ -279,33 +281,33 @@ static int answer_topic(pons__session *s)
 
 // Reads a sentence by the meaning of its words that no pattern has whole, or answers what it is about. *s is the new reading
 // where it is understood; otherwise the fault stays what it was.
-static int read_otherwise(pons__session *s)
+static int read_otherwise(pons__parse_state *s)
 {
-    pons__session again;
+    pons__parse_state again;
     pons_error err = PONS_ERROR_INIT;
     const bool answerable = s->answerable;
-    int rc = pons__session_init(&again, s->r, s->text, s->world, &err);
+    int rc = pons__parse_state_init(&again, s->r, s->text, s->world, &err);
     if (rc != PONS_OK) {
         return rc;
     }
     again.phrases = s->phrases;
     rc = pons__read_clauses(&again);
     if (rc == 0 && answerable) {
-        pons__session_fini(&again);
-        rc = pons__session_init(&again, s->r, s->text, s->world, &err);
+        pons__parse_state_fini(&again);
+        rc = pons__parse_state_init(&again, s->r, s->text, s->world, &err);
         rc = rc == PONS_OK ? answer_topic(&again) : rc;
     }
     if (rc == 1) {
         const pons_error none = PONS_ERROR_INIT;
         again.err = s->err;
-        pons__session_fini(s);
+        pons__parse_state_fini(s);
         *s = again;
         if (s->err) {
             *s->err = none;
         }
         return PONS_OK;
     }
-    pons__session_fini(&again);
+    pons__parse_state_fini(&again);
     if (rc < 0 && s->err) {
         *s->err = err;
     }
@@ -313,7 +315,7 @@ static int read_otherwise(pons__session *s)
 }
 
 // Which tasks a `cancel` is about; NULL: all.
-static pons_value *cancel_of(const pons__session *s)
+static pons_value *cancel_of(const pons__parse_state *s)
 {
     const bool some = json_array_size(s->undone) > 0;
     if (s->control != CONTROL_CANCEL || (!some && !s->nth)) {
@@ -326,7 +328,7 @@ static pons_value *cancel_of(const pons__session *s)
     return ret;
 }
 
-static pons_value *understood(pons__session *s, bool somewhere)
+static pons_value *understood(pons__parse_state *s, bool somewhere)
 {
     if (json_array_size(s->goals) > 0 && s->control == CONTROL_YES) {
         s->control = CONTROL_NONE; // "ok, go to the kitchen" answers nothing
@@ -342,15 +344,15 @@ static pons_value *understood(pons__session *s, bool somewhere)
 int pons__parse(pons__rules *rules, const char *text, const pons_value *world, pons_value **ret,
                 size_t *ret_unknown, pons_error *err)
 {
-    pons__session s;
-    int rc = pons__session_init(&s, rules->base, text, world, err);
+    pons__parse_state s;
+    int rc = pons__parse_state_init(&s, rules->base, text, world, err);
     if (rc != PONS_OK) {
         return rc;
     }
     s.unknown = ret_unknown;
     rc = pons__phrases_for(rules, world, &s.phrases, err);
     if (rc != PONS_OK) {
-        pons__session_fini(&s);
+        pons__parse_state_fini(&s);
         return rc;
     }
     pons_value *called = NULL;                      // the whole text is a call, and no sentence
@@ -381,7 +383,7 @@ int pons__parse(pons__rules *rules, const char *text, const pons_value *world, p
             *ret = v;
         }
     }
-    pons__session_fini(&s);
+    pons__parse_state_fini(&s);
     return rc;
 }
 

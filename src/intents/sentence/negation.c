@@ -38,7 +38,7 @@ static bool is_bare_not(const char *word)
 
 // What is not wanted, behind its negation (*ret_word) or from 把 to a word that cancels: *w becomes that. false: it is no
 // such wish.
-static bool negated(const pons__session *s, pons__span *w, const char **ret_word)
+static bool negated(const pons__parse_state *s, pons__span *w, const char **ret_word)
 {
     size_t at[STARTS_MAX], n = pons__wish_starts(s, w->lo, w->hi, at), which;
     for (size_t k = 0; k < n; k++) {
@@ -62,7 +62,7 @@ static bool negated(const pons__session *s, pons__span *w, const char **ret_word
 }
 
 // "Don't cancel the second", "don't stop": nothing is cancelled, and nothing stops. Whether it is that.
-static bool parse_kept(pons__session *s, const char *word, pons__span w)
+static bool parse_kept(pons__parse_state *s, const char *word, pons__span w)
 {
     const char *inner;
     const bool cancels = is_cancel(word);
@@ -86,7 +86,7 @@ static bool parse_kept(pons__session *s, const char *word, pons__span w)
     return other;
 }
 
-void pons__not_wanted(pons__session *s, const pons_value *not_wanted, bool cancels)
+void pons__not_wanted(pons__parse_state *s, const pons_value *not_wanted, bool cancels)
 {
     pons_each(goal, not_wanted) {
         for (size_t i = json_array_size(s->goals); i-- > 0;) {
@@ -104,7 +104,7 @@ void pons__not_wanted(pons__session *s, const pons_value *not_wanted, bool cance
     }
 }
 
-int pons__parse_negated(pons__session *s, pons__span w)
+int pons__parse_negated(pons__parse_state *s, pons__span w)
 {
     const char *word;
     if (!negated(s, &w, &word)) {
@@ -127,7 +127,7 @@ int pons__parse_negated(pons__session *s, pons__span w)
     return rc;
 }
 
-void pons__take_back(pons__session *s, pons__span *w)
+void pons__take_back(pons__parse_state *s, pons__span *w)
 {
     const size_t lo = pons__skip_punctuation(s, w->lo, w->hi);
     size_t after = pons__word_at(&s->r->corrections, s->f.s, lo, w->hi, NULL);
@@ -145,7 +145,7 @@ void pons__take_back(pons__session *s, pons__span *w)
 }
 
 // Takes a zone out of the patrols among the goals; one without zones is none. Whether there was one.
-static bool drop_zone(pons__session *s, const char *zone)
+static bool drop_zone(pons__parse_state *s, const char *zone)
 {
     bool dropped = false;
     for (size_t i = json_array_size(s->goals); zone && i-- > 0;) {
@@ -163,7 +163,7 @@ static bool drop_zone(pons__session *s, const char *zone)
     return dropped;
 }
 
-void pons__leave_out(pons__session *s)
+void pons__leave_out(pons__parse_state *s)
 {
     bool any = false;
     for (size_t i = json_array_size(s->undone); i-- > 0;) {

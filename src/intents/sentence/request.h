@@ -23,7 +23,7 @@ typedef struct pons__clause {
 } pons__clause;
 
 typedef struct pons__reader {
-    pons__session *s;
+    pons__parse_state *s;
     pons__token t[PONS__TOKENS_MAX];
     size_t n, at;
     pons__request q;

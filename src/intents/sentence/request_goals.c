@@ -222,7 +222,7 @@ int pons__request_add(pons__reader *r)
 // Goals that are not wanted: what the request would be.
 static int add_denied(pons__reader *r)
 {
-    pons__session *s = r->s;
+    pons__parse_state *s = r->s;
     pons_value *wanted = s->goals;
     if (!(s->goals = json_array())) {
         s->goals = wanted;

@@ -12,7 +12,7 @@ static bool is_punctuation(const char *s, size_t pos)
     return strchr(" ,;:.!?~\"'", s[pos]) != NULL;
 }
 
-size_t pons__skip_punctuation(const pons__session *s, size_t pos, size_t end)
+size_t pons__skip_punctuation(const pons__parse_state *s, size_t pos, size_t end)
 {
     while (pos < end && is_punctuation(s->f.s, pos)) {
         pos++;
@@ -20,7 +20,7 @@ size_t pons__skip_punctuation(const pons__session *s, size_t pos, size_t end)
     return pos;
 }
 
-bool pons__only_fillers(const pons__session *s, size_t pos, size_t end)
+bool pons__only_fillers(const pons__parse_state *s, size_t pos, size_t end)
 {
     for (;;) {
         pos = pons__skip_punctuation(s, pos, end);
@@ -53,7 +53,7 @@ size_t pons__literal_of_list(const char *t, size_t pos, size_t end, const char *
     return 0;
 }
 
-pons__candidates pons__wish_patterns(const pons__session *s, size_t pos, size_t end)
+pons__candidates pons__wish_patterns(const pons__parse_state *s, size_t pos, size_t end)
 {
     return pons__candidates_at(&s->r->patterns, s->phrases, s->f.s, pos, end);
 }
@@ -71,7 +71,7 @@ static void keep_name(pons__capture *c, pons__slot slot, const pons__name *n)
 }
 
 // "It", 它: what this sentence was about last. 0, or the position after it.
-static size_t pronoun_at(const pons__session *s, size_t pos, size_t end)
+static size_t pronoun_at(const pons__parse_state *s, size_t pos, size_t end)
 {
     static const char *const words[] = {"it", "them", "that", "它", "它们"};
     size_t which;
@@ -79,7 +79,7 @@ static size_t pronoun_at(const pons__session *s, size_t pos, size_t end)
 }
 
 // Tries each known name at pos, longest first, with and without articles before it.
-static bool match_name(const pons__session *s, const pons__pattern *p, size_t i, size_t pos,
+static bool match_name(const pons__parse_state *s, const pons__pattern *p, size_t i, size_t pos,
                        size_t end, unsigned m, pons__capture *c)
 {
     const pons__capture before = *c;
@@ -110,7 +110,7 @@ static bool match_name(const pons__session *s, const pons__pattern *p, size_t i,
     return false;
 }
 
-static bool match_unknown(const pons__session *s, const pons__pattern *p, size_t i, size_t pos,
+static bool match_unknown(const pons__parse_state *s, const pons__pattern *p, size_t i, size_t pos,
                           size_t end, unsigned m, pons__capture *c)
 {
     pos = pons__skip_spaces(s->f.s, pos, end);
@@ -131,7 +131,7 @@ static bool match_unknown(const pons__session *s, const pons__pattern *p, size_t
     return false;
 }
 
-size_t pons__zones_here(const pons__session *s, size_t pos, size_t end, pons__capture *c)
+size_t pons__zones_here(const pons__parse_state *s, size_t pos, size_t end, pons__capture *c)
 {
     size_t after = 0, at = pos;
     for (c->zones_n = 0; c->zones_n < LIST_MAX && at;) {
@@ -147,7 +147,7 @@ size_t pons__zones_here(const pons__session *s, size_t pos, size_t end, pons__ca
 }
 
 // "Every room except the kitchen", 除了厨房，其他房间: all zones but those in c. 0, or the position after it.
-static size_t everywhere_at(const pons__session *s, size_t pos, size_t end, pons__capture *c)
+static size_t everywhere_at(const pons__parse_state *s, size_t pos, size_t end, pons__capture *c)
 {
     const char *t = s->f.s;
     size_t after, out = pons__word_at(&s->r->except, t, pos, end, NULL);
@@ -169,7 +169,7 @@ static size_t everywhere_at(const pons__session *s, size_t pos, size_t end, pons
 }
 
 // A list of zones, the longest first; loosely, its last may be unknown.
-static bool match_list(const pons__session *s, const pons__pattern *p, size_t i, size_t pos,
+static bool match_list(const pons__parse_state *s, const pons__pattern *p, size_t i, size_t pos,
                        size_t end, unsigned m, pons__capture *c)
 {
     pons__capture saved = *c;
@@ -205,7 +205,7 @@ static bool match_list(const pons__session *s, const pons__pattern *p, size_t i,
 }
 
 // "5 seconds", "1 minute 30 seconds", "一个半小时", "半分钟", "a minute and a half", "a moment".
-size_t pons__duration_at(const pons__session *s, size_t pos, size_t end, double *ret)
+size_t pons__duration_at(const pons__parse_state *s, size_t pos, size_t end, double *ret)
 {
     const char *t = s->f.s;
     size_t index, after = pons__word_at(&s->r->moments, t, pos, end, &index);
@@ -246,7 +246,7 @@ size_t pons__duration_at(const pons__session *s, size_t pos, size_t end, double 
     return good;
 }
 
-size_t pons__times_at(const pons__session *s, size_t pos, size_t end, double *ret)
+size_t pons__times_at(const pons__parse_state *s, size_t pos, size_t end, double *ret)
 {
     static const char *const words[] = {"once", "twice", "thrice"}, *const units[] = {
                                                                         "times", "time", "次", "遍",
@@ -261,7 +261,7 @@ size_t pons__times_at(const pons__session *s, size_t pos, size_t end, double *re
 }
 
 // A number with a sign: 0, or the position after it.
-static size_t signed_at(const pons__session *s, size_t pos, size_t end, double *ret)
+static size_t signed_at(const pons__parse_state *s, size_t pos, size_t end, double *ret)
 {
     static const char *const minus[] = {"minus", "负"};
     const char *t = s->f.s;
@@ -295,7 +295,7 @@ static size_t behind_mark(const char *t, size_t q, size_t end, bool third)
 }
 
 // "1.5 2.0", "(1.5, 2.0)", "x=1.5 y=2 yaw=90", "1.5，2.0 90度": the yaw is in degrees.
-static bool match_coords(const pons__session *s, const pons__pattern *p, size_t i, size_t pos,
+static bool match_coords(const pons__parse_state *s, const pons__pattern *p, size_t i, size_t pos,
                          size_t end, unsigned m, pons__capture *c)
 {
     static const char *const degrees[] = {"degrees", "degree", "deg", "度", "°"};
@@ -335,7 +335,7 @@ static bool match_coords(const pons__session *s, const pons__pattern *p, size_t 
 }
 
 // What makes a task's of a number: "2nd", 二号任务 (ordinal by itself), 第二个. 0, or the position after it.
-static size_t counted_at(const pons__session *s, size_t pos, size_t end, bool *ret_ordinal)
+static size_t counted_at(const pons__parse_state *s, size_t pos, size_t end, bool *ret_ordinal)
 {
     static const char *const units[] = {"个", "条", "项", "件", "号"}, *const task[] = {"任务"},
                              *const ends[] = {"st", "nd", "rd", "th"};
@@ -349,7 +349,7 @@ static size_t counted_at(const pons__session *s, size_t pos, size_t end, bool *r
     return unit;
 }
 
-size_t pons__nth_at(const pons__session *s, size_t pos, size_t end, int64_t *ret,
+size_t pons__nth_at(const pons__parse_state *s, size_t pos, size_t end, int64_t *ret,
                     bool *ret_numbered)
 {
     static const char *const lasts[] = {
@@ -403,7 +403,7 @@ size_t pons__nth_at(const pons__session *s, size_t pos, size_t end, int64_t *ret
 }
 
 // The rest of the wish, its quotes taken off.
-static bool match_text(const pons__session *s, size_t pos, size_t end, pons__capture *c)
+static bool match_text(const pons__parse_state *s, size_t pos, size_t end, pons__capture *c)
 {
     const pons__fold *f = &s->f;
     while (pos < end && strchr(" :,", f->s[pos])) {
@@ -419,7 +419,7 @@ static bool match_text(const pons__session *s, size_t pos, size_t end, pons__cap
            pons__skip_punctuation(s, c->text.lo, c->text.hi) < c->text.hi;
 }
 
-bool pons__slots_match(const pons__session *s, const pons__pattern *p, size_t i, size_t pos,
+bool pons__slots_match(const pons__parse_state *s, const pons__pattern *p, size_t i, size_t pos,
                        size_t end, unsigned m, pons__capture *c)
 {
     if (i == p->n) {
@@ -458,7 +458,7 @@ bool pons__slots_match(const pons__session *s, const pons__pattern *p, size_t i,
     return false;
 }
 
-size_t pons__wish_starts(const pons__session *s, size_t lo, size_t hi, size_t ret[STARTS_MAX])
+size_t pons__wish_starts(const pons__parse_state *s, size_t lo, size_t hi, size_t ret[STARTS_MAX])
 {
     size_t n = 0, pos = pons__skip_punctuation(s, lo, hi);
     if (lo < hi && s->f.quoted[lo]) {

@@ -33,7 +33,7 @@ static bool adverb(const char *s, size_t lo, size_t hi)
     return hi - lo > 4 && strncmp(s + hi - 2, "ly", 2) == 0;
 }
 
-static pons__token token_at(const pons__session *s, size_t pos, size_t end)
+static pons__token token_at(const pons__parse_state *s, size_t pos, size_t end)
 {
     const char *text = s->f.s;
     pons__token t = {.is = WORD_UNKNOWN, .lo = pons__skip_spaces(text, pos, end)};
@@ -78,7 +78,7 @@ static bool ends_clause(pons__word_class is)
 
 // "If you don't mind", "when it suits you": a condition of nothing but courtesy. It ends with the clause, or where another
 // word stands that begins a wish.
-static void drop_courtesy(const pons__session *s, pons__token *t, size_t n)
+static void drop_courtesy(const pons__parse_state *s, pons__token *t, size_t n)
 {
     const pons__words *courtesy = &s->r->lexicon.owned[WORD_COURTESY];
     for (size_t i = 0; i < n; i++) {
@@ -98,7 +98,7 @@ static void drop_courtesy(const pons__session *s, pons__token *t, size_t n)
     }
 }
 
-size_t pons__tokens_of(const pons__session *s, pons__token ret[PONS__TOKENS_MAX])
+size_t pons__tokens_of(const pons__parse_state *s, pons__token ret[PONS__TOKENS_MAX])
 {
     size_t n = 0;
     for (size_t pos = 0; pons__skip_spaces(s->f.s, pos, s->f.n) < s->f.n; n++) {

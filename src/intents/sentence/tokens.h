@@ -1,7 +1,7 @@
 // tokens.h - a sentence as words of the lexicon, names, times and numbers.
 #pragma once
 
-#include "intents/sentence/session.h"
+#include "intents/sentence/parse_state.h"
 
 #define PONS__TOKENS_MAX 160
 
@@ -15,4 +15,4 @@ typedef struct pons__token {
 } pons__token;
 
 // All tokens: how many, 0: there are too many. "If you don't mind" and the like are ignored.
-size_t pons__tokens_of(const pons__session *s, pons__token ret[PONS__TOKENS_MAX]);
+size_t pons__tokens_of(const pons__parse_state *s, pons__token ret[PONS__TOKENS_MAX]);

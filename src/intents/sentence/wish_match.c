@@ -8,7 +8,7 @@
 #include <string.h>
 
 // 机器人去厨房了 tells what happened: the clause reader knows 了.
-static bool reports(const pons__session *s, pons__span w, size_t at)
+static bool reports(const pons__parse_state *s, pons__span w, size_t at)
 {
     static const char *const who[] = {"机器人", "小车", "快到", "快来"};
     size_t hi = w.hi, which;
@@ -20,7 +20,8 @@ static bool reports(const pons__session *s, pons__span w, size_t at)
            pons__literal_of_list(s->f.s, w.lo, w.hi, who, sizeof who / sizeof *who, &which);
 }
 
-const pons__pattern *pons__match_strictly(const pons__session *s, pons__span w, pons__capture *ret)
+const pons__pattern *pons__match_strictly(const pons__parse_state *s, pons__span w,
+                                          pons__capture *ret)
 {
     size_t at[STARTS_MAX];
     size_t n = pons__wish_starts(s, w.lo, w.hi, at);
@@ -40,7 +41,8 @@ const pons__pattern *pons__match_strictly(const pons__session *s, pons__span w, 
     return NULL;
 }
 
-const pons__pattern *pons__match_loosely(const pons__session *s, pons__span w, pons__capture *ret)
+const pons__pattern *pons__match_loosely(const pons__parse_state *s, pons__span w,
+                                         pons__capture *ret)
 {
     size_t at[STARTS_MAX];
     size_t n = w.hi - w.lo <= LOOSE_MAX ? pons__wish_starts(s, w.lo, w.hi, at) : 0;
@@ -61,7 +63,7 @@ const pons__pattern *pons__match_loosely(const pons__session *s, pons__span w, p
 }
 
 // "… twice", "… three times", …两遍: how often, and the wish before it; 0: that is not said.
-static size_t times_of(const pons__session *s, pons__span *w)
+static size_t times_of(const pons__parse_state *s, pons__span *w)
 {
     for (size_t i = w->lo + 1; i < w->hi; i += pons__char_len(s->f.s, i)) {
         double n = 0;
@@ -82,8 +84,8 @@ static bool goes_on(pons__intent intent)
 }
 
 // The pattern of a whole wish, which may say how often; *w is the wish without that.
-static const pons__pattern *match_times(const pons__session *s, pons__span *w, pons__capture *ret,
-                                        size_t *ret_times)
+static const pons__pattern *match_times(const pons__parse_state *s, pons__span *w,
+                                        pons__capture *ret, size_t *ret_times)
 {
     pons__span once = *w;
     *ret_times = times_of(s, &once);
@@ -99,8 +101,8 @@ static const pons__pattern *match_times(const pons__session *s, pons__span *w, p
 }
 
 // The goals of a wish, so often.
-static int add_times(pons__session *s, const pons__pattern *p, const pons__capture *c, pons__span w,
-                     size_t times)
+static int add_times(pons__parse_state *s, const pons__pattern *p, const pons__capture *c,
+                     pons__span w, size_t times)
 {
     // "There and back twice" is the whole way.
     const bool back = p->means.intent == INTENT_COME_BACK;
@@ -116,7 +118,7 @@ static int add_times(pons__session *s, const pons__pattern *p, const pons__captu
     return rc;
 }
 
-int pons__parse_strictly(pons__session *s, pons__span w, size_t depth)
+int pons__parse_strictly(pons__parse_state *s, pons__span w, size_t depth)
 {
     pons__capture c;
     size_t times;

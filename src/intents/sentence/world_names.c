@@ -19,7 +19,7 @@ int pons__parse_no_memory(pons_error *err)
     return pons_error_set(err, PONS_ENOMEM, "rules", "cannot understand the goal");
 }
 
-static int names_add(pons__session *s, const char *text, const char *id, bool object)
+static int names_add(pons__parse_state *s, const char *text, const char *id, bool object)
 {
     pons__fold f;
     if (!text || !*text) {
@@ -60,7 +60,7 @@ done:
 }
 
 // "living room", and as some write it, "livingroom".
-static int names_add_both(pons__session *s, const char *text, const char *id, bool object)
+static int names_add_both(pons__parse_state *s, const char *text, const char *id, bool object)
 {
     char joined[64];
     size_t n = 0;
@@ -78,7 +78,7 @@ static int names_add_both(pons__session *s, const char *text, const char *id, bo
 }
 
 // names: {lang: text or [text…]}, [text…], or text.
-static int names_add_all(pons__session *s, const pons_value *names, const char *id, bool object)
+static int names_add_all(pons__parse_state *s, const pons_value *names, const char *id, bool object)
 {
     int rc = PONS_OK;
     if (json_is_string(names)) {
@@ -107,7 +107,7 @@ static int longer_first(const void *a, const void *b)
                                     : strcmp(x->s, y->s);
 }
 
-int pons__names_load(pons__session *s, const char *key, bool object)
+int pons__names_load(pons__parse_state *s, const char *key, bool object)
 {
     const pons_value *list = pons_get(s->world, key);
     size_t n = json_array_size(list);
@@ -132,7 +132,7 @@ int pons__names_load(pons__session *s, const char *key, bool object)
     return rc;
 }
 
-size_t pons__name_here(const pons__session *s, size_t pos, size_t end, const pons__name **ret)
+size_t pons__name_here(const pons__parse_state *s, size_t pos, size_t end, const pons__name **ret)
 {
     for (size_t i = 0; i < s->names_n; i++) {
         size_t after = pons__literal_at(s->f.s, pos, end, s->names[i].s);
@@ -149,7 +149,7 @@ bool pons__name_fits(pons__slot slot, const pons__name *n)
     return slot == SLOT_PLACE || n->object == (slot == SLOT_OBJECT);
 }
 
-size_t pons__zone_here(const pons__session *s, size_t pos, size_t end, const pons__name **ret)
+size_t pons__zone_here(const pons__parse_state *s, size_t pos, size_t end, const pons__name **ret)
 {
     for (size_t k = 0; k <= ARTICLES_MAX; k++) {
         for (size_t j = 0; j < s->names_n; j++) {

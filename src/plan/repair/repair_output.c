@@ -58,7 +58,7 @@ void pons__lenient_emit_string(pons__lenient *r, const char *s, size_t len)
 
 void pons__repaired_mark(pons__repaired *o, size_t given)
 {
-    if (!pons_list_room(&o->marks, &o->cap_marks, o->n_marks + 1, sizeof *o->marks)) {
+    if (!pons_list_reserve(&o->marks, &o->cap_marks, o->n_marks + 1, sizeof *o->marks)) {
         o->text.failed = true;
         return;
     }

@@ -143,7 +143,7 @@ static int say(pons__session *s, const char *text, const pons_value *pictures, p
         l->next = s->listeners;
         s->listeners = l;
     }
-    const int rc = pons_agent_say_with(s->a.agent, text, pictures, err);
+    const int rc = pons_agent_say_with_pictures(s->a.agent, text, pictures, err);
     if (rc < 0 && l && s->listeners == l) {
         s->listeners = l->next;
         l->end(l, rc, err);

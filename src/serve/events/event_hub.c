@@ -19,7 +19,7 @@
 #include "pons/buf.h"
 #include "pons/log.h"
 #include "serve/access/reply.h"
-#include "serve/access/server_thread.h"
+#include "serve/access/worker_thread.h"
 #include "serve/metrics/metrics.h"
 
 #include <poll.h>

@@ -11,7 +11,7 @@
 
 #include "pons/log.h"
 #include "pons/out_of_memory.h"
-#include "serve/access/server_thread.h"
+#include "serve/access/worker_thread.h"
 #include "serve/langgraph/langgraph_json.h"
 #include "serve/runs/job_store.h"
 #include "serve/runs/run_host.h"

@@ -17,7 +17,7 @@
 #include "serve/mcp/mcp.h"
 
 #include "serve/access/reply.h"
-#include "serve/access/server_thread.h"
+#include "serve/access/worker_thread.h"
 #include "serve/mcp/mcp_client.h"
 
 #include <poll.h>

@@ -13,7 +13,7 @@
 #include "pons/link_message.h"
 #include "pons/link_report.h"
 #include "serve/access/reply.h"
-#include "serve/access/server_thread.h"
+#include "serve/access/worker_thread.h"
 #include "serve/metrics/metrics.h"
 #include "serve/robot/robot.h"
 

@@ -13,7 +13,7 @@
 
 #include "pons/log.h"
 #include "pons/out_of_memory.h"
-#include "serve/access/server_thread.h"
+#include "serve/access/worker_thread.h"
 
 #include <poll.h>
 #include <stdlib.h>

@@ -198,9 +198,9 @@ static void refuse(pons_object_seen *ret, size_t i, const char *why)
 static int prepare(pons_object_memory *m, const pons_object_view *v, const pons__found *found,
                    size_t n)
 {
-    bool whole = pons_list_room(&m->all, &m->cap, m->n + n, sizeof *m->all) &&
-                 pons_list_room(&m->forgotten, &m->cap_forgotten, m->n_forgotten + m->n + n,
-                                sizeof *m->forgotten);
+    bool whole = pons_list_reserve(&m->all, &m->cap, m->n + n, sizeof *m->all) &&
+                 pons_list_reserve(&m->forgotten, &m->cap_forgotten, m->n_forgotten + m->n + n,
+                                   sizeof *m->forgotten);
     for (size_t i = 0; whole && i < n; i++) {
         whole = pons__sight_names(&m->settings, found[i].d->label, found[i].d->identity) != NULL;
     }
@@ -413,7 +413,7 @@ static int load_row(void *user, const pons_item_row *row)
         read_taken(m, value);
         return 0;
     }
-    if (!pons_list_room(&m->all, &m->cap, m->n + 1, sizeof *m->all)) {
+    if (!pons_list_reserve(&m->all, &m->cap, m->n + 1, sizeof *m->all)) {
         l->st = no_memory(l->err);
         return 1;
     }

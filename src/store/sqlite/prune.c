@@ -69,7 +69,7 @@ static int list_spaces(sq *s, int64_t tid, const char *ns, space_list *ret, pons
     int code = SQLITE_ERROR, rc = st ? PONS_OK : err->status;
     size_t cap = 0;
     while (!rc && (code = pons__sql_step(&s->w, st, err)) == SQLITE_ROW) {
-        if (!pons_list_room(&ret->nids, &cap, ret->n + 1, sizeof *ret->nids)) {
+        if (!pons_list_reserve(&ret->nids, &cap, ret->n + 1, sizeof *ret->nids)) {
             rc = pons_error_set(err, PONS_ENOMEM, "store", "out of memory");
             break;
         }

@@ -232,7 +232,7 @@ static int walk(sql_cursor *r, int64_t key, int64_t **ret_keys, size_t *ret_n)
     size_t cap = 0;
     *ret_n = 0;
     while (key) {
-        if (!pons_list_room(ret_keys, &cap, *ret_n + 1, sizeof **ret_keys)) {
+        if (!pons_list_reserve(ret_keys, &cap, *ret_n + 1, sizeof **ret_keys)) {
             return pons_error_set(r->err, PONS_ENOMEM, "store", "out of memory");
         }
         (*ret_keys)[(*ret_n)++] = key;

@@ -81,7 +81,7 @@ static void note(pons__call_ledger *l, const char *key, pons__fate fate, const p
         memmove(l->entries, l->entries + KEEP, KEEP * sizeof *l->entries);
         l->n = KEEP;
     }
-    if (!pons_list_room(&l->entries, &l->cap, l->n + 1, sizeof *l->entries)) {
+    if (!pons_list_reserve(&l->entries, &l->cap, l->n + 1, sizeof *l->entries)) {
         return; // on disk all the same
     }
     char *own = strdup(key);

@@ -50,7 +50,7 @@ static int add_pattern(pons__core *c, const char *prefix, const char *name, pons
     while (n > 1 && folded[n - 1] == '/') {
         folded[--n] = '\0';
     }
-    if (!pons_list_room(&c->patterns, NULL, c->n_patterns + 1, sizeof *c->patterns)) {
+    if (!pons_list_reserve(&c->patterns, NULL, c->n_patterns + 1, sizeof *c->patterns)) {
         return PONS_ENOMEM;
     }
     c->patterns[c->n_patterns] = (pons__pattern){.text = strdup(folded), .guard = guard};
@@ -215,7 +215,7 @@ static void add_id(walk *w, const struct stat *st, bool hidden)
             return;
         }
     }
-    if (!pons_list_room(&m->ids, NULL, m->n_ids + 1, sizeof *m->ids)) {
+    if (!pons_list_reserve(&m->ids, NULL, m->n_ids + 1, sizeof *m->ids)) {
         w->failed = true;
         return;
     }
@@ -225,7 +225,7 @@ static void add_id(walk *w, const struct stat *st, bool hidden)
 static void add_mask(walk *w, const char *path, const struct stat *st)
 {
     pons__masks *m = w->into;
-    if (!pons_list_room(&m->at, &m->room, m->n + 1, sizeof *m->at)) {
+    if (!pons_list_reserve(&m->at, &m->room, m->n + 1, sizeof *m->at)) {
         w->failed = true;
         return;
     }

@@ -1,4 +1,4 @@
-// sight_tell.c - what every source of detections ends in: the memory, and a line where something is wrong.
+// record_detections.c - what every source of detections ends in: the memory, and a line where something is wrong.
 #include "app/sight/sight_state.h"
 
 enum { TELL_MS = 60000 };

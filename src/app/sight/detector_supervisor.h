@@ -1,4 +1,4 @@
-// picture_detectors.h - detectors of pictures, each a child `pons sight detect NAME`: started, read, killed when one hangs,
+// detector_supervisor.h - detectors of pictures, each a child `pons sight detect NAME`: started, read, killed when one hangs,
 // started again; what they find gets its place and goes into the memory.
 #pragma once
 

@@ -1,4 +1,4 @@
-// session.h - one sentence that is being understood, and what is known of it so far.
+// parse_state.h - one sentence that is being understood, and what is known of it so far.
 #pragma once
 
 #include "intents/intent_file.h"
@@ -44,7 +44,7 @@ typedef struct pons__capture {
 
 typedef enum pons__match_mode { STRICT = 0, LOOSE = 1, PREFIX = 2 } pons__match_mode; // flags
 
-typedef struct pons__session {
+typedef struct pons__parse_state {
     const pons__intents *r;
     const pons__patterns *phrases; // of skills; NULL: none
     const char *text;
@@ -69,8 +69,8 @@ typedef struct pons__session {
     bool zh;                // in which language it is answered
     size_t *unknown;
     pons_error *err;
-} pons__session;
+} pons__parse_state;
 
-void pons__session_fini(pons__session *s);
-int pons__session_init(pons__session *s, const pons__intents *r, const char *text,
-                       const pons_value *world, pons_error *err);
+void pons__parse_state_fini(pons__parse_state *s);
+int pons__parse_state_init(pons__parse_state *s, const pons__intents *r, const char *text,
+                           const pons_value *world, pons_error *err);

@@ -1,13 +1,13 @@
-// picture_detectors.c - the parent of the detectors of pictures.
+// detector_supervisor.c - the parent of the detectors of pictures.
 //
 //     child: a line a picture --pipe, never waited for--> line --pose of its stamp--> places --sight_tell--> memory
 //
 // A child has `limit_s` for a line beyond its period (and START_MS at first, to load what it needs); then it is killed. One
 // that has ended is started again after 1 s, 2, 4 … 64 s; a picture that it has found something out about makes that 1 s
 // again. A line may be LINE_MAX_BYTES long. What a child has to complain of is said once a minute.
-#include "app/sight/picture_detectors.h"
+#include "app/sight/detector_supervisor.h"
 
-#include "sight/box_place.h"
+#include "sight/box_position.h"
 #include "sight/pose_history.h"
 
 #include <errno.h>

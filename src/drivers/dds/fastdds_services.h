@@ -1,4 +1,4 @@
-// fast_services.h - services by Fast DDS: what the module dds-fast does for rpc.c.
+// fastdds_services.h - services by Fast DDS: what the module dds-fast does for rpc.c.
 //
 // rmw_fastrtps says which request a reply is for in the inline QoS of the sample (the related sample identity of DDS-RPC),
 // which Cyclone's C interface cannot access. So a participant of Fast DDS has these services. rmw_cyclonedds puts the

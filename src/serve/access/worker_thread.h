@@ -1,4 +1,4 @@
-// server_thread.h - a thread of the server: begun, woken, told to end.
+// worker_thread.h - a thread of the server: begun, woken, told to end.
 #pragma once
 
 #include "pons/error.h"

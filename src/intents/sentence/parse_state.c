@@ -1,5 +1,5 @@
-// session.c - what is known of a sentence before any of it is matched.
-#include "intents/sentence/session.h"
+// parse_state.c - what is known of a sentence before any of it is matched.
+#include "intents/sentence/parse_state.h"
 
 #include "intents/sentence/world_names.h"
 #include "pons/language.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void pons__session_fini(pons__session *s)
+void pons__parse_state_fini(pons__parse_state *s)
 {
     for (size_t i = 0; i < s->names_n; i++) {
         free(s->names[i].s);
@@ -81,15 +81,15 @@ static bool confirms(const pons__fold *f)
     return false;
 }
 
-int pons__session_init(pons__session *s, const pons__intents *r, const char *text,
-                       const pons_value *world, pons_error *err)
+int pons__parse_state_init(pons__parse_state *s, const pons__intents *r, const char *text,
+                           const pons_value *world, pons_error *err)
 {
-    *s = (pons__session){.r = r,
-                         .text = text,
-                         .world = world,
-                         .control = CONTROL_NONE,
+    *s = (pons__parse_state){.r = r,
+                             .text = text,
+                             .world = world,
+                             .control = CONTROL_NONE,
 
-                         .err = err};
+                             .err = err};
     size_t len = text ? strlen(text) : 0;
     s->zh = pons_language_chinese(text);
     if (len > TEXT_MAX) {
@@ -105,7 +105,7 @@ int pons__session_init(pons__session *s, const pons__intents *r, const char *tex
     s->goals = json_array();
     s->undone = json_array();
     if (!s->goals || !s->undone || pons__fold_init(&s->f, text ? text : "", len) != PONS_OK) {
-        pons__session_fini(s);
+        pons__parse_state_fini(s);
         return pons__parse_no_memory(err);
     }
     for (size_t i = 0; len && i < sizeof asking / sizeof *asking; i++) {
@@ -128,7 +128,7 @@ int pons__session_init(pons__session *s, const pons__intents *r, const char *tex
         rc = pons__names_load(s, "objects", true);
     }
     if (rc != PONS_OK) {
-        pons__session_fini(s);
+        pons__parse_state_fini(s);
         return rc;
     }
     return PONS_OK;

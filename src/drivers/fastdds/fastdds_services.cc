@@ -1,8 +1,8 @@
-// fast_services.cc - the module dds-fast: a participant of Fast DDS that has services and nothing else. See
-// drivers/dds/fast_services.h.
+// fastdds_services.cc - the module dds-fast: a participant of Fast DDS that has services and nothing else. See
+// drivers/dds/fastdds_services.h.
 //
 // It speaks UDP alone: the shared memory of two releases of Fast DDS on one machine does not fit together.
-#include "drivers/dds/fast_services.h"
+#include "drivers/dds/fastdds_services.h"
 
 #include "pons/module.h"
 

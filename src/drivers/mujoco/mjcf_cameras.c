@@ -1,4 +1,4 @@
-// camera_model.c - a world's cameras in its MJCF, and what their pictures want of it.
+// mjcf_cameras.c - a world's cameras in its MJCF, and what their pictures want of it.
 #include "drivers/mujoco/mjcf_world.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-// box_place.c - the geometry of a box's place.
-#include "sight/box_place.h"
+// box_position.c - the geometry of a box's place.
+#include "sight/box_position.h"
 
 #include <math.h>
 #include <stdlib.h>

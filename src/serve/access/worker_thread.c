@@ -1,5 +1,5 @@
-// server_thread.c - a thread of the server: begun, woken, told to end.
-#include "serve/access/server_thread.h"
+// worker_thread.c - a thread of the server: begun, woken, told to end.
+#include "serve/access/worker_thread.h"
 
 #include "serve/access/server.h"
 

@@ -1,4 +1,4 @@
-// node_name.c - which endpoints are a node's, for ROS's tools (ros_discovery_info).
+// discovery_info.c - which endpoints are a node's, for ROS's tools (ros_discovery_info).
 //
 // DDS knows participants and endpoints; a node is a name that a participant says of itself, with the ids
 // of the endpoints that are the node's.

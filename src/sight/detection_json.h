@@ -1,4 +1,4 @@
-// detector_line.h - what a detector's process prints, a line a picture.
+// detection_json.h - what a detector's process prints, a line a picture.
 //
 //     {"stamp_ns", "wall", "width", "height", "took_ms", "found": [{"label", "identity", "score", "box": [left, top,
 //      width, height], "depth_m"?, "depth_sd_m"?, "pose"?: [x, y, z, qx, qy, qz, qw, sd_m, sd_rad]}], "picture": its name in run/seen or "", "refused": why some

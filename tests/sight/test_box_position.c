@@ -1,8 +1,8 @@
-// test_box_place.c - boxes of pictures get their places: cameras, lenses and things are made up (the seed is printed), what
+// test_box_position.c - boxes of pictures get their places: cameras, lenses and things are made up (the seed is printed), what
 // the camera, its depth or the lidar would give of them is computed here, and the place must be the thing's, within
 // what the covariance says. Then the robot's poses at a picture's stamp, and the lines of a detector's process.
 #include "pons/random.h"
-#include "sight/box_place.h"
+#include "sight/box_position.h"
 #include "sight/pose_history.h"
 #include "unit.h"
 

@@ -1,6 +1,6 @@
-// detector_line.c - a detector's findings as a line of JSON, and back: checked on both sides, for the process may be
+// detection_json.c - a detector's findings as a line of JSON, and back: checked on both sides, for the process may be
 // anybody's module.
-#include "sight/detector_line.h"
+#include "sight/detection_json.h"
 
 #include "pons/buf.h"
 

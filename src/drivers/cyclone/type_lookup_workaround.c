@@ -1,4 +1,4 @@
-// type_lookup.c - answers about types are not read.
+// type_lookup_workaround.c - answers about types are not read.
 //
 // Fast DDS 3 (Kilted) answers who asks it about a type on a topic that everybody hears, and Debian 12's Cyclone DDS (0.10.2)
 // reads through NULL in an answer about a type that it has not. pons describes no types and asks about none (dds_node.c), so

@@ -1,5 +1,5 @@
-// parse_reply.c - what a person is told when a sentence makes no goal.
-#include "intents/sentence/parse_reply.h"
+// parse_messages.c - what a person is told when a sentence makes no goal.
+#include "intents/sentence/parse_messages.h"
 
 #include "intents/sentence/world_names.h"
 #include "pons/language.h"
@@ -18,7 +18,7 @@ static int quote_len(const char *s, size_t n)
     return (int)m;
 }
 
-pons__span pons__source_span(const pons__session *s, pons__span w)
+pons__span pons__source_span(const pons__parse_state *s, pons__span w)
 {
     pons__span o = {s->f.at[w.lo], s->f.at[w.hi]};
     while (o.hi > o.lo && strchr(" \t\r\n", s->text[o.hi - 1])) {
@@ -27,7 +27,7 @@ pons__span pons__source_span(const pons__session *s, pons__span w)
     return o;
 }
 
-bool pons__has_approximate(const pons__session *s, pons__span w)
+bool pons__has_approximate(const pons__parse_state *s, pons__span w)
 {
     bool has = false;
     for (size_t i = w.lo; i < w.hi && !has;) {
@@ -41,29 +41,30 @@ bool pons__has_approximate(const pons__session *s, pons__span w)
     return has;
 }
 
-int pons__not_understood(const pons__session *s, pons__span w)
+int pons__not_understood(const pons__parse_state *s, pons__span w)
 {
     pons__span o = pons__source_span(s, w);
     const char *text = s->text + o.lo;
     const int n = quote_len(text, o.hi - o.lo);
     if (pons__pace_stated(s->r, &s->f)) {
         return pons_error_set(s->err, PONS_EINVAL, "rules",
-                              pons_in(s->zh, "that is how fast it goes: say \"faster\" (快一点) or "
+                              pons_translate(s->zh,
+                                             "that is how fast it goes: say \"faster\" (快一点) or "
                                              "\"slower\" (慢一点)"));
     }
     if (pons__has_approximate(s, w)) {
         return pons_error_set(s->err, PONS_EINVAL, "rules", "没听懂“%.*s”：请说一个确切的数", n,
                               text);
     }
-    return pons_error_set(s->err, PONS_EINVAL, "rules",
-                          pons_in(s->zh,
-                                  "did not understand \"%.*s\": say it in other words, or say "
-                                  "\"help\" for what can be said"),
-                          n, text);
+    return pons_error_set(
+        s->err, PONS_EINVAL, "rules",
+        pons_translate(s->zh, "did not understand \"%.*s\": say it in other words, or say "
+                              "\"help\" for what can be said"),
+        n, text);
 }
 
 // "kitchen (厨房), living_room (客厅)".
-static void list_known(const pons__session *s, const char *key, char *buf, size_t cap)
+static void list_known(const pons__parse_state *s, const char *key, char *buf, size_t cap)
 {
     const pons_value *list = pons_get(s->world, key);
     size_t n = 0;
@@ -87,7 +88,7 @@ static void list_known(const pons__session *s, const char *key, char *buf, size_
 }
 
 // The known names that were probably meant, of different things: how many, at most 2.
-static size_t meant_names(const pons__session *s, const char *text, size_t n, pons__slot slot,
+static size_t meant_names(const pons__parse_state *s, const char *text, size_t n, pons__slot slot,
                           const char *ret[2])
 {
     pons__fold f;
@@ -118,7 +119,7 @@ static size_t meant_names(const pons__session *s, const char *text, size_t n, po
     return (edits[0] != INT_MAX) + (edits[0] != INT_MAX && edits[1] == edits[0]);
 }
 
-int pons__unknown_name(const pons__session *s, const pons__capture *c)
+int pons__unknown_name(const pons__parse_state *s, const pons__capture *c)
 {
     bool object = c->unknown_slot == SLOT_OBJECT;
     const char *where = c->unknown_slot == SLOT_PLACE ? "place" : "zone";
@@ -156,10 +157,10 @@ int pons__unknown_name(const pons__session *s, const pons__capture *c)
                           thing, thing, *known ? known : "没有");
 }
 
-int pons__only_asked(const pons__session *s)
+int pons__only_asked(const pons__parse_state *s)
 {
-    return pons_error_set(s->err, PONS_EINVAL, "rules",
-                          pons_in(s->zh,
-                                  "that is a question, so nothing is done: to have it done, say "
-                                  "it without asking, or with \"please\""));
+    return pons_error_set(
+        s->err, PONS_EINVAL, "rules",
+        pons_translate(s->zh, "that is a question, so nothing is done: to have it done, say "
+                              "it without asking, or with \"please\""));
 }

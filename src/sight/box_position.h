@@ -1,4 +1,4 @@
-// box_place.h - where the thing in a box of a picture is, and how well that is known.
+// box_position.h - where the thing in a box of a picture is, and how well that is known.
 //
 //     its own pose (a tag) | the picture's depth | the lidar in that bearing | the floor under the box's lower edge
 //
@@ -8,7 +8,7 @@
 
 #include "pons/geometry.h"
 #include "sight/camera_view.h"
-#include "sight/detector_line.h"
+#include "sight/detection_json.h"
 
 typedef struct pons__placed {
     double position[3]; // in the frame of the camera's eye and axes [m]
