@@ -41,7 +41,10 @@ pkg_check_modules(MOSQUITTO IMPORTED_TARGET libmosquitto)
 find_package(CycloneDDS QUIET) # with idlc, of cyclonedds-tools
 find_program(IDLC idlc)
 find_package(fastcdr QUIET)
-find_package(fastrtps QUIET)
+find_package(fastrtps QUIET) # Fast DDS 2
+if(NOT fastrtps_FOUND)
+  find_package(fastdds QUIET) # Fast DDS 3
+endif()
 find_library(MUJOCO_LIB mujoco)
 find_path(MUJOCO_INCLUDE mujoco/mujoco.h)
 pkg_check_modules(OSMESA IMPORTED_TARGET osmesa) # pictures without a screen
@@ -62,7 +65,10 @@ if(MUJOCO_FOUND)
 endif()
 pons_optional(jpeg "pictures as JPEG" libjpeg-dev JPEG_FOUND)
 pons_optional(ros2 "driver-ros2, bridge-ros2, topics-ros2" "cyclonedds-dev, cyclonedds-tools" CycloneDDS_FOUND IDLC)
-pons_optional(fastdds dds-fast "libfastrtps-dev, g++" fastrtps_FOUND CMAKE_CXX_COMPILER)
+if(fastrtps_FOUND OR fastdds_FOUND)
+  set(FASTDDS_ANY ON)
+endif()
+pons_optional(fastdds dds-fast "libfastrtps-dev, g++" FASTDDS_ANY CMAKE_CXX_COMPILER)
 pons_optional(gazebo driver-gazebo "libignition-transport-dev, libignition-msgs-dev, g++" IGNITION_FOUND CMAKE_CXX_COMPILER)
 pons_optional(postgres store-postgres libpq-dev PQ_FOUND)
 pons_optional(groot groot-zmq "libzmq3-dev, libmsgpack-dev" MSGPACK_LIB MSGPACK_INCLUDE ZMQ_FOUND)

@@ -20,8 +20,14 @@
 #include <fastdds/dds/subscriber/SampleInfo.hpp>
 #include <fastdds/dds/subscriber/Subscriber.hpp>
 #include <fastdds/dds/topic/TopicDataType.hpp>
+#if FAST_2 // of the build: Fast DDS 2, or 3 with other names for the same
 #include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
 #include <fastrtps/utils/IPLocator.h>
+#else
+#include <fastdds/rtps/common/WriteParams.hpp>
+#include <fastdds/rtps/transport/UDPv4TransportDescriptor.hpp>
+#include <fastdds/utils/IPLocator.hpp>
+#endif
 #include <fstream>
 #include <ifaddrs.h>
 #include <memory>
@@ -32,7 +38,16 @@
 #include <vector>
 
 namespace fast = eprosima::fastdds::dds;
+#if FAST_2
 namespace rtps = eprosima::fastrtps::rtps;
+using duration = eprosima::fastrtps::Duration_t;
+static const auto OK = ReturnCode_t::RETCODE_OK;
+static const bool WRITTEN = true;
+#else
+namespace rtps = eprosima::fastdds::rtps;
+using duration = fast::Duration_t;
+static const auto OK = fast::RETCODE_OK, WRITTEN = OK;
+#endif
 
 namespace {
 
@@ -41,9 +56,36 @@ constexpr int DEPTH = 100, PEERS = 64; // PEERS: participants of this machine th
 
 using bytes = std::vector<uint8_t>;
 
-// A message as its bytes, whatever its type.
+bool put(const void *data, rtps::SerializedPayload_t &p)
+{
+    const bytes &b = *static_cast<const bytes *>(data);
+    if (b.size() > p.max_size) {
+        return false;
+    }
+    memcpy(p.data, b.data(), b.size());
+    p.length = static_cast<uint32_t>(b.size());
+    p.encapsulation = CDR_LE;
+    return true;
+}
+
+bool get(const rtps::SerializedPayload_t &p, void *data)
+{
+    if (p.length > MOST_BYTES) {
+        return false;
+    }
+    static_cast<bytes *>(data)->assign(p.data, p.data + p.length);
+    return true;
+}
+
+uint32_t size_of(const void *data)
+{
+    return static_cast<uint32_t>(static_cast<const bytes *>(data)->size());
+}
+
+// A message as its bytes, whatever its type. Fast DDS 2 and 3 ask for the same by other names.
 class raw_type : public fast::TopicDataType {
   public:
+#if FAST_2
     explicit raw_type(const char *name)
     {
         setName(name);
@@ -54,26 +96,15 @@ class raw_type : public fast::TopicDataType {
     }
     bool serialize(void *data, rtps::SerializedPayload_t *p) override
     {
-        const bytes &b = *static_cast<bytes *>(data);
-        if (b.size() > p->max_size) {
-            return false;
-        }
-        memcpy(p->data, b.data(), b.size());
-        p->length = static_cast<uint32_t>(b.size());
-        p->encapsulation = CDR_LE;
-        return true;
+        return put(data, *p);
     }
     bool deserialize(rtps::SerializedPayload_t *p, void *data) override
     {
-        if (p->length > MOST_BYTES) {
-            return false;
-        }
-        static_cast<bytes *>(data)->assign(p->data, p->data + p->length);
-        return true;
+        return get(*p, data);
     }
     std::function<uint32_t()> getSerializedSizeProvider(void *data) override
     {
-        return [data] { return static_cast<uint32_t>(static_cast<bytes *>(data)->size()); };
+        return [data] { return size_of(data); };
     }
     void *createData() override
     {
@@ -87,6 +118,42 @@ class raw_type : public fast::TopicDataType {
     {
         return false;
     }
+#else
+    explicit raw_type(const char *name)
+    {
+        set_name(name);
+        max_serialized_type_size = FIRST_BYTES;
+    }
+    bool serialize(const void *data, rtps::SerializedPayload_t &p,
+                   fast::DataRepresentationId_t) override
+    {
+        return put(data, p);
+    }
+    bool deserialize(rtps::SerializedPayload_t &p, void *data) override
+    {
+        return get(p, data);
+    }
+    uint32_t calculate_serialized_size(const void *data, fast::DataRepresentationId_t) override
+    {
+        return size_of(data);
+    }
+    void *create_data() override
+    {
+        return new bytes;
+    }
+    void delete_data(void *data) override
+    {
+        delete static_cast<bytes *>(data);
+    }
+    bool compute_key(rtps::SerializedPayload_t &, rtps::InstanceHandle_t &, bool) override
+    {
+        return false;
+    }
+    bool compute_key(const void *, rtps::InstanceHandle_t &, bool) override
+    {
+        return false;
+    }
+#endif
 };
 
 // A GUID begins with its vendor: 01 10 is Cyclone's.
@@ -171,7 +238,7 @@ fast::Topic *topic(ros2_fast *f, const char *name, const char *type)
         return static_cast<fast::Topic *>(known);
     }
     fast::TypeSupport t(new raw_type(type));
-    if (t.register_type(f->participant) != ReturnCode_t::RETCODE_OK) {
+    if (t.register_type(f->participant) != OK) {
         return nullptr;
     }
     return f->participant->create_topic(name, type, fast::TOPIC_QOS_DEFAULT);
@@ -333,7 +400,7 @@ int64_t write_bytes(ros2_fast_end *e, const void *data, size_t n, const ros2_fas
         p.related_sample_identity().sequence_number() =
             rtps::SequenceNumber_t(static_cast<uint64_t>(to->seq));
     }
-    return e->writer->write(&b, p) ? number(p.sample_identity().sequence_number()) : -1;
+    return e->writer->write(&b, p) == WRITTEN ? number(p.sample_identity().sequence_number()) : -1;
 }
 
 bool is_mine(const ros2_fast_end *e, const rtps::GUID_t &asker)
@@ -345,7 +412,7 @@ bool take(ros2_fast_end *e, void **ret, size_t *ret_n, ros2_fast_id *ret_id)
 {
     bytes b;
     fast::SampleInfo info;
-    while (e->reader->take_next_sample(&b, &info) == ReturnCode_t::RETCODE_OK) {
+    while (e->reader->take_next_sample(&b, &info) == OK) {
         const rtps::SampleIdentity &related = info.related_sample_identity;
         if (!info.valid_data || (!e->serves && !is_mine(e, related.writer_guid()))) {
             continue;
@@ -373,7 +440,7 @@ bool take(ros2_fast_end *e, void **ret, size_t *ret_n, ros2_fast_id *ret_id)
 
 void flush(ros2_fast_end *e, int ms)
 {
-    e->writer->wait_for_acknowledgments(eprosima::fastrtps::Duration_t(ms / 1000, static_cast<uint32_t>(ms % 1000) * 1000000u));
+    e->writer->wait_for_acknowledgments(duration(ms / 1000, static_cast<uint32_t>(ms % 1000) * 1000000u));
 }
 
 void guids(ros2_fast_end *e, uint8_t ret[2][16])
