@@ -8,8 +8,6 @@
 // nobody replans it, and a failed step ends it.
 #include "agent/graph/plan_turn.h"
 
-#include "agent/event_output.h"
-#include "agent/graph/plan_state.h"
 #include "agent/graph/plan_step.h"
 #include "agent/tool_registry.h"
 #include "pons/language.h"

@@ -31,7 +31,6 @@
 #include "pons/buf.h"
 #include "pons/printable.h"
 
-#include <math.h>
 #include <string.h>
 
 #define MESSAGES_SENT_MAX 10   // of what went before, the newest

@@ -9,7 +9,6 @@
 #include "app/pictures/pictures.h"
 #include "app/workspace/which_robot.h"
 #include "drivers/camera/camera.h"
-#include "pons/ext/detector.h"
 #include "pons/file.h"
 #include "pons/picture.h"
 

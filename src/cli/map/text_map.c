@@ -6,7 +6,6 @@
 #include "pons/footprint.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { ROWS_MAX = 400, CELL_BYTES = 8 };
 
