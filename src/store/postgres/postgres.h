@@ -264,7 +264,7 @@ pons_bytes pons__pg_col_bytes(const PGresult *r, int row, int col);
 const char *pons__pg_col_text(const PGresult *r, int row, int col);
 void pons__pg_col_id(const PGresult *r, int row, int col, char *ret, size_t cap);
 
-int pons__pg_schema(pg_conn *c, pons_error *err); // makes, migrates or refuses
+int pons__pg_schema(pg_conn *c, pons_error *err); // makes or refuses
 
 // ---- the store ----------------------------------------------------------------------------------
 

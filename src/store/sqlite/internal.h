@@ -395,12 +395,11 @@ int64_t pons__sql_budget(sqlite3 *db);
 int pons__sql_spend(void *left);
 // Fills a new database in memory with the tables.
 int pons__schema_memory(sql_conn *c, pons_error *err);
-// Makes, migrates or refuses what is in the file.
-int pons__schema_check(sql_conn *c, const char *path, bool reads, pons_error *err);
+// Makes or refuses what is in the file.
+int pons__schema_check(sql_conn *c, const char *path, pons_error *err);
 int pons__schema_readable(sql_conn *c, const char *path,
                           pons_error *err); // the same, makes nothing
 int pons__schema_newest(void);
-int pons__schema_of(sql_conn *c, int *ret, pons_error *err); // the file's version
 
 // ---- ids ----------------------------------------------------------------------------------------
 
@@ -460,7 +459,6 @@ typedef struct sq {
     char *locks;     // "<path>-locks"; NULL: in memory
     char name[64];   // the file's, for messages
     char host[PONS__HOST_MAX];
-    int schema; // of the file; older than ours where it may only be read
 
     pthread_mutex_t log_mtx;  // one at a time moves the log
     sql_conn tender;          // [log_mtx] the queue's thread's: moves the log while others commit
