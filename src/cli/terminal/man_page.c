@@ -108,14 +108,15 @@ int cli_help_man(pons_error *err)
 #include "cli/terminal/man_page.roff.h"
     };
     pons_autobuf b = PONS_BUF_INIT;
-    const char *commands = strstr(page, ".\\\" the commands\n");
+    static const char line[] = ".\\\" the commands\n";
+    const char *commands = strstr(page, line);
     pons_buf_str(&b, ".TH PONS 1 \"\" \"pons " PONS_VERSION "\" \"User Commands\"\n");
     pons_buf_bytes(&b, page, (size_t)(commands - page));
     int rc = PONS_OK;
     for (const cli_command *k = cli_commands(); k->name && rc >= 0; k++) {
         rc = one(&b, k, err);
     }
-    pons_buf_printf(&b, "%s\n", commands);
+    pons_buf_printf(&b, "%s\n", commands + strlen(line));
     if (b.failed) {
         return pons_error_set(err, PONS_ENOMEM, "", "out of memory");
     }

@@ -46,9 +46,9 @@ static const cause causes[] = {
 };
 
 static const char *const sql_text[SQL_COUNT] = {
-#define SQL_TEXT(name, text) [SQL_##name] = (text),
-    SQL_TABLE(SQL_TEXT)
-#undef SQL_TEXT
+#define X(name, text) [SQL_##name] = (text),
+#include "store/sqlite/statements.sql.h"
+#undef X
 };
 
 // ---- helpers ------------------------------------------------------------------------------------
