@@ -258,9 +258,7 @@ static int search(memory *m, uint64_t call, const pons_value *args, pons_error *
     }
     pons_autobuf text = PONS_BUF_INIT;
     pons_value *found = json_array();
-    size_t i;
-    const pons_value *item;
-    json_array_foreach(list, i, item) {
+    pons_each(item, list) {
         const pons_value *v = pons_get(item, "value"), *tags = pons_get(v, "tags");
         pons_value *row = pons_object("key", json_string(pons_get_str(item, "key", "")), "text",
                                       json_string(pons_get_str(v, "text", "")), "tags",
@@ -269,7 +267,7 @@ static int search(memory *m, uint64_t call, const pons_value *args, pons_error *
         char *line = NULL;
         json_array_append_new(found, row);
         if (pons_value_line(row, &line) >= 0) {
-            pons_buf_str(&text, i ? "\n" : "");
+            pons_buf_str(&text, item_at ? "\n" : "");
             pons_buf_str(&text, line);
         }
         free(line);

@@ -90,10 +90,9 @@ static void add_skill(pons_buf *out, const pons__registered *skill, int level)
     if (level < 2) {
         pons_buf_printf(out, ": ");
         add_words(out, skill->description);
-        size_t i;
-        json_t *resource;
-        json_array_foreach(skill->resources, i, resource) {
-            pons_buf_printf(out, "%s%s", i ? ", " : " Needs ", json_string_value(resource));
+        pons_each(resource, skill->resources) {
+            pons_buf_printf(out, "%s%s", resource_at ? ", " : " Needs ",
+                            json_string_value(resource));
         }
         pons_buf_printf(out, "%s", json_array_size(skill->resources) > 0 ? "." : "");
         pons_each_member(name, amount, skill->counted) {
