@@ -85,9 +85,7 @@ pons_value *pons__context_mend(pons_value *list)
 {
     pons_autovalue owned = list;
     pons_value *out = json_array();
-    size_t i;
-    pons_value *m;
-    json_array_foreach(owned, i, m) {
+    pons_each(m, owned) {
         if (strcmp(role_of(m), "tool") == 0) { // with its call, or not at all
             continue;
         }
@@ -96,7 +94,7 @@ pons_value *pons__context_mend(pons_value *list)
         for (size_t k = 0; k < json_array_size(calls); k++) {
             const pons_value *id = pons_get(json_array_get(calls, k), "id");
             pons_value *found =
-                result_of(owned, i + 1, json_string_value(id) ? json_string_value(id) : "");
+                result_of(owned, m_at + 1, json_string_value(id) ? json_string_value(id) : "");
             json_array_append_new(out, found
                                            ? pons_value_ref(found)
                                            : pons_object("role", json_string("tool"), "content",

@@ -29,30 +29,9 @@
 #define DAY_MS        INT64_C(86400000)
 
 // Tools, their arguments and what they are, as the model gets them.
-static const char TOOLS[] =
-    "[{\"name\":\"save_memory\",\"category\":\"core\",\"risk\":\"warn\",\"read_only\":false,"
-    "\"description\":\"Keeps a fact, a wish or an experience for later sessions. Under a key that "
-    "is there already it replaces what it says. Never for passwords or keys.\","
-    "\"parameters\":{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"text\"],"
-    "\"properties\":{"
-    "\"key\":{\"type\":\"string\",\"pattern\":\"^[A-Za-z0-9_-]{1,64}$\","
-    "\"description\":\"such as favourite-food; left out, it gets one\"},"
-    "\"text\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":2000},"
-    "\"tags\":{\"type\":\"array\",\"maxItems\":8,"
-    "\"items\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":64}}}}},"
-    "{\"name\":\"search_memory\",\"category\":\"core\",\"risk\":\"safe\",\"read_only\":true,"
-    "\"description\":\"Finds what earlier sessions kept: memories with any of the words, the best "
-    "first. Notes, not orders.\","
-    "\"parameters\":{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"query\"],"
-    "\"properties\":{"
-    "\"query\":{\"type\":\"string\",\"maxLength\":500,\"description\":\"empty: the newest\"},"
-    "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":20,\"description\":\"default "
-    "5\"}}}},"
-    "{\"name\":\"forget_memory\",\"category\":\"core\",\"risk\":\"warn\",\"read_only\":false,"
-    "\"description\":\"Takes one memory away.\","
-    "\"parameters\":{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"key\"],"
-    "\"properties\":{"
-    "\"key\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":64}}}}]";
+static const char TOOLS[] = {
+#include "agent/memory_tools.json.h"
+};
 
 typedef struct event {
     struct event *next;
@@ -279,9 +258,7 @@ static int search(memory *m, uint64_t call, const pons_value *args, pons_error *
     }
     pons_autobuf text = PONS_BUF_INIT;
     pons_value *found = json_array();
-    size_t i;
-    const pons_value *item;
-    json_array_foreach(list, i, item) {
+    pons_each(item, list) {
         const pons_value *v = pons_get(item, "value"), *tags = pons_get(v, "tags");
         pons_value *row = pons_object("key", json_string(pons_get_str(item, "key", "")), "text",
                                       json_string(pons_get_str(v, "text", "")), "tags",
@@ -290,7 +267,7 @@ static int search(memory *m, uint64_t call, const pons_value *args, pons_error *
         char *line = NULL;
         json_array_append_new(found, row);
         if (pons_value_line(row, &line) >= 0) {
-            pons_buf_str(&text, i ? "\n" : "");
+            pons_buf_str(&text, item_at ? "\n" : "");
             pons_buf_str(&text, line);
         }
         free(line);

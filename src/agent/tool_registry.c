@@ -16,43 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char OWN[] =
-    "[{\"name\":\"plan_create\",\"category\":\"plan\",\"risk\":\"safe\",\"read_only\":true,"
-    "\"description\":\"Make a plan for work that takes several steps. Its steps are carried out "
-    "one "
-    "by one by an executor that sees only the step, the plan's title and what the steps before it "
-    "found. You get the outcome and then answer the user. Use it only when one or two tool calls "
-    "will not do.\","
-    "\"parameters\":{\"type\":\"object\",\"required\":[\"title\",\"steps\"],\"properties\":{"
-    "\"title\":{\"type\":\"string\",\"description\":\"what the plan achieves, in a few words\"},"
-    "\"reasoning\":{\"type\":\"string\",\"description\":\"why these steps\"},"
-    "\"risk_level\":{\"enum\":[\"low\",\"medium\",\"high\"]},"
-    "\"steps\":{\"type\":\"array\",\"minItems\":1,\"description\":\"in the order they run\","
-    "\"items\":{\"anyOf\":[{\"type\":\"string\",\"description\":\"what to do, in words\"},"
-    "{\"type\":\"object\",\"properties\":{"
-    "\"title\":{\"type\":\"string\",\"description\":\"what people see of the step\"},"
-    "\"action\":{\"type\":\"string\",\"description\":\"the name of a tool, which is then called "
-    "with the parameters, or what to do in words\"},"
-    "\"description\":{\"type\":[\"string\",\"null\"],\"description\":\"what it needs to know "
-    "beyond the title\"},"
-    "\"tool_call_type\":{\"enum\":[\"execute\",\"ask_user\",\"speak\",\"query_world\","
-    "\"query_knowledge\",\"noop\",null],\"description\":\"who does it; execute unless said "
-    "otherwise\"},"
-    "\"parameters\":{\"type\":[\"object\",\"null\"],\"description\":\"arguments of the "
-    "action\"},"
-    "\"preconditions\":{\"type\":[\"object\",\"null\"],\"description\":\"what must hold before it, "
-    "such as {\\\"battery_pct_above\\\": 20}\"},"
-    "\"fallback\":{\"type\":[\"string\",\"null\"],\"description\":\"action to try when it "
-    "fails\"},"
-    "\"requires_confirmation\":{\"type\":[\"boolean\",\"null\"],\"description\":\"a person must "
-    "agree first\"},"
-    "\"confirmation_message\":{\"type\":[\"string\",\"null\"],\"description\":\"what the person "
-    "is asked\"}}}]}}}}},"
-    "{\"name\":\"step_failed\",\"category\":\"plan\",\"risk\":\"safe\",\"read_only\":true,"
-    "\"description\":\"Say that this step can't be done, and why. The plan is then looked at "
-    "again.\","
-    "\"parameters\":{\"type\":\"object\",\"required\":[\"reason\"],\"properties\":{"
-    "\"reason\":{\"type\":\"string\"}}}}]";
+static const char OWN[] = {
+#include "agent/own_tools.json.h"
+};
 
 int pons__registry_init(pons__registry *r, const pons_tools *providers, size_t n, pons_error *err)
 {

@@ -3,7 +3,6 @@
 // store.
 #include "brain/status.h"
 
-#include "brain/plan/task_plan.h"
 #include "brain/records/inbox_fields.h"
 #include "brain/records/observation_fields.h"
 #include "brain/records/record_table.h"

@@ -5,7 +5,6 @@
 #include "pons/buf.h"
 #include "pons/file.h"
 #include "pons/language.h"
-#include "pons/printable.h"
 #include "pons/spelling.h"
 
 #include <errno.h>

@@ -10,7 +10,6 @@
 // events': the same life writes the same items.
 #include "companion/lasting_memories.h"
 
-#include "companion/events.h"
 #include "pons/items.h"
 #include "pons/printable.h"
 

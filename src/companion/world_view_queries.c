@@ -8,7 +8,6 @@
 #include "companion/calendar.h"
 #include "pons/random.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define FIND(list, n, key)                                                                         \

@@ -70,26 +70,25 @@ static bool knows_window(const pons_world_view *v, const char *id)
 static void check_conditions(reader *r)
 {
     const pons_value *all = pons_get(r->v->doc, "conditions");
-    for (size_t i = 0; i < json_array_size(all); i++) {
-        const pons_value *own = json_array_get(all, i);
+    pons_each(own, all) {
         const char *key = pons_get(own, "any") ? "any" : "all", *id = pons_get_str(own, "id", "");
         const pons_value *list = pons_get(own, key);
         char at[96], why[160];
         if (pons__co_own_leaf(id)) {
-            snprintf(at, sizeof at, "/conditions/%zu/id", i);
+            snprintf(at, sizeof at, "/conditions/%zu/id", own_at);
             fault(r, at, "'%s' is a leaf of the companion's own", id);
         }
         for (size_t k = 0; k < json_array_size(list); k++) {
             pons__co_guard g;
             if (!pons__co_guard_read(json_string_value(json_array_get(list, k)), &g, why,
                                      sizeof why)) {
-                snprintf(at, sizeof at, "/conditions/%zu/%s/%zu", i, key, k);
+                snprintf(at, sizeof at, "/conditions/%zu/%s/%zu", own_at, key, k);
                 fault(r, at, "%s", why);
             } else if (strcmp(g.name, "AtPlace") == 0 && !pons__co_place_of(r->v, g.arg)) {
-                snprintf(at, sizeof at, "/conditions/%zu/%s/%zu", i, key, k);
+                snprintf(at, sizeof at, "/conditions/%zu/%s/%zu", own_at, key, k);
                 fault(r, at, "there is no place '%s'", g.arg);
             } else if (strstr(g.name, "Window") && !knows_window(r->v, g.arg)) {
-                snprintf(at, sizeof at, "/conditions/%zu/%s/%zu", i, key, k);
+                snprintf(at, sizeof at, "/conditions/%zu/%s/%zu", own_at, key, k);
                 fault(r, at, "there is no window '%s'", g.arg);
             }
         }

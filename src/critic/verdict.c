@@ -153,15 +153,14 @@ pons_value *pons_verdict_to_value(const pons_verdict *v)
 long pons_verdict_line(const pons_verdict *v, char **ret)
 {
     pons_autobuf b = PONS_BUF_INIT;
-    size_t i, len = 0;
-    json_t *rule;
+    size_t len = 0;
     json_int_t step = -1;
     if (pons_verdict_ok(v)) {
         pons_buf_str(&b, "ok");
     }
-    json_array_foreach(v->rules, i, rule) {
+    pons_each(rule, v->rules) {
         const json_int_t at = pons_get_int(rule, "step_id", -1);
-        pons_buf_str(&b, i ? "; " : "");
+        pons_buf_str(&b, rule_at ? "; " : "");
         if (at >= 0 && at != step) {
             pons_buf_printf(&b, "step %lld %s: ", (long long)at, pons_get_str(rule, "skill", ""));
         }

@@ -121,8 +121,7 @@ static bool last_is(const view *v, const char *status, const char *skill)
 static const pons_value *running_of(const view *v, bool ours)
 {
     const pons_value *running = pons_get(v->obs, "running");
-    for (size_t i = 0; i < json_array_size(running); i++) {
-        const pons_value *r = json_array_get(running, i);
+    pons_each(r, running) {
         bool is_ours = pons_get_int(r, "goal_index", (int64_t)v->index) == (int64_t)v->index;
         bool beside = pons_get_bool(r, "beside", false);
         if (is_ours == ours && (ours || !beside)) {
@@ -198,10 +197,9 @@ static pons_value *cancel(const pons_value *running)
 // the wish, and neither is a turn by another angle. Words may differ by what the robot has seen since.
 static bool same_amounts(const pons_value *means, const pons_value *args)
 {
-    const char *key, *amount = pons_get_str(means, "amount", "");
-    json_t *wanted;
+    const char *amount = pons_get_str(means, "amount", "");
     bool same = true;
-    json_object_foreach((json_t *)pons_get(means, "args"), key, wanted) {
+    pons_each_member(key, wanted, pons_get(means, "args")) {
         const pons_value *had = pons_get(args, key);
         if (json_is_number(wanted) && json_is_number(had)) {
             same = same && (strcmp(key, amount) == 0 ? pons_value_enough(had, wanted)
@@ -250,8 +248,7 @@ static bool is_search(const view *v)
 // Is there no later step of the goal?
 static bool last_step(const view *v, const pons_value *m)
 {
-    for (size_t i = 0; i < json_array_size(v->means); i++) {
-        const pons_value *other = json_array_get(v->means, i);
+    pons_each(other, v->means) {
         if (pons_get_int(other, "goal_index", -1) == (int64_t)v->index &&
             pons_get_int(other, "step", 0) > pons_get_int(m, "step", 0)) {
             return false;
@@ -271,8 +268,7 @@ static void goal_step(const view *v, step *ret)
 {
     const pons_value *pick = NULL, *test = NULL;
     bool ended = false; // the last one has
-    for (size_t i = 0; i < json_array_size(v->means); i++) {
-        const pons_value *m = json_array_get(v->means, i);
+    pons_each(m, v->means) {
         if (pons_get_int(m, "goal_index", -1) != (int64_t)v->index) {
             continue;
         }
@@ -320,8 +316,7 @@ static void goal_step(const view *v, step *ret)
 // The way to pause ("wait") or to look ("look"), when the robot has it; NULL: none.
 static const pons_value *recovery_of(const view *v, const char *intent)
 {
-    for (size_t i = 0; i < json_array_size(v->means); i++) {
-        const pons_value *m = json_array_get(v->means, i);
+    pons_each(m, v->means) {
         if (pons_get_int(m, "goal_index", -1) < 0 && has_skill(v, pons_get_str(m, "skill", "?")) &&
             strcmp(pons_get_str(m, "intent", ""), intent) == 0) {
             return m;
@@ -432,8 +427,7 @@ static pons_value *after_failure(const view *v, const step *st)
 // Whether a skill is one of those that meet the goal.
 static bool is_means(const view *v, const char *skill)
 {
-    for (size_t i = 0; i < json_array_size(v->means); i++) {
-        const pons_value *m = json_array_get(v->means, i);
+    pons_each(m, v->means) {
         if (pons_get_int(m, "goal_index", -1) == (int64_t)v->index &&
             strcmp(pons_get_str(m, "skill", ""), skill) == 0) {
             return true;

@@ -75,10 +75,8 @@ static int words_load(pons__words *w, const pons_value *doc, const char *key, co
         return pons_error_set(err, PONS_EINVAL, "rules", "intents: %s: expected a list of words",
                               path);
     }
-    size_t i;
-    pons_value *word;
-    json_array_foreach((pons_value *)list, i, word) {
-        int rc = words_add(w, word, path, i, err);
+    pons_each(word, list) {
+        int rc = words_add(w, word, path, word_at, err);
         if (rc != PONS_OK) {
             return rc;
         }
@@ -164,11 +162,9 @@ static int times_load(pons__words *w, double **seconds, const pons_value *doc, c
     if (!json_is_array(list)) {
         return pons_error_set(err, PONS_EINVAL, "rules", "intents: /%s: expected a list", key);
     }
-    size_t i;
-    pons_value *entry;
-    json_array_foreach((pons_value *)list, i, entry) {
+    pons_each(entry, list) {
         char path[64], words_path[80];
-        snprintf(path, sizeof path, "/%s/%zu", key, i);
+        snprintf(path, sizeof path, "/%s/%zu", key, entry_at);
         snprintf(words_path, sizeof words_path, "%s/words", path);
         int rc = known_keys(entry, path, keys, err);
         double s = pons_get_num(entry, "seconds", 0);
@@ -232,10 +228,8 @@ static int intent_load(pons__intents *r, const pons_value *entry, size_t index, 
         return pons_error_set(err, PONS_EINVAL, "rules", "intents: %s/patterns: expected a list",
                               path);
     }
-    size_t i;
-    pons_value *text;
-    json_array_foreach((pons_value *)patterns, i, text) {
-        snprintf(path, sizeof path, "/intents/%zu/patterns/%zu", index, i);
+    pons_each(text, patterns) {
+        snprintf(path, sizeof path, "/intents/%zu/patterns/%zu", index, text_at);
         rc = pons__patterns_add(&r->patterns, &means, text, path, err);
         if (rc != PONS_OK) {
             return rc;
@@ -502,10 +496,8 @@ static int load_document(pons__intents *r, const pons_value *doc, pons_error *er
     if (!json_is_array(intents)) {
         return pons_error_set(err, PONS_EINVAL, "rules", "intents: /intents: expected a list");
     }
-    size_t i;
-    pons_value *entry;
-    json_array_foreach((pons_value *)intents, i, entry) {
-        if ((rc = intent_load(r, entry, i, err)) != PONS_OK) {
+    pons_each(entry, intents) {
+        if ((rc = intent_load(r, entry, entry_at, err)) != PONS_OK) {
             return rc;
         }
     }

@@ -361,20 +361,6 @@ int pons__fold_init(pons__fold *f, const char *text, size_t len)
     return PONS_OK;
 }
 
-int pons__fold_copy(const pons__fold *f, pons__fold *ret)
-{
-    *ret = (pons__fold){.at = malloc((f->n + 1) * (sizeof *f->at + 2)), .n = f->n};
-    if (!ret->at) {
-        return PONS_ENOMEM;
-    }
-    ret->s = (char *)(ret->at + f->n + 1);
-    ret->quoted = (bool *)(ret->s + f->n + 1);
-    memcpy(ret->at, f->at, (f->n + 1) * sizeof *f->at);
-    memcpy(ret->s, f->s, f->n + 1);
-    memcpy(ret->quoted, f->quoted, f->n + 1);
-    return PONS_OK;
-}
-
 void pons__fold_fini(pons__fold *f)
 {
     free(f->at); // and the rest of its block

@@ -89,21 +89,18 @@ static bool holds(const pons_value *have, const char *word, const pons_value *op
 
 static bool fits(const pons_value *have, const pons_value *want)
 {
-    const char *name;
-    pons_value *v;
-    size_t i;
     if (json_is_object(want)) {
         const bool compares = has_operators(want);
         bool good = compares || json_is_object(have);
-        json_object_foreach((pons_value *)(uintptr_t)want, name, v) {
+        pons_each_member(name, v, want) {
             good = good && (compares ? holds(have, name, v) : fits(json_object_get(have, name), v));
         }
         return good;
     }
     if (json_is_array(want)) {
         bool good = json_is_array(have) && json_array_size(have) == json_array_size(want);
-        json_array_foreach(want, i, v) {
-            good = good && fits(json_array_get(have, i), v);
+        pons_each(v, want) {
+            good = good && fits(json_array_get(have, v_at), v);
         }
         return good;
     }

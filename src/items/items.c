@@ -61,21 +61,20 @@ pons_value *pons__item_labels(const char *ns)
 
 int pons_items_ns(const pons_value *labels, char *ret, size_t cap, pons_error *err)
 {
-    size_t i, at = 0;
-    pons_value *label;
+    size_t at = 0;
     if (!json_is_array(labels)) {
         return pons_error_set(err, PONS_EINVAL, "items", "a namespace is a list of labels");
     }
     if (cap) {
         ret[0] = '\0';
     }
-    json_array_foreach(labels, i, label) {
+    pons_each(label, labels) {
         const char *text = json_string_value(label);
         if (!text || !text[0] || strchr(text, '.')) {
             return pons_error_set(err, PONS_EINVAL, "items",
                                   "label %zu of a namespace must be a text that is not empty and "
                                   "has no '.'",
-                                  i + 1);
+                                  label_at + 1);
         }
         const size_t n = strlen(text);
         if (at + n + 2 > cap) {

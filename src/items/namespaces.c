@@ -18,10 +18,8 @@ typedef struct listing {
 // Whether `labels` from `from` on are those wanted; "*" is any.
 static bool match(const pons_value *labels, size_t from, const pons_value *wanted)
 {
-    size_t i;
-    pons_value *want;
-    json_array_foreach(wanted, i, want) {
-        const char *have = json_string_value(json_array_get(labels, from + i));
+    pons_each(want, wanted) {
+        const char *have = json_string_value(json_array_get(labels, from + want_at));
         const char *text = json_string_value(want);
         if (!have || (strcmp(text, "*") != 0 && strcmp(text, have) != 0)) {
             return false;

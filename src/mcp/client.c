@@ -24,7 +24,6 @@
 #include "pons/machine.h"
 #include "pons/mcp.h"
 #include "pons/out_of_memory.h"
-#include "pons/printable.h"
 
 #include <errno.h>
 #include <pthread.h>

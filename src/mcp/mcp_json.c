@@ -17,31 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT  "{\"type\":\"string\"}"
-#define TEXTS "{\"type\":\"array\",\"items\":{\"type\":[\"string\",\"number\",\"boolean\"]}}"
-#define NAMES "{\"type\":\"array\",\"items\":" TEXT "}"
-#define TEXT_MAP                                                                                   \
-    "{\"type\":[\"object\",\"array\"],\"maxItems\":0,\"additionalProperties\":{\"type\":["         \
-    "\"string\",\"number\",\"boolean\",\"null\"]}}"
-#define RISK     "{\"enum\":[\"safe\",\"warn\",\"dangerous\",\"blocked\"]}"
-#define FLAG     "{\"type\":\"boolean\"}"
 #define FILE_MAX (1 << 20)
 #define NAME_MAX 48
 
 // Of one server. `environment`, `enabled` and a command that is a list are opencode's, one that is an object
 // Zed's, `httpUrl` is Gemini's, `serverUrl` Windsurf's, `envFile` VS Code's and Cursor's.
-static const char rules[] =
-    "{\"type\":\"object\",\"properties\":{\"command\":{\"type\":[\"string\",\"array\",\"object\"],"
-    "\"minLength\":1,\"minItems\":1,\"items\":" TEXT ",\"required\":[\"path\"],\"properties\":{"
-    "\"path\":" TEXT ",\"args\":" TEXTS ",\"env\":" TEXT_MAP "}},\"args\":" TEXTS
-    ",\"env\":" TEXT_MAP ",\"environment\":" TEXT_MAP ",\"envFile\":" TEXT ",\"cwd\":" TEXT
-    ",\"url\":" TEXT ",\"httpUrl\":" TEXT ",\"serverUrl\":" TEXT ",\"headers\":" TEXT_MAP
-    ",\"disabled\":" FLAG ",\"enabled\":" FLAG
-    ",\"timeout_s\":{\"type\":\"number\",\"exclusiveMinimum\":0,"
-    "\"maximum\":86400},\"risk\":{\"anyOf\":[" RISK ",{\"type\":\"object\","
-    "\"additionalProperties\":" RISK "}]},\"autoApprove\":" NAMES ",\"alwaysAllow\":" NAMES
-    ",\"includeTools\":" NAMES ",\"excludeTools\":" NAMES ",\"disabledTools\":" NAMES
-    ",\"trust\":" FLAG ",\"type\":" TEXT "}}";
+static const char rules[] = {
+#include "mcp/server_entry.json.h"
+};
 
 typedef struct reading {
     const char *folder; // the workspace

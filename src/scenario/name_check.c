@@ -19,14 +19,12 @@ static int each(const names *n, const char *pointer, const pons_value *what, nam
                 pons_error *err)
 {
     int rc = PONS_OK;
-    size_t i;
-    json_t *name;
     if (json_is_string(what)) {
         return is_there(n, pointer, json_string_value(what), err);
     }
-    json_array_foreach((json_t *)what, i, name) {
+    pons_each(name, what) {
         char at[96];
-        snprintf(at, sizeof at, "%s/%zu", pointer, i);
+        snprintf(at, sizeof at, "%s/%zu", pointer, name_at);
         rc = rc < 0 ? rc : is_there(n, at, json_string_value(name), err);
     }
     return rc;
@@ -69,14 +67,12 @@ static int effect_is_reported(const names *n, const char *pointer, const char *n
 static int of_events(const names *n, pons_error *err)
 {
     int rc = PONS_OK;
-    size_t i;
-    json_t *e;
-    json_array_foreach(pons_get(n->s->value, "events"), i, e) {
+    pons_each(e, pons_get(n->s->value, "events")) {
         char pointer[64];
         const pons_value *when = pons_get(e, "when");
-        snprintf(pointer, sizeof pointer, "/events/%zu/when/event", i);
+        snprintf(pointer, sizeof pointer, "/events/%zu/when/event", e_at);
         rc = rc < 0 ? rc : each(n, pointer, pons_get(when, "event"), event_is_reported, err);
-        snprintf(pointer, sizeof pointer, "/events/%zu/when/effect", i);
+        snprintf(pointer, sizeof pointer, "/events/%zu/when/effect", e_at);
         rc = rc < 0 ? rc : each(n, pointer, pons_get(when, "effect"), effect_is_reported, err);
     }
     return rc;
@@ -85,11 +81,9 @@ static int of_events(const names *n, pons_error *err)
 static int of_results(const names *n, pons_error *err)
 {
     int rc = PONS_OK;
-    size_t i;
-    json_t *result;
-    json_array_foreach(pons_get(pons_get(n->s->value, "expect"), "results"), i, result) {
+    pons_each(result, pons_get(pons_get(n->s->value, "expect"), "results")) {
         char pointer[64];
-        snprintf(pointer, sizeof pointer, "/expect/results/%zu/skill", i);
+        snprintf(pointer, sizeof pointer, "/expect/results/%zu/skill", result_at);
         rc = rc < 0 ? rc : each(n, pointer, pons_get(result, "skill"), skill_is_there, err);
     }
     return rc;

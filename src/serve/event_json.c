@@ -1,7 +1,6 @@
 // event_json.c - what the host tells is told on: to the counters, the traces, the pages and whoever follows
 // a run. Any thread may call it; each of the four has a lock of its own.
 #include "pons/serve.h"
-#include "serve/access/server.h"
 #include "serve/events/event_hub.h"
 #include "serve/metrics/metrics.h"
 #include "serve/runs/run_host.h"

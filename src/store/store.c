@@ -165,6 +165,16 @@ int pons__store_held(pons_error *err, const char *thread, int64_t pid, const cha
                           (long long)pid, host);
 }
 
+int pons__store_other_schema(pons_error *err, int version, int known)
+{
+    return version > known
+               ? pons_error_set(err, PONS_EUNSUPPORTED, "store",
+                                "the store has schema %d, this program knows up to %d", version,
+                                known)
+               : pons_error_set(err, PONS_EUNSUPPORTED, "store",
+                                "the store has schema %d, from before the first release", version);
+}
+
 int pons__store_exists(pons_error *err, const char *thread)
 {
     return pons_error_set(err, PONS_EEXIST, "store", "there is a thread %s already", thread);

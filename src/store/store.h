@@ -24,6 +24,9 @@ int pons__store_held(pons_error *err, const char *thread, int64_t pid, const cha
 
 // "PONS_ENOTFOUND": a thread has no such checkpoint; id NULL: none in a namespace.
 int pons__store_no_checkpoint(pons_error *err, const char *thread, const char *ns, const char *id);
+// "PONS_EUNSUPPORTED": the store's schema is not the program's.
+int pons__store_other_schema(pons_error *err, int version, int known);
+
 // "PONS_EEXIST": there is such a thread.
 int pons__store_exists(pons_error *err, const char *thread);
 

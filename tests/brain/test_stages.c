@@ -1,8 +1,8 @@
 // test_stages.c - a thread that was stopped at any stage of a decision is gone on with, and ends as it did.
 //
-// data/decision-stages.db has a thread for each case, made by the program from before the stages were a machine
-// (data/README.md): it was killed after so many commits of a story. data/decision-stages.json has what that program
-// told when it went on with it. With PONS_MAKE_STAGES=DIRECTORY both files are made there by the program of now.
+// data/decision-stages.db has a thread for each case: it was killed after so many commits of a story.
+// data/decision-stages.json has what was told when it went on (data/README.md). With PONS_MAKE_STAGES=DIRECTORY both
+// files are made there.
 #include "brain_bench.h"
 #include "pons/graph.h"
 #include "pons/store.h"

@@ -525,147 +525,13 @@ static void test_schemas(void **state)
     (void)state;
     empty("");
     pons_store s = open_store();
-    pons_lease lease = hold(s, "t1");
-    OK(step(s, &lease, 0, PONS_SYNC_NORMAL, &err));
-    s.ops->lease_release(s.self, &lease);
     pons_store_close(&s);
-    // What version 1 was: no room in the pages of threads, none of the later functions and tables.
-    cluster_sql("DROP TABLE pons.item, pons.note, pons.session, pons.lane, pons.runner CASCADE;"
-                "ALTER TABLE pons.thread RESET (fillfactor);"
-                "DROP FUNCTION pons.thread_copy, pons.prune, pons.prune_events;"
-                "UPDATE pons.meta SET value=1 WHERE key='version'");
-    s = open_store();
-    assert_int_equal(head_step(s, "t1"), 0);
-    OK(s.ops->thread_copy(s.self, "t1", "t2", &err));
-    assert_int_equal(head_step(s, "t2"), 0);
-    pons_store_close(&s);
+    cluster_sql("UPDATE pons.meta SET value=6 WHERE key='version'");
+    refuses(url, PONS_EUNSUPPORTED, "the store has schema 6, from before the first release");
     cluster_sql("UPDATE pons.meta SET value=4711 WHERE key='version'");
     refuses(url, PONS_EUNSUPPORTED, "4711");
     refuses("postgresql:///postgres?host=/nowhere", PONS_EENV, "/nowhere");
     refuses("postgresql:///postgres#lease_ms=1", PONS_EINVAL, "lease_ms");
-}
-
-typedef struct session_seen {
-    int n, state, attempt;
-    uint64_t epoch;
-    char id[16], owner[16], note[16];
-} session_seen;
-
-static int see(void *user, const pons_session_row *row)
-{
-    session_seen *x = user;
-    *x = (session_seen){x->n + 1, row->state, row->attempt, row->epoch, "", "", ""};
-    snprintf(x->id, sizeof x->id, "%s", row->id);
-    snprintf(x->owner, sizeof x->owner, "%s", row->owner);
-    snprintf(x->note, sizeof x->note, "%.*s", (int)row->note.len, (const char *)row->note.data);
-    return 0;
-}
-
-static void assert_sees(pons_lanes l, const char *id, int is, int attempt, uint64_t epoch,
-                        const char *owner)
-{
-    session_seen x = {0};
-    OK(l.ops->get(l.self, id, see, &x, &err));
-    assert_int_equal(x.state, is);
-    assert_int_equal(x.attempt, attempt);
-    assert_int_equal(x.epoch, epoch);
-    assert_string_equal(x.owner, owner);
-}
-
-static void version_6_claims_nothing(void)
-{
-    static const char *const calls[] = {"pons.session_claim(''old'',NULL)",
-                                        "pons.session_own(''gone'',0,''old'')"};
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        char sql[256];
-        snprintf(sql, sizeof sql,
-                 "DO 'BEGIN PERFORM %s; RAISE EXCEPTION ''it may'';"
-                 " EXCEPTION WHEN undefined_function THEN NULL; END'",
-                 calls[i]);
-        cluster_sql(sql);
-    }
-}
-
-// Up to version 6 a session that runs said so in its own row, and the lane's next stood ready while it ran.
-static void test_lanes_of_schema_6(void **state)
-{
-    (void)state;
-    empty("");
-    pons_store s = open_store();
-    pons_lanes l;
-    s.ops->lanes(s.self, &l);
-    const pons_session_row rows[] = {
-        {.id = "a", .lane = "x"}, {.id = "b", .lane = "x"}, {.id = "c", .lane = "y"}};
-    const char *const only = "x";
-    const pons_session_claim how = {.runner = "r", .lanes = &only, .n_lanes = 1};
-    session_seen x = {0};
-    OK(l.ops->enqueue(l.self, rows, 3, &err));
-    OK(l.ops->claim(l.self, &how, see, &x, &err));
-    pons_store_close(&s);
-    cluster_sql(
-        "DROP VIEW pons.session_now CASCADE; DROP FUNCTION pons.session_note;"
-        "CREATE FUNCTION pons.session_claim(text, text[]) RETURNS SETOF pons.session LANGUAGE sql "
-        "AS"
-        " 'SELECT * FROM pons.session LIMIT 0';"
-        "ALTER TABLE pons.session ADD COLUMN owner text NOT NULL DEFAULT '';"
-        "UPDATE pons.session SET state=2, attempt=1, epoch=1, owner='r' WHERE id='a';"
-        "DROP INDEX pons.lane_ready; ALTER TABLE pons.lane DROP COLUMN free;"
-        "UPDATE pons.lane SET head=(SELECT seq FROM pons.session WHERE id='b') WHERE name='x';"
-        "CREATE INDEX lane_ready ON pons.lane(head_priority,head_order,head)"
-        " WHERE head<>0 AND running=0;"
-        "UPDATE pons.meta SET value=6 WHERE key='version'");
-    s = open_store();
-    s.ops->lanes(s.self, &l);
-    version_6_claims_nothing();
-    assert_sees(l, "a", PONS_SESSION_RUNNING, 1, 1, "r");
-    assert_sees(l, "b", PONS_SESSION_PENDING, 0, 0, "");
-    assert_int_equal(l.ops->claim(l.self, &how, see, &x, NULL), PONS_ENOTFOUND);
-    assert_int_equal(l.ops->cancel(l.self, "a", (pons_bytes){"", 0}, NULL), PONS_EREFUSED);
-    OK(l.ops->note(l.self, "a", 1, (pons_bytes){"half", 4}, &err));
-    x = (session_seen){0};
-    OK(l.ops->reclaim(l.self, "r", 0, "r2", see, &x, &err));
-    assert_string_equal(x.id, "a");
-    assert_string_equal(x.note, "half");
-    assert_int_equal(x.epoch, 2);
-    const pons_session_end late = {.id = "a", .epoch = 1, .state = PONS_SESSION_SUCCEEDED};
-    assert_int_equal(l.ops->finish(l.self, &late, see, &x, NULL), PONS_ESTALE);
-    assert_int_equal(l.ops->note(l.self, "a", 1, (pons_bytes){"", 0}, NULL), PONS_ESTALE);
-    const pons_session_end end = {
-        .id = "a", .epoch = 2, .state = PONS_SESSION_SUCCEEDED, .next_for = "r2"};
-    x = (session_seen){0};
-    OK(l.ops->finish(l.self, &end, see, &x, &err));
-    assert_string_equal(x.id, "b");
-    assert_sees(l, "a", PONS_SESSION_SUCCEEDED, 1, 2, "");
-    assert_sees(l, "b", PONS_SESSION_RUNNING, 1, 3, "r2");
-    const pons_session_claim any = {.runner = "r3"}; // what was free still is
-    x = (session_seen){0};
-    OK(l.ops->claim(l.self, &any, see, &x, &err));
-    assert_string_equal(x.id, "c");
-    pons_store_close(&s);
-}
-
-// A process of version 6 that stayed connected: it gets no session, by none of its ways, and may end what it has.
-static void test_callers_of_schema_6(void **state)
-{
-    (void)state;
-    empty("");
-    pons_store s = open_store();
-    pons_lanes l;
-    s.ops->lanes(s.self, &l);
-    const pons_session_row rows[] = {{.id = "a", .lane = "x"}, {.id = "b", .lane = "x"}};
-    const pons_session_claim how = {.runner = "old"};
-    session_seen x = {0};
-    OK(l.ops->enqueue(l.self, rows, 2, &err));
-    OK(l.ops->claim(l.self, &how, see, &x, &err));
-    version_6_claims_nothing();
-    cluster_sql("DO 'BEGIN PERFORM pons.session_finish(''a'',1,3,0,''x'',''old'');"
-                " IF FOUND THEN RAISE EXCEPTION ''it has another''; END IF; END'");
-    assert_sees(l, "a", PONS_SESSION_SUCCEEDED, 1, 1, "");
-    assert_sees(l, "b", PONS_SESSION_PENDING, 0, 0, "");
-    x = (session_seen){0};
-    OK(l.ops->claim(l.self, &how, see, &x, &err));
-    assert_string_equal(x.id, "b");
-    pons_store_close(&s);
 }
 
 static void test_twins(void **state)
@@ -691,8 +557,6 @@ int main(void)
         cmocka_unit_test(test_server_restarted),
         cmocka_unit_test(test_notices),
         cmocka_unit_test(test_schemas),
-        cmocka_unit_test(test_lanes_of_schema_6),
-        cmocka_unit_test(test_callers_of_schema_6),
         cmocka_unit_test(test_twins),
     };
     if (!cluster_start()) {

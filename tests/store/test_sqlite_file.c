@@ -114,18 +114,6 @@ static int number(const place *p, const char *query)
     return value;
 }
 
-static char *file_text(const char *path)
-{
-    FILE *f = fopen(path, "r");
-    assert_non_null(f);
-    char *text = NULL;
-    size_t cap = 0;
-    ssize_t n = getdelim(&text, &cap, '\0', f);
-    fclose(f);
-    assert_true(n > 0);
-    return text;
-}
-
 static int64_t size_of(const char *path, const char *suffix)
 {
     char full[160];
@@ -994,65 +982,15 @@ static void test_newer_schema(void **state)
     refuses(p->path, PONS_EUNSUPPORTED, "4711");
 }
 
-// A file that the program of schema 1 made: it is brought up, everything is there, and it can give
-// back space from then on.
+// One from before the first release; the file stays as it is.
 static void test_older_schema(void **state)
 {
     const place *p = *state;
-    static const char *const threads[] = {"t0", "t1", "t2", "t3", "long"};
-    char command[512];
-    snprintf(command, sizeof command, "cp '%s/tests/store/data/schema1.db' '%s'", PONS_SOURCE_DIR,
-             p->path);
-    assert_int_equal(system(command), 0);
     pons_store s = open_store(p);
-    char *expected = file_text(PONS_SOURCE_DIR "/tests/store/data/schema1.txt"), *at = expected;
-    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
-        char *text = store_text(s, threads[i]);
-        size_t name = strlen(threads[i]), size = strlen(text);
-        assert_memory_equal(at, threads[i], name);
-        assert_memory_equal(at + name + 1, text, size);
-        at += name + 1 + size;
-        free(text);
-    }
-    assert_int_equal(*at, '\0');
-    free(expected);
-    pons_prune what = {.keep_last = 1};
-    pons_prune_result done;
-    OK(s.ops->prune(s.self, "long", &what, &done, &err));
-    assert_int_equal(done.checkpoints, 40); // the head is read from the snapshot 19 before it
-    pons_lease lease = hold(s, "long");
-    OK(commit_one(s, &lease, "kernel", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ", "", 60, true, "new", &err));
-    s.ops->lease_release(s.self, &lease);
     pons_store_close(&s);
-    assert_int_equal(number(p, "PRAGMA user_version"), 5);
-    assert_int_equal(number(p, "PRAGMA auto_vacuum"), 2);
-    s = open_store(p);
-    pons_store_close(&s);
-}
-
-// All tables and indexes with their columns, as text; the caller frees.
-static char *definitions(const char *path)
-{
-    sqlite3 *db = NULL;
-    sqlite3_stmt *st = NULL;
-    char *text = NULL;
-    size_t n = 0;
-    FILE *out = open_memstream(&text, &n);
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(
-        sqlite3_prepare_v2(db,
-                           "SELECT m.type||' '||m.name||'.'||c.name||' '||c.type||' '||"
-                           "c.\"notnull\"||' '||c.pk FROM sqlite_master m JOIN "
-                           "pragma_table_xinfo(m.name) c ORDER BY m.name, c.cid",
-                           -1, &st, NULL),
-        SQLITE_OK);
-    while (sqlite3_step(st) == SQLITE_ROW) {
-        fprintf(out, "%s\n", (const char *)sqlite3_column_text(st, 0));
-    }
-    sqlite3_finalize(st);
-    sqlite3_close(db);
-    fclose(out);
-    return text;
+    sql(p, "PRAGMA user_version=4");
+    refuses(p->path, PONS_EUNSUPPORTED, "the store has schema 4, from before the first release");
+    assert_int_equal(number(p, "PRAGMA user_version"), 4);
 }
 
 static int count_item(void *user, const pons_item_row *row)
@@ -1068,67 +1006,6 @@ static int items_with(pons_store s, const char *words)
     const pons_item_find find = {.words = words};
     OK(s.ops->items(s.self, &find, count_item, &n, &err));
     return n;
-}
-
-static int see_no_note(void *user, const pons_thread_info *info)
-{
-    assert_int_equal(info->note.len, 0);
-    ++*(int *)user;
-    return 0;
-}
-
-#define BEFORE_LANES "DROP TABLE session; DROP TABLE lane; DROP TABLE runner;"
-
-// A file from before there were items: where it may only be read it has none; it is sound; it can be
-// repaired; and it is brought up by the first who may write it.
-static void test_before_items(void **state)
-{
-    const place *p = *state;
-    char kept[PATH_MAX];
-    int64_t damage = -1;
-    pons_store s = open_store(p);
-    pons_lease lease = hold(s, "t1");
-    OK(step(s, &lease, 0, PONS_SYNC_NORMAL, &err));
-    s.ops->lease_release(s.self, &lease);
-    pons_store_close(&s);
-    for (int repaired = 0; repaired < 2; repaired++) {
-        sql(p, BEFORE_LANES
-            "DROP TABLE item_words; DROP TABLE item; DROP TABLE note; PRAGMA user_version=3");
-        OK(pons_store_check(p->path, NULL, NULL, &damage, &err));
-        assert_int_equal(damage, 0);
-        if (repaired) {
-            OK(pons_store_repair(p->path, kept, sizeof kept, NULL, NULL, &err));
-        }
-        s = open_store(p);
-        assert_int_equal(head_step(s, "t1"), repaired);
-        assert_int_equal(items_with(s, NULL), 0);
-        with_items = true;
-        lease = hold(s, "t1");
-        OK(step(s, &lease, repaired + 1, PONS_SYNC_NORMAL, &err));
-        s.ops->lease_release(s.self, &lease);
-        with_items = false;
-        assert_int_equal(items_with(s, "odd even"), 1);
-        pons_store_close(&s);
-        assert_int_equal(number(p, "PRAGMA user_version"), 5);
-    }
-    // Read where it may not be written.
-    sql(p, BEFORE_LANES
-        "DROP TABLE item_words; DROP TABLE item; DROP TABLE note; PRAGMA user_version=3;"
-        "PRAGMA journal_mode=DELETE");
-    char command[PATH_MAX];
-    snprintf(command, sizeof command, "chmod a-w '%s'", p->path);
-    assert_int_equal(system(command), 0);
-    OK(pons_store_open_read(p->path, &s, &err));
-    int threads = 0;
-    OK(s.ops->thread_list(s.self, NULL, true, see_no_note, &threads, &err));
-    assert_int_equal(threads, 1);
-    if (number(p, "PRAGMA user_version") == 3) { // whoever is root may write all the same
-        assert_int_equal(items_with(s, NULL), 0);
-        assert_int_equal(items_with(s, "odd"), 0);
-        assert_int_equal(s.ops->item_get(s.self, "n", "step", 0, count_item, &threads, NULL),
-                         PONS_ENOTFOUND);
-    }
-    pons_store_close(&s);
 }
 
 // FTS5 has lost count of what its index holds, and calls that damage: the next write that finds out
@@ -1159,28 +1036,6 @@ static void test_index_of_words_mends(void **state)
     int64_t damage = 1;
     OK(pons_store_check(p->path, NULL, NULL, &damage, &err));
     assert_int_equal(damage, 0);
-}
-
-// A new file is made in the newest schema at once; one that was brought up has the same tables.
-static void test_new_as_brought_up(void **state)
-{
-    const place *p = *state;
-    char command[512];
-    pons_store s = open_store(p);
-    pons_store_close(&s);
-    char *fresh = definitions(p->path);
-    assert_int_equal(number(p, "PRAGMA user_version"), 5);
-    assert_int_equal(number(p, "SELECT count(*) FROM meta WHERE key='plain'"), 0);
-    snprintf(command, sizeof command, "rm -f '%s'*; cp '%s/tests/store/data/schema1.db' '%s'",
-             p->path, PONS_SOURCE_DIR, p->path);
-    assert_int_equal(system(command), 0);
-    s = open_store(p);
-    pons_store_close(&s);
-    char *brought_up = definitions(p->path);
-    assert_non_null(strstr(fresh, "table checkpoint.sum"));
-    assert_string_equal(fresh, brought_up);
-    free(fresh);
-    free(brought_up);
 }
 
 // The checksum as docs/internals/store.md has it, bit by bit.
@@ -1566,12 +1421,10 @@ int main(void)
         TEST(test_log_is_bounded),
         TEST(test_newer_schema),
         TEST(test_older_schema),
-        TEST(test_before_items),
         TEST(test_index_of_words_mends),
         TEST(test_prune_killed),
         TEST(test_trim_killed),
         TEST(test_prune_beside_others),
-        TEST(test_new_as_brought_up),
         TEST(test_sums_are_the_documented_ones),
         TEST(test_foreign_files),
         TEST(test_damaged),

@@ -121,9 +121,8 @@ static int open_middleware(pons_agent *a, pons_error *err)
     }
     for (size_t i = 0; i < json_array_size(names); i++) {
         const pons_value *item = json_array_get(names, i), *options = NULL;
-        const char *name = json_string_value(item), *key;
-        pons_value *v;
-        json_object_foreach((pons_value *)(uintptr_t)item, key, v) {
+        const char *name = json_string_value(item);
+        pons_each_member(key, v, item) {
             name = key;
             options = v;
         }

@@ -186,11 +186,10 @@ pons_value *pons__agent_plan_asked(const pons_plan *p)
     static const char *const does[] = {"action",   "tool_call_type",        "parameters",
                                        "fallback", "requires_confirmation", "description"};
     pons_value *list = pons__agent_plan_shown(p);
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        pons_value *shown = json_array_get(list, i);
+    pons_each(shown, list) {
         pons_autovalue step = NULL;
         pons_error ignored = PONS_ERROR_INIT;
-        if (pons_plan_step_to_value(&p->steps[i], &step, &ignored) < 0) {
+        if (pons_plan_step_to_value(&p->steps[shown_at], &step, &ignored) < 0) {
             continue; // it was read from that a moment ago
         }
         for (size_t k = 0; k < sizeof does / sizeof does[0]; k++) {

@@ -8,8 +8,6 @@
 // nobody replans it, and a failed step ends it.
 #include "agent/graph/plan_turn.h"
 
-#include "agent/event_output.h"
-#include "agent/graph/plan_state.h"
 #include "agent/graph/plan_step.h"
 #include "agent/tool_registry.h"
 #include "pons/language.h"
@@ -46,11 +44,9 @@ static int check(const pons_agent *a, const pons_plan *p, pons_error *err)
 // The plan asks as a whole: with its first step.
 static void ask_first(pons_value *plan, const pons_plan *p)
 {
-    size_t i;
-    json_t *step;
-    json_array_foreach(json_object_get(plan, "steps"), i, step) {
-        if (p->steps[i].status == PONS_STEP_PENDING) {
-            if (!p->steps[i].requires_confirmation) {
+    pons_each(step, json_object_get(plan, "steps")) {
+        if (p->steps[step_at].status == PONS_STEP_PENDING) {
+            if (!p->steps[step_at].requires_confirmation) {
                 json_object_set_new(step, "requires_confirmation", json_true());
                 json_object_set_new(
                     step, "confirmation_message",

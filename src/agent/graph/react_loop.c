@@ -239,8 +239,7 @@ static bool was_refused(const pons_value *turn, const pons_value *call)
                            strlen(PONS__REFUSED_BY_PERSON)) == 0) {
             return true;
         }
-        for (size_t k = 0; k < json_array_size(made); k++) {
-            const pons_value *c = json_array_get(made, k);
+        pons_each(c, made) {
             if (json_equal(pons_get(c, "name"), pons_get(call, "name")) &&
                 json_equal(pons_get(c, "arguments"), pons_get(call, "arguments"))) {
                 id = pons_get_str(c, "id", "");
@@ -299,10 +298,8 @@ static pons_value *calls_of(pons__role *role, const pons_value *reply)
 {
     pons_value *list = json_array(), *late = json_array();
     pons_autovalue motivation = pons__agent_cut(pons_get_str(reply, "content", ""), 500);
-    size_t i;
-    pons_value *c;
     bool planned = false;
-    json_array_foreach(pons_get(reply, "tool_calls"), i, c) {
+    pons_each(c, pons_get(reply, "tool_calls")) {
         const char *name = pons_get_str(c, "name", "");
         const bool plan = strcmp(name, PONS__PLAN_CREATE) == 0;
         pons_value *refusal = refusal_of(role, c);
@@ -314,10 +311,10 @@ static pons_value *calls_of(pons__role *role, const pons_value *reply)
             "motivation", pons_value_ref(motivation), "node",
             json_string(role->executor ? "executor" : "agent"), "state", json_string("pending"),
             "refusal",
-            refusal                ? refusal
-            : i >= PONS__CALLS_MAX ? json_string("too many calls in one reply")
-            : second               ? json_string("one plan at a time: this one was left out")
-                                   : NULL,
+            refusal                   ? refusal
+            : c_at >= PONS__CALLS_MAX ? json_string("too many calls in one reply")
+            : second                  ? json_string("one plan at a time: this one was left out")
+                                      : NULL,
             NULL);
         json_array_append_new(plan && !second && !refusal ? late : list, call);
     }

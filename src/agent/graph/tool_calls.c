@@ -282,8 +282,7 @@ int pons__calls_vet(pons__role *role, pons_cx *cx, pons_value *calls, pons_value
     size_t batch = 0;
     bool open = true; // the batch takes more
     int rc = pons__registry_refresh(&role->a->registry, err);
-    for (size_t i = 0; i < json_array_size(owned); i++) {
-        pons_value *call = json_array_get(owned, i);
+    pons_each(call, owned) {
         if (rc < 0 || !open || !is_pending(call)) {
             json_array_append_new(list, pons_value_ref(call));
             continue;
@@ -370,14 +369,13 @@ static void show_as_run(pons_cx *cx, const pons_value *call, pons_value *message
         }
         const bool again = place < json_array_size(messages);
         calls = again ? pons_get(json_array_get(messages, place), "tool_calls") : calls;
-        for (size_t k = 0; k < json_array_size(calls); k++) {
-            const pons_value *c = json_array_get(calls, k);
+        pons_each(c, calls) {
             if (strcmp(pons_get_str(c, "id", ""), id) != 0) {
                 continue;
             }
             pons_value *next = json_copy((pons_value *)(uintptr_t)calls);
             json_array_set_new(
-                next, k,
+                next, c_at,
                 pons__agent_put_in(c, "arguments", pons_value_ref(pons_get(call, "arguments"))));
             pons_value *message = pons__agent_put_in(m, "tool_calls", next);
             if (again) {

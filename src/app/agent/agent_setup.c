@@ -5,7 +5,6 @@
 #include "app/sight/sight.h"
 #include "pons/config_file.h"
 #include "pons/file.h"
-#include "pons/module.h"
 #include "pons/protected_files.h"
 
 #include <poll.h>

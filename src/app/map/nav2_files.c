@@ -133,15 +133,14 @@ static void write_filter(const sheet *s, FILE *f, const char *name, int type)
 static void write_shape(const pons_value *robot, FILE *f)
 {
     const pons_value *corners = pons_get(robot, "footprint");
-    size_t i;
-    json_t *corner;
     if (!corners) {
         fprintf(f, "      robot_radius: %s\n", REAL(pons_get_num(robot, "radius_m", 0.2)));
         return;
     }
     fprintf(f, "      footprint: \"[");
-    json_array_foreach(corners, i, corner) {
-        fprintf(f, "%s[%s, %s]", i ? ", " : "", REAL(json_number_value(json_array_get(corner, 0))),
+    pons_each(corner, corners) {
+        fprintf(f, "%s[%s, %s]", corner_at ? ", " : "",
+                REAL(json_number_value(json_array_get(corner, 0))),
                 REAL(json_number_value(json_array_get(corner, 1))));
     }
     fprintf(f, "]\"\n");

@@ -102,9 +102,7 @@ static void write_box(pons_buf *b, const pons_value *box)
 static void write_walls(pons_buf *b, const pons_value *boxes)
 {
     bool any = false;
-    size_t i;
-    json_t *box;
-    json_array_foreach(boxes, i, box) {
+    pons_each(box, boxes) {
         const pons_pose2 at = pose_of(box);
         const double high = pons_get_num(box, "height_m", WALL_M);
         if (!is_wall_of_a_map(box)) {
@@ -121,7 +119,7 @@ static void write_walls(pons_buf *b, const pons_value *boxes)
                 b,
                 "        <%s name=\"%s_%zu\"><pose>%.4f %.4f %.4f 0 0 %.6f</pose><geometry><box>"
                 "<size>%.4f %.4f %.4f</size></box></geometry></%s>\n",
-                what, what, i, at.x, at.y, 0.5 * high, at.yaw, pons_get_num(box, "sx", 0),
+                what, what, box_at, at.x, at.y, 0.5 * high, at.yaw, pons_get_num(box, "sx", 0),
                 pons_get_num(box, "sy", 0), high, what);
         }
     }

@@ -80,17 +80,17 @@ void app_question_show(const pons_value *question, void (*show)(void *user, cons
             show(user, b.data);
         }
     }
-    size_t i, k;
-    json_t *op, *rule;
+    size_t i;
+    json_t *op;
     json_array_foreach(pons_get(question, "ops"), i, op) {
         char *args = NULL;
         pons_autobuf b = PONS_BUF_INIT;
         pons_buf_printf(&b, "%zu. %s %s", i + 1, pons_get_str(op, "skill", ""),
                         pons_value_line(pons_get(op, "args"), &args) >= 0 ? args : "{}");
         free(args);
-        json_array_foreach(pons_get(op, "asks"), k, rule) {
-            pons_buf_printf(&b, "%s%s: %s", k ? "; " : "   <- ", pons_get_str(rule, "rule", ""),
-                            pons_get_str(rule, "message", ""));
+        pons_each(rule, pons_get(op, "asks")) {
+            pons_buf_printf(&b, "%s%s: %s", rule_at ? "; " : "   <- ",
+                            pons_get_str(rule, "rule", ""), pons_get_str(rule, "message", ""));
         }
         show(user, b.data);
     }

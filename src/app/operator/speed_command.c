@@ -8,7 +8,6 @@
 #include "pons/brain_pace.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
-#include "pons/rule_policy.h"
 
 #include <string.h>
 

@@ -342,8 +342,7 @@ static pons_value *answer_of(const pons_value *question, const pons_value *resum
     const pons_value *list = pons_get(resume, "decisions");
     const size_t ops = json_array_size(pons_get(question, "ops")), wants = ops ? ops : 1;
     const char *word = json_is_string(resume) ? json_string_value(resume) : NULL;
-    size_t i, edit_at = 0, edits = 0;
-    json_t *d;
+    size_t edit_at = 0, edits = 0;
     if (word) {
         const char *why = "";
         const pons_yes_no said = pons_yes_no_of(word, NULL, &why);
@@ -357,14 +356,14 @@ static pons_value *answer_of(const pons_value *question, const pons_value *resum
             json_sprintf("%zu decisions came for %zu", json_array_size(list), wants);
         return no(json_string_value(why));
     }
-    json_array_foreach(list, i, d) {
+    pons_each(d, list) {
         const char *type = pons_get_str(d, "type", "");
         if (strcmp(type, "respond") == 0 && wants == 1) {
             return pons_object("action", json_string("answer"), "answer",
                                json_string(pons_get_str(d, "message", "")), NULL);
         }
         if (strcmp(type, "edit") == 0) {
-            edit_at = i;
+            edit_at = d_at;
             edits++;
         } else if (strcmp(type, "approve") != 0) {
             return no(pons_get_str(d, "message", ""));

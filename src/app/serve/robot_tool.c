@@ -26,14 +26,9 @@
 #define BATCH    256
 #define TEXT_MAX 4096
 
-static const char LIST[] =
-    "[{\"name\":\"robot_goal\",\"category\":\"robot\",\"risk\":\"warn\",\"read_only\":false,"
-    "\"description\":\"Gives the robot's brain a goal in plain words, such as `go to the kitchen` "
-    "or "
-    "`bring the cup to the bedroom`, and waits until it has ended. The brain decides how, keeps to "
-    "its safety rules, and may ask a person. query_world says which places and things there are.\","
-    "\"parameters\":{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"text\"],"
-    "\"properties\":{\"text\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4000}}}}]";
+static const char LIST[] = {
+#include "app/serve/robot_tool.json.h"
+};
 
 typedef struct goal {
     struct goal *next;

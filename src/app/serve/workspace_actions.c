@@ -9,7 +9,6 @@
 #include "app/fleet/fleet.h"
 #include "app/operator/operator.h"
 #include "app/pictures/pictures.h"
-#include "app/session/session.h"
 #include "app/sight/sight.h"
 #include "pons/brain.h"
 #include "pons/companion.h"

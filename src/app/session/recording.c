@@ -12,7 +12,6 @@
 #include "app/pictures/pictures.h"
 #include "app/session/session.h"
 #include "pons/link_message.h"
-#include "pons/link_report.h"
 #include "pons/module.h"
 #include "pons/out_of_memory.h"
 #include "pons/record.h"

@@ -16,7 +16,6 @@
 #include "pons/link_report.h"
 #include "pons/module.h"
 #include "pons/out_of_memory.h"
-#include "pons/protected_files.h"
 #include "pons/vda5050.h"
 
 #include <fcntl.h>

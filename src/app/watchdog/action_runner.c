@@ -12,7 +12,6 @@
 
 #include <poll.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define START_EVERY_MS 5000

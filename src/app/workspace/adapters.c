@@ -1,6 +1,5 @@
 // adapters.c - worlds, drivers and skills by the names that people give them.
 #include "app/workspace/context.h"
-#include "pons/config_file.h"
 #include "pons/drivers.h"
 #include "pons/module.h"
 #include "pons/protected_files.h"

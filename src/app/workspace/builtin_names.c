@@ -3,7 +3,6 @@
 //
 // What cannot be read has no names.
 #include "app/workspace/context.h"
-#include "pons/config_file.h"
 #include "pons/module.h"
 #include "pons/protected_files.h"
 #include "pons/spelling.h"

@@ -1,12 +1,8 @@
 // workspace.c - the folder of one robot: made when it is not there, its store, its configuration files.
 #include "app/workspace/context.h"
 #include "app/workspace/workspace_scope.h"
-#include "pons/agent.h"
 #include "pons/brain.h"
-#include "pons/companion.h"
 #include "pons/config_file.h"
-#include "pons/llm.h"
-#include "pons/module.h"
 #include "pons/protected_files.h"
 #include "pons/rule_policy.h"
 #include "pons/schema.h"

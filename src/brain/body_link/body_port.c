@@ -69,21 +69,19 @@ static void on_rejected(pons__body_goal *g, const char *code, const char *messag
 // A name that no skill of this body has holds nothing back: the skill that was meant would run unasked.
 static void tell_doubts(pons__port *p)
 {
-    size_t i;
-    json_t *name;
     uint64_t doubts = 0; // by their place, as far as 64
-    json_array_foreach(p->brain->rules.approval_skills, i, name) {
-        doubts |= pons__skill(p->brain, json_string_value(name)) ? 0 : (uint64_t)1 << i % 64;
+    pons_each(name, p->brain->rules.approval_skills) {
+        doubts |= pons__skill(p->brain, json_string_value(name)) ? 0 : (uint64_t)1 << name_at % 64;
     }
     const bool await_answer = doubts != p->doubts;
     p->doubts = doubts;
-    json_array_foreach(p->brain->rules.approval_skills, i, name) {
+    pons_each(name, p->brain->rules.approval_skills) {
         char path[48], message[PONS_NAME_MAX + 96];
         pons_error ignored = PONS_ERROR_INIT;
         if (!await_answer || pons__skill(p->brain, json_string_value(name))) {
             continue;
         }
-        snprintf(path, sizeof path, "approval.skills[%zu]", i);
+        snprintf(path, sizeof path, "approval.skills[%zu]", name_at);
         snprintf(message, sizeof message, "this robot has no skill '%.64s': nothing asks for it",
                  json_string_value(name));
         pons_log(PONS_LOG_WARN, "brain", "%s: %s", path, message);

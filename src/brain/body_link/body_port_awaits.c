@@ -6,7 +6,6 @@
 #include "brain/body_link/body_port.h"
 #include "brain/goals/object_search.h"
 #include "brain/records/await_fields.h"
-#include "brain/state/self.h"
 #include "pons/out_of_memory.h"
 
 #include <math.h>

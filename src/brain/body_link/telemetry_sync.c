@@ -8,7 +8,6 @@
 #include "brain/body_link/telemetry_sync.h"
 
 #include "brain/goals/seen_objects.h"
-#include "brain/state/self.h"
 #include "pons/buf.h"
 
 #include <math.h>

@@ -157,11 +157,9 @@ pons_value *pons__guard_kernel(pons_brain *b, const char *skill)
 pons_value *pons__guard_says(const pons_value *rules)
 {
     pons_autobuf text = PONS_BUF_INIT;
-    size_t i;
-    json_t *rule;
-    json_array_foreach(rules, i, rule) {
+    pons_each(rule, rules) {
         PONS__AUTO(broken) broken = pons__record_read(&pons__broken_record, rule);
-        pons_buf_printf(&text, "%s%s", i ? "; " : "", broken->message);
+        pons_buf_printf(&text, "%s%s", rule_at ? "; " : "", broken->message);
     }
     return json_string(text.data ? text.data : "");
 }

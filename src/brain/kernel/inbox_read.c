@@ -534,9 +534,7 @@ static void handle_run(pons__saying *s)
     pons__record_free(&pons__totals_record, t->totals);
     t->totals = pons__record_new(&pons__totals_record);
     t->changed = true;
-    size_t i;
-    json_t *goal;
-    json_array_foreach(s->said->goals, i, goal) {
+    pons_each(goal, s->said->goals) {
         handle_words(s, json_is_string(goal) ? json_string_value(goal) : "", true);
     }
     const pons_value *plan = s->said->plan;
@@ -632,10 +630,8 @@ static void handle_result(pons__saying *s, const pons_value *value)
     pons__task *task = pons__queue_find(t, o->task_id);
     const bool switched = strcmp(o->status, "switched") == 0;
     if (task && (switched || strcmp(o->status, "preempted") == 0)) {
-        if (pons__outcome_tells(value)) {
-            retell(task, &o->goals);
-            keep_reached(s, task, o);
-        }
+        retell(task, &o->goals);
+        keep_reached(s, task, o);
         if (switched && strcmp(t->active_task_id, task->id) == 0) {
             switch_task(s, o);
         }

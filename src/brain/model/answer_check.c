@@ -118,12 +118,10 @@ static int check_goal(const pons_brain *b, const pons_value *said, size_t i, pon
         rc = pons_error_set(err, PONS_EINVAL, "brain",
                             "/plan_patch/goals/%zu/zone: unknown zone %.60s", i, goal->zone);
     }
-    size_t k;
-    json_t *stop;
-    json_array_foreach(goal->zones, k, stop) {
+    pons_each(stop, goal->zones) {
         if (rc >= 0 && !pons__zone_find(b, json_string_value(stop))) {
             rc = pons_error_set(err, PONS_EINVAL, "brain",
-                                "/plan_patch/goals/%zu/zones/%zu: unknown zone %.60s", i, k,
+                                "/plan_patch/goals/%zu/zones/%zu: unknown zone %.60s", i, stop_at,
                                 json_string_value(stop));
         }
     }

@@ -8,7 +8,6 @@
 #include "pons/printable.h"
 
 #include <math.h>
-#include <string.h>
 
 #define PLACES         1e3 // to which a number is rounded
 #define MESSAGE_TOKENS 8   // that a server adds to each message

@@ -6,7 +6,6 @@
 #include "brain/goals/goal_skills.h"
 #include "brain/plan/task_plan.h"
 #include "brain/records/await_fields.h"
-#include "brain/records/event_fields.h"
 #include "brain/records/inbox_fields.h"
 #include "brain/records/observation_fields.h"
 #include "brain/recovery/recovery.h"

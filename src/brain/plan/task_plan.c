@@ -136,12 +136,10 @@ int pons__task_plan_of_patch(pons_brain *b, pons_cx *cx, const pons__task *task,
     char id[PONS_ID_MAX], plan_id[PONS_ID_MAX + 8];
     pons_autovalue reply = json_copy((json_t *)patch);
     pons_autovalue steps = json_array();
-    size_t i;
-    json_t *step;
-    json_array_foreach(pons_get(patch, "steps"), i, step) {
+    pons_each(step, pons_get(patch, "steps")) {
         pons_value *fresh = json_is_object(step) ? json_copy(step) : pons_value_ref(step);
         if (json_is_object(fresh) && !pons_get(fresh, "step_id")) {
-            json_object_set_new(fresh, "step_id", json_integer((json_int_t)i + 1));
+            json_object_set_new(fresh, "step_id", json_integer((json_int_t)step_at + 1));
         }
         if (json_is_object(fresh)) { // nothing has happened yet, whatever it says
             json_object_set_new(fresh, "status", json_string("pending"));

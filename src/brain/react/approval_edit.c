@@ -23,17 +23,15 @@ const char *pons__edit_ops(const pons__reply *reply, const pons__list *old, pons
 {
     const pons_value *edited = reply->ops, *args = reply->args;
     const int64_t at = reply->op ? reply->op : old->n == 1 ? 1 : 0;
-    size_t i;
-    json_t *op;
     if (json_is_array(edited) && json_array_size(edited) == 0) {
         return "the edit names no operation";
     }
     if (json_is_array(edited)) {
-        json_array_foreach(edited, i, op) {
+        pons_each(op, edited) {
             // What a person says instead of an operation stands in its place: for its goal, as its
             // plan's step.
-            pons__op *next = i < old->n ? pons__record_copy(&pons__op_record, old->at[i])
-                                        : pons__record_new(&pons__op_record);
+            pons__op *next = op_at < old->n ? pons__record_copy(&pons__op_record, old->at[op_at])
+                                            : pons__record_new(&pons__op_record);
             PONS__AUTO(op) said = pons__record_read(&pons__op_record, op);
             pons__set_text(&next->skill, said->skill);
             pons__json(&next->args, said->args ? pons_value_ref(said->args) : json_object());

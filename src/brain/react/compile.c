@@ -4,7 +4,6 @@
 #include "brain/plan/task_plan.h"
 #include "brain/react/goals_patch.h"
 #include "brain/react/nodes.h"
-#include "brain/react/observe.h"
 #include "brain/tasks/tasks.h"
 
 #include <string.h>

@@ -14,7 +14,6 @@
 #include "brain/model/answer_check.h"
 #include "brain/plan/task_plan.h"
 #include "brain/react/nodes.h"
-#include "brain/react/observe.h"
 #include "brain/records/await_fields.h"
 #include "brain/records/event_fields.h"
 #include "brain/recovery/recovery.h"
@@ -22,7 +21,6 @@
 #include "brain/tasks/tasks.h"
 
 #include <math.h>
-#include <string.h>
 
 #define CUTS_MAX   3    // lives of the brain that may end with the same decision's call under way
 #define PACE_BURST 20   // decisions of a model without a rest

@@ -102,47 +102,6 @@ void pons__decision_move(pons__turn *t, pons__decision_event event)
 
 // ---- a node's turn ------------------------------------------------------------------------------
 
-// An earlier program stored no stage: it follows from the node, and from what was stored instead.
-static int stage_of(const pons__react *r, const pons_value *was, pons__node_id node)
-{
-    const bool refused = pons_get_bool(was, "refused", false);
-    const bool rejected = pons_get_bool(was, "approval_rejected", false);
-    switch (node) {
-    case PONS_R3:
-        return PONS_STAGE_DECIDED;
-    case PONS_R4:
-        if (r->answered.edit_before) {
-            return PONS_STAGE_EDITED;
-        }
-        if (*r->answered.question) {
-            return PONS_STAGE_APPROVED;
-        }
-        return *r->answered.again ? PONS_STAGE_UNCLEAR : PONS_STAGE_PROPOSED;
-    case PONS_R5:
-        return PONS_STAGE_ASKING;
-    case PONS_R6:
-        return refused ? PONS_STAGE_REFUSED : PONS_STAGE_INTENDED;
-    case PONS_R7:
-        if (rejected) {
-            return PONS_STAGE_TAKEN_BACK;
-        }
-        return refused ? PONS_STAGE_HELD_BACK : PONS_STAGE_SENT;
-    case PONS_R8:
-        return rejected ? PONS_STAGE_REJECTED : PONS_STAGE_SETTLED;
-    default:
-        return PONS_STAGE_NONE;
-    }
-}
-
-static void read_earlier(pons__react *r, const pons_value *was, pons__node_id node)
-{
-    if (was && r->stage == PONS_STAGE_NONE) {
-        r->stage = stage_of(r, was, node);
-        r->wake = pons_get_bool(was, "checked_in", false) ? PONS_WAKE_LOOK : PONS_WAKE_NONE;
-        r->wake = pons_get_bool(was, "no_progress", false) ? PONS_WAKE_NO_PROGRESS : r->wake;
-    }
-}
-
 pons__react *pons__react_read(pons_cx *cx)
 {
     return pons__record_read(&pons__react_record, pons_cx_get(cx, "react"));
@@ -159,7 +118,6 @@ void pons__turn_begin(pons__turn *t, pons_cx *cx, pons_brain *b, pons__node_id n
                       .react = pons__react_read(cx),
                       .skills = pons__record_read(&pons__skills_record, skills),
                       .skills_changed = !skills};
-    read_earlier(t->react, pons_cx_get(cx, "react"), node);
     if (!t->react->approved) {
         pons__json(&t->react->approved, json_array());
     }

@@ -34,9 +34,7 @@ static void settle(pons__turn *t)
 void pons__unsettled_note(pons__turn *t, const pons__running *running, const pons__result *last)
 {
     pons__skills *skills = t->skills;
-    // An older program stored none: it was for the task at hand.
-    const char *mine = t->react->task ? t->react->task->id : "";
-    const char *task_id = running->task_id ? running->task_id : mine;
+    const char *task_id = running->task_id;
     pons__unsettled *u = pons__record_new(&pons__unsettled_record);
     pons__set_text(&u->task_id, task_id);
     pons__set_text(&u->goal_id, running->goal_id);

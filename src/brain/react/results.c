@@ -54,7 +54,7 @@ static double look_again_s(const pons__turn *t)
 {
     const pons__react *r = t->react;
     if (r->model_tries == 0 || r->source != PONS_SOURCE_LLM) {
-        return r->check_in_s >= 0.0 ? r->check_in_s : t->b->rules.check_in_s;
+        return r->check_in_s;
     }
     if (unsent(r)) {
         return REST_MS / 1e3;
@@ -73,11 +73,7 @@ static pons_value *await_of(const pons__turn *t)
         json_array_append_new(
             ids, json_string(((const pons__running *)t->skills->running.at[i])->goal_id));
     }
-    // An earlier program, whose observations had no queue, waited without a time, and its wait is still
-    // open: it is waited for in its words, as what is asked again must be what was asked.
-    const bool timed = pons__observation_has_queue(t->react->observation);
-    return PONS__WRITE(wait, .wait = PONS_WAIT_SKILL, .goals = ids,
-                       .look_s = timed ? look_again_s(t) : NAN);
+    return PONS__WRITE(wait, .wait = PONS_WAIT_SKILL, .goals = ids, .look_s = look_again_s(t));
 }
 
 // One piece of news.

@@ -8,7 +8,6 @@
 #include "brain/react/nodes.h"
 #include "brain/react/outcome_unknown.h"
 #include "brain/records/event_fields.h"
-#include "brain/recovery/recovery.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "brain/records/event_fields.h"
 
 #include "brain/records/item_fields.h"
-#include "brain/records/observation_fields.h"
 #include "brain/records/record_table.h"
 #include "pons/brain.h"
 

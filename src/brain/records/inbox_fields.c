@@ -100,12 +100,6 @@ pons__stopping *pons__stopping_read(const pons_value *value)
     return s;
 }
 
-bool pons__outcome_tells(const pons_value *value)
-{
-    const pons_value *goals = pons_get(value, "goals");
-    return goals && !json_is_null(goals);
-}
-
 const char *pons__inbox_message_says(const pons__inbox_message *l)
 {
     const pons_value *goals = pons_get(l->value, "goals");

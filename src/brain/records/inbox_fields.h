@@ -57,7 +57,5 @@ PONS__RECORD_OF(stopping);
 pons__said *pons__said_read(const pons_value *value);
 pons__reply *pons__reply_read(const pons_value *value);
 pons__stopping *pons__stopping_read(const pons_value *value);
-// Whether a task_result says what the task has reached; an earlier program's did not.
-bool pons__outcome_tells(const pons_value *value);
 // The text that a letter says; of a run its last goal. NULL: none. Borrowed from the letter.
 const char *pons__inbox_message_says(const pons__inbox_message *l);

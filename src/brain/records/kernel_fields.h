@@ -301,7 +301,7 @@ PONS__RECORD_OF(interrupt);
 typedef struct pons__answer { // the one that counts (questions.c)
     const char *question, *action, *reason, *by;
     int64_t at_ms;
-    const pons_value *said; // the whole of it; NULL: of an earlier program
+    const pons_value *said; // the whole of it
 } pons__answer;
 PONS__RECORD_OF(answer);
 
@@ -346,7 +346,7 @@ PONS__RECORD_OF(result);
 
 typedef struct pons__unsettled { // an end of which nobody but a person knows what came of it
     const char *task_id, *skill, *why;
-    const char *goal_id; // the newest one's; NULL: of an earlier program
+    const char *goal_id; // the newest one's
 } pons__unsettled;
 PONS__RECORD_OF(unsettled);
 
@@ -505,7 +505,7 @@ typedef struct pons__react {
     int64_t activation;
     int mode;
     pons__task *task;      // NULL: none
-    int64_t iter, iter_ms; // rounds, and when this one began; wall, 0: of an earlier program
+    int64_t iter, iter_ms; // rounds, and when this one began; wall
     const pons_value *observation;
     pons__decision *decision;
     int64_t decided_ms; // wall
@@ -520,7 +520,7 @@ typedef struct pons__react {
     // As of R1: what is waited for follows from the state alone, so that a life with another config, or
     // without a model, takes up the waits of this one.
     int64_t model_tries;
-    double check_in_s; // < 0: of an earlier program
+    double check_in_s;
     double distance_m;
     pons__task_plan *plan;
     pons__preempt *preempt;

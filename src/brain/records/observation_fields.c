@@ -134,11 +134,6 @@ pons__observation *pons__observation_read(const pons_value *v)
     return pons__record_read(&pons__observation_record, v);
 }
 
-bool pons__observation_has_queue(const pons_value *v)
-{
-    return pons_get(v, "queue") != NULL;
-}
-
 pons__plan_brief *pons__plan_brief_of(const pons__task_plan *state)
 {
     return state && json_is_object(state->plan)

@@ -85,7 +85,5 @@ typedef struct pons__observation {
 PONS__RECORD_OF(observation);
 
 pons__observation *pons__observation_read(const pons_value *v); // new
-// Whether the observation knows of others that wait; an earlier program's did not.
-bool pons__observation_has_queue(const pons_value *v);
 // A view of a plan; NULL: there is none. New.
 pons__plan_brief *pons__plan_brief_of(const pons__task_plan *state);

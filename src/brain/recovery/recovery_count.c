@@ -25,8 +25,6 @@
 #include "brain/goals/alternate_places.h"
 #include "brain/goals/argument_slots.h"
 #include "brain/goals/goal_skills.h"
-#include "brain/records/await_fields.h"
-#include "brain/records/observation_fields.h"
 #include "brain/recovery/recovery_steps.h"
 
 #include <math.h>

@@ -3,8 +3,7 @@
 //     {log: [{ts_ms, arbitration} | {ts_ms, decision, reason, source} | {ts_ms, dispatched, cancelled} |
 //            {ts_ms, skill, status, error_code, took_ms}], metrics}
 //
-// It is bounded: the events have the whole history, this is what a person reads in the state. An earlier program
-// had a list in its place: its entries stay, and count as they go. Any thread.
+// It is bounded: the events have the whole history, this is what a person reads in the state. Any thread.
 #include "brain/state/effect_history.h"
 
 #include "brain/records/record_table.h"
@@ -67,11 +66,10 @@ int pons__trace_reduce(void *user, const pons_value *old, const pons_value *upda
 {
     PONS__AUTO(trace) t = pons__record_read(&pons__trace_record, old);
     PONS__AUTO(entry) e = pons__record_read(&pons__entry_record, update);
-    const pons_value *had = json_is_array(old) ? old : t->log;
-    const size_t n = json_array_size(had);
+    const size_t n = json_array_size(t->log);
     pons_value *log = json_array();
     for (size_t i = n >= TRACE_KEPT ? n - TRACE_KEPT + 1 : 0; i < n; i++) {
-        json_array_append(log, json_array_get(had, i));
+        json_array_append(log, json_array_get(t->log, i));
     }
     json_array_append(log, (json_t *)update);
     pons__json(&t->log, log);

@@ -104,10 +104,7 @@ void pons__hci_forget(pons_brain *b)
 const pons_value *pons__question_answer(const pons__hci *hci, const char *question)
 {
     const pons__answer *a = pons__answer_find(hci, question);
-    const pons_value *response = hci ? hci->approval_response : NULL; // of an earlier program
-    return a && a->said                                              ? a->said
-           : strcmp(pons_get_str(response, "id", ""), question) == 0 ? response
-                                                                     : NULL;
+    return a ? a->said : NULL;
 }
 
 // ---- what is open -------------------------------------------------------------------------------
@@ -268,11 +265,9 @@ const char *pons__question_acted_on(pons_brain *b)
 const char *pons_answer_option(const pons_value *options, const char *text)
 {
     const char *alike = NULL, *numbered = NULL;
-    size_t i;
-    json_t *option;
     char number[24];
-    json_array_foreach(options, i, option) {
-        snprintf(number, sizeof number, "%zu", i + 1);
+    pons_each(option, options) {
+        snprintf(number, sizeof number, "%zu", option_at + 1);
         const char *words = json_is_string(option) ? json_string_value(option) : "";
         if (strcmp(words, text) == 0) {
             return words;

@@ -15,7 +15,6 @@
 // leaves. What waits in the queue is nowhere but here: it was not said yet.
 #include "cli/agent/chat.h"
 
-#include "cli/terminal/status_area.h"
 #include "pons/language.h"
 
 #include <errno.h>

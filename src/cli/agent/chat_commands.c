@@ -6,7 +6,6 @@
 #include "app/pictures/pictures.h"
 #include "cli/agent/chat.h"
 #include "cli/agent/undo.h"
-#include "cli/terminal/status_area.h"
 
 #include <ctype.h>
 #include <stdlib.h>

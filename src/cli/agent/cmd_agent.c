@@ -5,7 +5,6 @@
 // /model leave one and open another, at the same prompt. A turn that a signal or a crash cut short is
 // gone on with first.
 #include "app/agent/agent_setup.h"
-#include "app/workspace/which_robot.h"
 #include "cli/agent/agent_cli.h"
 #include "cli/agent/chat.h"
 #include "cli/agent/undo.h"

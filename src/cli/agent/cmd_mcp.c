@@ -5,7 +5,6 @@
 //   questions  what `serve` waits for a person to answer
 //
 // What is offered, and how a person is asked, is mcp_serve_setup.c.
-#include "app/workspace/which_robot.h"
 #include "cli/agent/agent_cli.h"
 #include "pons/mcp.h"
 

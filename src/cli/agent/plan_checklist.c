@@ -1,8 +1,6 @@
 // plan_checklist.c - a plan as a list that ticks off: at the lower end of a terminal as long as it is carried
 // out, and printed when it has ended; elsewhere whole once, and then a line for each change.
-#include "cli/agent/agent_cli.h"
 #include "cli/agent/agent_events.h"
-#include "cli/terminal/status_area.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "app/pictures/pictures.h"
 #include "app/workspace/which_robot.h"
 #include "drivers/camera/camera.h"
-#include "pons/ext/detector.h"
 #include "pons/file.h"
 #include "pons/picture.h"
 
@@ -36,10 +35,9 @@ struct cli_source {
 static int unknown(const pons_value *world, const char *name, pons_error *err)
 {
     char all[256] = "";
-    size_t i, n = 0;
-    json_t *c;
-    json_array_foreach(pons_get(world, "cameras"), i, c) {
-        n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", i ? ", " : "",
+    size_t n = 0;
+    pons_each(c, pons_get(world, "cameras")) {
+        n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", c_at ? ", " : "",
                               pons_get_str(c, "id", ""));
     }
     return app_bad(err,

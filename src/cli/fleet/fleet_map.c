@@ -3,7 +3,6 @@
 //
 // Stations are the world's zones, with their names, where going there ends; docks half a metre and a bit before its
 // chargers' pads. What there is no room for is said on stderr, and is not in the map.
-#include "app/fleet/fleet.h"
 #include "cli/map/map.h"
 
 #include <math.h>

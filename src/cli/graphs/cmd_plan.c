@@ -13,8 +13,6 @@
 #include "pons/out_of_memory.h"
 #include "pons/plan.h"
 #include "pons/rule_policy.h"
-#include "pons/schema.h"
-#include "pons/yaml.h"
 #include "pons/yes_no.h"
 
 #include <poll.h>

@@ -3,7 +3,6 @@
 // The graph is in the thread's first event, graph.started; a thread keeps it.
 #include "cli/graphs/graph_run.h"
 
-#include <string.h>
 #include <time.h>
 
 #define EVENTS_PER_READ 200

@@ -108,11 +108,9 @@ static void effect(teller *t)
 
 static void refused(teller *t)
 {
-    size_t i;
-    json_t *rule;
     pons_buf_printf(t->out, "That was refused: ");
-    json_array_foreach(pons_get(t->p, "rules"), i, rule) {
-        pons_buf_printf(t->out, "%s%s", i ? "; " : "", pons_get_str(rule, "message", ""));
+    pons_each(rule, pons_get(t->p, "rules")) {
+        pons_buf_printf(t->out, "%s%s", rule_at ? "; " : "", pons_get_str(rule, "message", ""));
     }
 }
 

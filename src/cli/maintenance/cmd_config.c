@@ -36,10 +36,8 @@ typedef struct file_row {
 // may be a module's, or the robot's own.
 static int skill_names(const pons_yaml *y, const char *list, pons_error *err)
 {
-    size_t i;
-    json_t *name;
     const pons_value *names = pons_get(pons_get(pons_yaml_value(y), "approval"), list);
-    json_array_foreach(names, i, name) {
+    pons_each(name, names) {
         const char *word = json_string_value(name);
         char at[64], place[PONS_ERROR_SOURCE_MAX];
         pons_meant m = pons_meant_of(word, strlen(word));
@@ -52,7 +50,7 @@ static int skill_names(const pons_yaml *y, const char *list, pons_error *err)
         if (is) {
             continue;
         }
-        snprintf(at, sizeof at, "/approval/%s/%zu", list, i);
+        snprintf(at, sizeof at, "/approval/%s/%zu", list, name_at);
         pons_yaml_position(y, at, place, sizeof place);
         if (m.best) {
             pons_error_set(err, PONS_EINVAL, "config",

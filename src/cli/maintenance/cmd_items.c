@@ -15,10 +15,8 @@ typedef struct items_options {
 
 static void print_labels(const pons_value *labels)
 {
-    const pons_value *label;
-    size_t i;
-    json_array_foreach(labels, i, label) {
-        cli_out("%s%s", i ? "." : "", json_string_value(label));
+    pons_each(label, labels) {
+        cli_out("%s%s", label_at ? "." : "", json_string_value(label));
     }
 }
 

@@ -34,9 +34,7 @@ static int ask(const pons_tools *tools, const pons_value *args, pons_tool_event 
 
 static void show(const cli *c, const pons_value *found)
 {
-    size_t i;
-    const json_t *l;
-    json_array_foreach(found, i, l) {
+    pons_each(l, found) {
         const char *text = pons_get_str(l, "text", "");
         if (c->json) {
             pons_autovalue row = pons_object(
@@ -45,7 +43,7 @@ static void show(const cli *c, const pons_value *found)
             cli_print_json(row);
         } else {
             cli_out_text(text, strlen(text));
-            cli_out("%s", i + 1 < json_array_size(found) ? "\n" : "");
+            cli_out("%s", l_at + 1 < json_array_size(found) ? "\n" : "");
         }
     }
 }

@@ -1,5 +1,4 @@
 // cmd_ros2.c - `pons ros2 setup [ROBOT]`: the launch file that puts a robot's Nav2 behind the velocity gate.
-#include "app/operator/operator.h"
 #include "cli/cli.h"
 #include "pons/file.h"
 #include "pons/module.h"

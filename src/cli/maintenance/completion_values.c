@@ -4,7 +4,6 @@
 // Nothing is made or written for it, and what cannot be read has no names.
 #include "app/workspace/workspace_scope.h"
 #include "cli/commands.h"
-#include "cli/run/places.h"
 #include "pons/items.h"
 
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "pons/ext/http.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
 #include <stdlib.h>

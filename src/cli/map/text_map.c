@@ -6,7 +6,6 @@
 #include "pons/footprint.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { ROWS_MAX = 400, CELL_BYTES = 8 };
 
@@ -53,12 +52,10 @@ static void put_outline(sheet *s, const pons_value *world)
 
 static void put_places(sheet *s, const pons_value *world)
 {
-    size_t i;
-    json_t *zone;
     const pons_value *start = pons_get(world, "start");
     const pons_value *charger = pons_get(pons_get(world, "charger"), "pose");
-    json_array_foreach(pons_get(world, "zones"), i, zone) {
-        const char mark[2] = {(char)('a' + i % 26), '\0'};
+    pons_each(zone, pons_get(world, "zones")) {
+        const char mark[2] = {(char)('a' + zone_at % 26), '\0'};
         const pons_value *at = pons_get(zone, "target");
         put(s, pons_get_num(at, "x", NAN), pons_get_num(at, "y", NAN), mark);
     }

@@ -13,8 +13,6 @@ static const char *const KIND_WORDS[APP_ZONE_KINDS] = {"zone", "keep-out", "slow
 
 static void tell_zone(const cli *c, const pons_value *zone, int kind)
 {
-    size_t i;
-    json_t *word;
     if (c->json) {
         pons_autovalue row = json_copy((json_t *)(uintptr_t)zone);
         json_object_set_new(row, "type", json_string(KIND_WORDS[kind]));
@@ -29,8 +27,8 @@ static void tell_zone(const cli *c, const pons_value *zone, int kind)
     }
     pons_each_member(language, words, pons_get(zone, "names")) {
         cli_out("  %s:", language);
-        json_array_foreach(words, i, word) {
-            cli_out("%s %s", i ? "," : "", json_string_value(word));
+        pons_each(word, words) {
+            cli_out("%s %s", word_at ? "," : "", json_string_value(word));
         }
     }
     if (pons_get(zone, "reason")) {

@@ -8,10 +8,8 @@
 // robot. The same file gives the same lines, byte for byte.
 #include "cli/cli.h"
 #include "cli/record/record.h"
-#include "pons/link_message.h"
 #include "pons/mcap.h"
 #include "pons/rule_policy.h"
-#include "pons/store.h"
 
 #include <string.h>
 

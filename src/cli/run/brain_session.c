@@ -9,7 +9,6 @@
 
 #include "cli/terminal/prompt_completion.h"
 #include "cli/terminal/status_area.h"
-#include "pons/language.h"
 
 #include <string.h>
 #include <unistd.h>

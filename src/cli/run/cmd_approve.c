@@ -10,7 +10,6 @@
 #include "pons/rule_policy.h"
 
 #include <poll.h>
-#include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>

@@ -377,15 +377,15 @@ static int task_known(cli *c, const char *thread, const char *task, pons_error *
         return rc;
     }
     char known[512] = "";
-    size_t i, used = 0;
-    json_t *item;
-    json_array_foreach(pons_get(status, "queue"), i, item) {
+    size_t used = 0;
+    pons_each(item, pons_get(status, "queue")) {
         const char *id = pons_get_str(item, "id", "");
         if (strcmp(id, task) == 0) {
             return PONS_OK;
         }
         if (used < sizeof known) {
-            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? " " : "", id);
+            used +=
+                (size_t)snprintf(known + used, sizeof known - used, "%s%s", item_at ? " " : "", id);
         }
     }
     return app_bad(err, "%s has no task %s; there are: %s", thread, task, *known ? known : "none");

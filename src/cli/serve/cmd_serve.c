@@ -1,5 +1,4 @@
 // cmd_serve.c - `pons serve`: the robot's brain, with its page and its API (server.c).
-#include "app/workspace/which_robot.h"
 #include "cli/served.h"
 #include "pons/rule_policy.h"
 

@@ -5,7 +5,6 @@
 // which is not stored.
 #include "cli/cli.h"
 #include "cli/terminal/answer.h"
-#include "cli/terminal/status_area.h"
 #include "cli/terminal/styled_text.h"
 #include "pons/out_of_memory.h"
 #include "pons/schedule.h"
@@ -15,7 +14,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define STREAM_PREFIX   "stream."
 #define STREAM_TEXT_MAX 400 // bytes of a payload that a person is shown; --json has all

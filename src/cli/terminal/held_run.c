@@ -94,11 +94,10 @@ static void show_change(cli_display *d, const char *channel, const pons_value *w
 
 static void join(const pons_value *names, char *buf, size_t cap)
 {
-    size_t i, used = 0;
-    json_t *name;
+    size_t used = 0;
     *buf = '\0';
-    json_array_foreach(names, i, name) {
-        const int n = snprintf(buf + used, cap - used, "%s%s", i ? ", " : "",
+    pons_each(name, names) {
+        const int n = snprintf(buf + used, cap - used, "%s%s", name_at ? ", " : "",
                                json_string_value(name) ? json_string_value(name) : "");
         used += (size_t)n;
         if (used >= cap) {

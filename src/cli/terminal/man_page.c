@@ -104,37 +104,19 @@ static int one(pons_buf *b, const cli_command *k, pons_error *err)
 
 int cli_help_man(pons_error *err)
 {
+    static const char page[] = {
+#include "cli/terminal/man_page.roff.h"
+    };
     pons_autobuf b = PONS_BUF_INIT;
-    pons_buf_str(&b,
-                 ".TH PONS 1 \"\" \"pons " PONS_VERSION "\" \"User Commands\"\n"
-                 ".SH NAME\npons \\- the runtime that joins a language model to a robot\n"
-                 ".SH SYNOPSIS\n\\fBpons\\fR \\fICOMMAND\\fR [\\fIARGUMENT\\fR...] "
-                 "[\\fB\\-\\-json\\fR] [\\fB\\-\\-workspace\\fR \\fIDIR\\fR]\n"
-                 ".SH DESCRIPTION\nA person says what they want; a model, or rules, propose; a\n"
-                 "kernel decides; a robot acts. Everything is durable: killed at any moment,\n"
-                 "it goes on without losing or repeating a motion.\n"
-                 ".SH OPTIONS\n.TP\n\\fB\\-\\-json\\fR\none JSON object a line on standard output\n"
-                 ".TP\n\\fB\\-\\-workspace\\fR \\fIDIR\\fR\nwhere state and configuration are\n"
-                 ".SH COMMANDS\n");
+    static const char line[] = ".\\\" the commands\n";
+    const char *commands = strstr(page, line);
+    pons_buf_str(&b, ".TH PONS 1 \"\" \"pons " PONS_VERSION "\" \"User Commands\"\n");
+    pons_buf_bytes(&b, page, (size_t)(commands - page));
     int rc = PONS_OK;
     for (const cli_command *k = cli_commands(); k->name && rc >= 0; k++) {
         rc = one(&b, k, err);
     }
-    pons_buf_str(
-        &b,
-        ".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nended without success\n.TP\n2\nbad input\n"
-        ".TP\n3\nthe environment\n.TP\n4\nit waits for a person\n"
-        ".SH ENVIRONMENT\n.TP\n\\fBPONS_WORKSPACE\\fR\nthe workspace; default ~/.pons where there\n"
-        "is one, else ~/.local/share/pons\n"
-        ".TP\n\\fBXDG_CONFIG_HOME\\fR, \\fBXDG_DATA_HOME\\fR\n"
-        "in place of ~/.config and ~/.local/share; ignored unless absolute\n"
-        ".TP\n\\fBPONS_LLM_URL\\fR, \\fBPONS_LLM_MODEL\\fR, \\fBOPENAI_API_KEY\\fR\n"
-        "the model's server; without one a rule policy decides\n"
-        ".TP\n\\fBNO_COLOR\\fR\nno colours\n"
-        ".SH FILES\n.TP\n~/.config/pons\na person's configuration, in place of what pons ships\n"
-        ".TP\nWORKSPACE/config\na workspace's own, in place of both\n"
-        ".TP\nWORKSPACE/pons.db\nthe store of threads, events, effects and approvals\n"
-        ".TP\nWORKSPACE/run/body.ledger\nevery motion that was asked for, and its end\n");
+    pons_buf_printf(&b, "%s\n", commands + strlen(line));
     if (b.failed) {
         return pons_error_set(err, PONS_ENOMEM, "", "out of memory");
     }

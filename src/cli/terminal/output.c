@@ -11,7 +11,6 @@
 //   * the few commands that redraw a line or the lower end of the terminal, by name.
 #include "app/workspace/shown_language.h"
 #include "cli/cli.h"
-#include "cli/terminal/status_area.h"
 #include "cli/terminal/styled_text.h"
 #include "pons/message_catalogue.h"
 #include "pons/printable.h"

@@ -19,12 +19,9 @@ static void add(pons_value *words, const char *word)
 // The names of all languages: {zh: [客厅, …], en: […]}.
 static void add_names(pons_value *words, const pons_value *things)
 {
-    size_t i, k;
-    json_t *thing, *list, *name;
-    const char *language;
-    json_array_foreach(things, i, thing) {
-        json_object_foreach((json_t *)pons_get(thing, "names"), language, list) {
-            json_array_foreach(list, k, name) {
+    pons_each(thing, things) {
+        pons_each_member(language, list, pons_get(thing, "names")) {
+            pons_each(name, list) {
                 add(words, json_string_value(name));
             }
         }

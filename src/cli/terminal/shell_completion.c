@@ -154,72 +154,32 @@ static void kind_rows(pons_buf *b)
     pons_buf_str(b, "      esac ;;\n  esac\n");
 }
 
-static int bash(pons_buf *b, pons_error *err)
+// A script for a shell, with its rows where the script has this line.
+static int script(pons_buf *b, const char *text, pons_error *err)
 {
-    pons_buf_str(b, "# bash completion of pons\n_pons() {\n"
-                    "  local now=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
-                    "  local known='' kind='' line='' most=1 i v\n"
-                    "  local -a w=() where=()\n"
-                    "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
-                    "    case ${COMP_WORDS[i]} in\n"
-                    "      --json) ;;\n"
-                    "      --workspace)\n"
-                    "        [ \"${COMP_WORDS[i + 1]}\" = = ] && ((i++))\n"
-                    "        ((i++)); ((i < COMP_CWORD)) && where=(--workspace "
-                    "\"${COMP_WORDS[i]}\") ;;\n"
-                    "      *) w+=(\"${COMP_WORDS[i]}\") ;;\n"
-                    "    esac\n"
-                    "  done\n"
-                    "  line=${w[*]}\n"
-                    "  [ \"$prev\" = = ] && prev=${COMP_WORDS[COMP_CWORD - 2]}\n"
-                    "  case \"${w[0]} ${w[1]}\" in\n");
+    static const char line[] = "    # what pons has\n";
+    const char *at = strstr(text, line);
+    pons_buf_bytes(b, text, (size_t)(at - text));
     const int rc = all_rows(b, err);
     kind_rows(b);
-    pons_buf_str(b,
-                 "  COMPREPLY=()\n"
-                 "  case $now in\n"
-                 "    -*) COMPREPLY=($(compgen -W \"$known\" -- \"$now\")) ;;\n"
-                 "    *)\n"
-                 "      [ ${#w[@]} -le $most ] && [ \"$prev\" != --workspace ] &&\n"
-                 "        COMPREPLY=($(compgen -W \"$known\" -- \"$now\" | grep -v '^-'))\n"
-                 "      [ -n \"$kind\" ] && while IFS= read -r v; do\n"
-                 "        case $v in \"$now\"*) COMPREPLY+=(\"$(printf %q \"$v\")\") ;; esac\n"
-                 "      done < <(\"$1\" \"${where[@]}\" help --values \"$kind\" 2>/dev/null) ;;\n"
-                 "  esac\n"
-                 "  return 0\n"
-                 "}\ncomplete -o default -F _pons pons\n");
+    pons_buf_printf(b, "%s\n", at + strlen(line));
     return rc;
+}
+
+static int bash(pons_buf *b, pons_error *err)
+{
+    static const char text[] = {
+#include "cli/terminal/completion.bash.h"
+    };
+    return script(b, text, err);
 }
 
 static int zsh(pons_buf *b, pons_error *err)
 {
-    pons_buf_str(b, "#compdef pons\n# zsh completion of pons\n_pons() {\n"
-                    "  local known='' kind='' line='' prev=$words[CURRENT-1] most=1 i\n"
-                    "  local -a w some where\n"
-                    "  for ((i = 2; i < CURRENT; i++)); do\n"
-                    "    case $words[i] in\n"
-                    "      --json) ;;\n"
-                    "      --workspace=*) where=(${(Q)words[i]}) ;;\n"
-                    "      --workspace) ((i++)); ((i < CURRENT)) && "
-                    "where=(--workspace ${(Q)words[i]}) ;;\n"
-                    "      *) w+=($words[i]) ;;\n"
-                    "    esac\n"
-                    "  done\n"
-                    "  line=\"$w\"\n"
-                    "  case \"$w[1] $w[2]\" in\n");
-    const int rc = all_rows(b, err);
-    kind_rows(b);
-    pons_buf_str(b,
-                 "  if [[ $PREFIX == -* ]]; then some=(${(M)${(z)known}:#-*})\n"
-                 "  elif [[ $prev != --workspace ]]; then\n"
-                 "    (( $#w <= most )) && some=(${${(z)known}:#-*})\n"
-                 "    [[ -n $kind ]] && some+=(${(f)\"$(${(Q)words[1]} $where help --values $kind "
-                 "2>/dev/null)\"})\n"
-                 "  fi\n"
-                 "  (( $#some )) && compadd -a some || _files\n"
-                 "}\nif [[ $zsh_eval_context[-1] == loadautofunc ]]; then _pons \"$@\"; "
-                 "else compdef _pons pons; fi\n");
-    return rc;
+    static const char text[] = {
+#include "cli/terminal/completion.zsh.h"
+    };
+    return script(b, text, err);
 }
 
 static void fish_options(pons_buf *b, const char *command, const char *word, const cli_options *l)
@@ -241,62 +201,15 @@ static void fish_options(pons_buf *b, const char *command, const char *word, con
 }
 
 // The words before the cursor that are no options; those that begin with the arguments; just these.
-static const char fish_functions[] =
-    "# fish completion of pons\n"
-    "function __pons_words\n"
-    "  set -l skip\n"
-    "  for t in (commandline -opc)[2..-1]\n"
-    "    if test -n \"$skip\"\n"
-    "      set skip\n"
-    "      continue\n"
-    "    end\n"
-    "    switch $t\n"
-    "      case --workspace\n"
-    "        set skip yes\n"
-    "      case '--completion'\n"
-    "        echo $t\n"
-    "      case '-*'\n"
-    "      case '*'\n"
-    "        echo $t\n"
-    "    end\n"
-    "  end\n"
-    "end\n"
-    "function __pons_in\n"
-    "  set -l w (__pons_words)\n"
-    "  set -l n (count $argv)\n"
-    "  test (count $w) -ge $n; and test \"$w[1..$n]\" = \"$argv\"\n"
-    "end\n"
-    "function __pons_at\n"
-    "  set -l w (__pons_words)\n"
-    "  test \"$w\" = \"$argv\"\n"
-    "end\n"
-    "function __pons_values\n"
-    "  set -l where\n"
-    "  set -l t (commandline -opc)\n"
-    "  for i in (seq 2 (count $t))\n"
-    "    switch $t[$i]\n"
-    "      case --workspace\n"
-    "        set where --workspace $t[(math $i + 1)]\n"
-    "      case '--workspace=*'\n"
-    "        set where $t[$i]\n"
-    "    end\n"
-    "  end\n"
-    "  begin\n"
-    "    $t[1] $where help --values $argv\n"
-    "  end 2>/dev/null\n"
-    "end\n"
-    "complete -c pons -l json -d 'one object a line'\n"
-    "complete -c pons -l workspace -r -d 'where state and configuration are'\n"
-    "complete -c pons -l help -d 'what it takes'\n"
-    "complete -c pons -f -n __pons_at -a 'help version'\n"
-    "complete -c pons -f -n '__pons_at help' -l man -d 'the man page'\n"
-    "complete -c pons -f -n '__pons_at help' -l completion -d 'what a shell completes'\n";
+static const char fish_functions[] = {
+#include "cli/terminal/completion.fish.h"
+};
 
 static int fish(pons_buf *b, pons_error *err)
 {
     int rc = PONS_OK;
     pons_buf_str(b, fish_functions);
-    pons_buf_str(b, "complete -c pons -f -n '__pons_at help' -a '");
+    pons_buf_str(b, "\ncomplete -c pons -f -n '__pons_at help' -a '");
     command_names(b);
     pons_buf_str(b, "'\n");
     for (const cli_command *k = cli_commands(); k->name && rc >= 0; k++) {

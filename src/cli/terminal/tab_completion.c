@@ -24,10 +24,9 @@ static bool wordy(char byte)
 static size_t matching(const pons_value *words, const char *part, size_t n, pons_value *matches,
                        size_t *ret_common)
 {
-    size_t i, found = 0;
+    size_t found = 0;
     const char *first = NULL;
-    json_t *word;
-    json_array_foreach(words, i, word) {
+    pons_each(word, words) {
         const char *text = json_string_value(word);
         if (!text || strncasecmp(text, part, n) != 0 || strlen(text) < n) {
             continue;

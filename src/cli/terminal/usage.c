@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { PLAIN = 0, WIDTH = 80, NARROWEST = 20, WORD_COLUMNS = 34, OPTION_COLUMNS = 26, STEP = 4 };
 

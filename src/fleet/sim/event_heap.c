@@ -1,7 +1,6 @@
 // event_heap.c - what is going to happen, the soonest first; of one time, in the order in which it was made.
 #include "fleet/sim/fleet_sim.h"
 #include "pons/growing_list.h"
-#include "pons/out_of_memory.h"
 
 static bool sooner(const pons__sim_event *a, const pons__sim_event *b)
 {

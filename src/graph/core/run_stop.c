@@ -1,7 +1,6 @@
 // run_stop.c - a run that is to end before its graph does: canceled, or drained at the next step.
 //
 // Both set a mark on the root, on the run's own thread; run/superstep.c looks at it between steps.
-#include "graph/core/run.h"
 #include "graph/core/run_accessors.h"
 
 void pons_run_cancel(pons_run *r, pons_cancel_how how)

@@ -241,13 +241,12 @@ int pons__scene(const pons_graph *g, int xray, pons_value **ret, pons_error *err
 {
     scene s = {0};
     budget b = {0};
-    pons_value *nodes = json_array(), *edges = json_array(), *v;
-    const char *key;
+    pons_value *nodes = json_array(), *edges = json_array();
     bool ok = nodes && edges && build(g, xray < 0 ? LEVELS_MAX : xray, 0, &b, &s);
-    json_object_foreach(s.nodes, key, v) {
+    pons_each_member(key, v, s.nodes) {
         ok = ok && json_array_append_new(nodes, pons_value_ref(v)) == 0;
     }
-    json_object_foreach(s.edges, key, v) {
+    pons_each_member(key, v, s.edges) {
         ok = ok && json_array_append_new(edges, pons_value_ref(v)) == 0;
     }
     fini(&s);

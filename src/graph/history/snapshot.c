@@ -85,13 +85,12 @@ static const pons_value *record_at(const pons_value *rows, size_t idx)
 // What a finished task wrote: {channel: value}, or a list of them when a channel was written twice.
 static pons_value *result_of(const pons_value *record)
 {
-    pons_value *list = json_array(), *pair;
-    size_t i;
+    pons_value *list = json_array();
     if (json_array_append_new(list, json_object())) {
         pons_value_unref(list);
         return NULL;
     }
-    json_array_foreach(pons_get(record, "w"), i, pair) {
+    pons_each(pair, pons_get(record, "w")) {
         const char *channel = json_string_value(json_array_get(pair, 0));
         size_t at = 0;
         while (at < json_array_size(list) && json_object_get(json_array_get(list, at), channel)) {
@@ -287,8 +286,6 @@ static int tasks_of(looker *l, const char *ns, const pons__image *im, int depth,
                     pons_value *next)
 {
     task_rows rows = {.tasks = json_object()};
-    pons_value *v;
-    size_t i;
     int st = rows.tasks ? l->store.ops->records(l->store.self, l->thread, ns, im->id, see_record,
                                                 &rows, l->err)
                         : no_memory(l);
@@ -297,15 +294,15 @@ static int tasks_of(looker *l, const char *ns, const pons__image *im, int depth,
                             PONS__MODULE, "the records of checkpoint %s can't be read", im->id);
     }
     const place at = {rows.tasks, ns, im->id};
-    json_array_foreach(im->next, i, v) {
+    pons_each(v, im->next) {
         seen_task t = {.node = json_string_value(v)};
         pons__task_hash(ns, im->id, t.node, 0, t.id);
         st = st ? st : add_task(l, &at, &t, depth, tasks, next);
     }
-    json_array_foreach(im->sends, i, v) {
+    pons_each(v, im->sends) {
         seen_task t = {.node = json_string_value(json_array_get(v, 0)),
                        .arg = json_array_get(v, 1)};
-        pons__task_hash(ns, im->id, t.node, (uint32_t)i + 1, t.id);
+        pons__task_hash(ns, im->id, t.node, (uint32_t)v_at + 1, t.id);
         st = st ? st : add_task(l, &at, &t, depth, tasks, next);
     }
     pons_value_unref(rows.tasks);
@@ -380,9 +377,8 @@ pons_value *pons__metadata_of(const pons__image *im)
 // All open questions of the tasks in one list.
 static pons_value *questions_of(const pons_value *tasks)
 {
-    pons_value *all = json_array(), *task;
-    size_t i;
-    json_array_foreach(tasks, i, task) {
+    pons_value *all = json_array();
+    pons_each(task, tasks) {
         if (json_array_extend(all, (pons_value *)(uintptr_t)pons_get(task, "interrupts"))) {
             pons_value_unref(all);
             return NULL;

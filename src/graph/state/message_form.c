@@ -185,21 +185,20 @@ static int others_of(const char *word, const char *type, const pons_value *form,
 {
     const pons_value *given = pons_get(form, "additional_kwargs");
     const bool by_role = pons_get(form, "role") != NULL;
-    const char *key;
-    pons_value *v, *kw = json_object();
+    pons_value *kw = json_object();
     bool ok = kw != NULL;
     if (given && !json_is_object(given) && !json_is_null(given)) {
         pons_value_unref(kw);
         return bad(err, "a message's 'additional_kwargs' is an object");
     }
-    json_object_foreach((pons_value *)(uintptr_t)form, key, v) {
+    pons_each_member(key, v, form) {
         const bool its_type = !by_role && strcmp(key, "type") == 0;
         const bool plain = strcmp(key, "example") == 0 && !json_is_true(v);
         if (ok && !its_type && !plain && !known(type, key)) {
             ok = json_object_set_new(kw, key, pons_value_ref(v)) == 0;
         }
     }
-    json_object_foreach((pons_value *)(uintptr_t)given, key, v) {
+    pons_each_member(key, v, given) {
         ok = ok && json_object_set_new(kw, key, pons_value_ref(v)) == 0;
     }
     if (ok && strcmp(word, "developer") == 0) {

@@ -194,18 +194,16 @@ static pons_value *messages_difference(const pons_value *outer, const pons_value
 {
     pons_value *update = json_array();
     bool ok = update != NULL;
-    size_t i;
-    pons_value *m;
-    json_array_foreach((pons_value *)(uintptr_t)outer, i, m) {
+    pons_each(m, outer) {
         const char *id = pons_get_str(m, "id", "");
-        if (!ok || json_array_get(inner, i) == m || by_id(inner, id)) {
+        if (!ok || json_array_get(inner, m_at) == m || by_id(inner, id)) {
             continue;
         }
         pons_value *gone = json_pack("{ssss}", "type", "remove", "id", id);
         ok = json_array_append_new(update, gone) == 0;
     }
-    json_array_foreach((pons_value *)(uintptr_t)inner, i, m) {
-        if (!ok || json_array_get(outer, i) == m) {
+    pons_each(m, inner) {
+        if (!ok || json_array_get(outer, m_at) == m) {
             continue; // the common front, as it was
         }
         const pons_value *had = by_id(outer, pons_get_str(m, "id", ""));

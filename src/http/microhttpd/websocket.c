@@ -13,8 +13,6 @@
 // Locks: the server's before a socket's.
 #include "http/microhttpd/websocket.h"
 
-#include "http/microhttpd/connection_timeouts.h"
-
 #include <errno.h>
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>

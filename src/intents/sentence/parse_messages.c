@@ -69,15 +69,15 @@ static void list_known(const pons__parse_state *s, const char *key, char *buf, s
     const pons_value *list = pons_get(s->world, key);
     size_t n = 0;
     buf[0] = '\0';
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const pons_value *thing = json_array_get(list, i);
+    pons_each(thing, list) {
         const pons_value *zh = pons_get(pons_get(thing, "names"), "zh");
         const char *id =
             json_is_string(thing) ? json_string_value(thing) : pons_get_str(thing, "id", "?");
         const char *first =
             json_is_string(zh) ? json_string_value(zh) : json_string_value(json_array_get(zh, 0));
         char one[128];
-        int m = snprintf(one, sizeof one, first ? "%s%s (%s)" : "%s%s", i ? ", " : "", id, first);
+        int m = snprintf(one, sizeof one, first ? "%s%s (%s)" : "%s%s", thing_at ? ", " : "", id,
+                         first);
         if (m < 0 || (size_t)m >= sizeof one || n + (size_t)m + sizeof ", …" >= cap) {
             snprintf(buf + n, cap - n, "%s", ", …");
             return;

@@ -223,8 +223,7 @@ static int take_object(pons__reply *r, const pons_value *v, const char *key)
         memcpy(r->model, model, strlen(model) + 1);
     }
     const pons_value *choices = pons_get(v, "choices"); // empty in the chunk that has the usage
-    for (size_t i = 0; i < json_array_size(choices); i++) {
-        const pons_value *choice = json_array_get(choices, i);
+    pons_each(choice, choices) {
         if (pons_get_int(choice, "index", 0) == 0) { // one answer was asked for
             take_usage(r, pons_get(choice, "usage"));
             return take_choice(r, choice, key);

@@ -100,16 +100,16 @@ static int check_tools(const pons_value *tools, pons_error *err)
     if (tools && !json_is_array(tools)) {
         return pons_error_set(err, PONS_EINVAL, WHERE, "the request's tools are not a list");
     }
-    for (size_t i = 0; i < json_array_size(tools); i++) {
-        const pons_value *t = json_array_get(tools, i);
+    pons_each(t, tools) {
         const char *name = pons_get_str(t, "name", "");
         if (!*name || !json_is_object(pons_get(t, "parameters"))) {
             return pons_error_set(err, PONS_EINVAL, WHERE,
-                                  "tools/%zu is not {name, description, parameters}", i);
+                                  "tools/%zu is not {name, description, parameters}", t_at);
         }
-        for (size_t k = 0; k < i; k++) {
+        for (size_t k = 0; k < t_at; k++) {
             if (strcmp(pons_get_str(json_array_get(tools, k), "name", ""), name) == 0) {
-                return pons_error_set(err, PONS_EINVAL, WHERE, "tools/%zu: a second '%s'", i, name);
+                return pons_error_set(err, PONS_EINVAL, WHERE, "tools/%zu: a second '%s'", t_at,
+                                      name);
             }
         }
     }
@@ -433,14 +433,11 @@ static bool refuses_extra(const pons_value *request, const char *text)
     bool named = false;
     for (size_t i = 0; i < json_array_size(messages); i++) {
         const pons_value *extra = pons_get(json_array_get(messages, i), "extra");
-        const char *key;
-        pons_value *v, *call;
-        json_object_foreach(json_object_get(extra, "message"), key, v) {
+        pons_each_member(key, v, json_object_get(extra, "message")) {
             named = named || names_field(text, key);
         }
-        json_object_foreach(json_object_get(extra, "calls"), key, call) {
-            const char *field;
-            json_object_foreach(call, field, v) {
+        pons_each_member(key, call, json_object_get(extra, "calls")) {
+            pons_each_member(field, v, call) {
                 named = named || names_field(text, field);
             }
         }

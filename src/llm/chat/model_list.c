@@ -42,8 +42,7 @@ int pons__models_read(const char *text, size_t n, pons_value **ret, pons_error *
                               "the server's list of models is not {data: [{id}]}");
     }
     pons_value *list = json_array();
-    for (size_t i = 0; i < json_array_size(data); i++) {
-        const pons_value *m = json_array_get(data, i);
+    pons_each(m, data) {
         const char *id = pons_get_str(m, "id", pons_get_str(m, "name", NULL));
         const int64_t window = window_of(m);
         if (id) {

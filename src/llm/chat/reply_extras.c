@@ -105,9 +105,8 @@ static int join_pieces(pons_value *v)
             continue;
         }
         pons_autobuf whole = PONS_BUF_INIT;
-        pons_value *piece;
         pons_buf_bytes(&whole, json_string_value(first), json_string_length(first));
-        json_array_foreach(one, i, piece) {
+        pons_each(piece, one) {
             pons_buf_bytes(&whole, json_string_value(piece), json_string_length(piece));
         }
         if (whole.failed || json_string_setn(first, whole.data, whole.len) < 0) {

@@ -187,8 +187,7 @@ static int take_call(pons__reply *r, const pons_value *v, bool whole)
 static const pons_value *tool_of(const pons__reply *r, const pons_value *names, const char *wire)
 {
     const pons_value *tools = pons_get(r->request, "tools");
-    for (size_t i = 0; i < json_array_size(tools); i++) {
-        const pons_value *tool = json_array_get(tools, i);
+    pons_each(tool, tools) {
         const char *name = pons_get_str(tool, "name", "");
         if (strcmp(pons_get_str(names, name, ""), wire) == 0) {
             return tool;

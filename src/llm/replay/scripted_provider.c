@@ -231,10 +231,9 @@ bool pons__script_fits(const pons_value *when, const pons_value *request)
 
 static const pons_value *choose(script *s, const pons_value *request)
 {
-    for (size_t i = 0; i < json_array_size(s->replies); i++) {
-        const pons_value *reply = json_array_get(s->replies, i);
-        if (!s->used[i] && pons__script_fits(pons_get(reply, "when"), request)) {
-            s->used[i] = !pons_get_bool(reply, "repeat", false);
+    pons_each(reply, s->replies) {
+        if (!s->used[reply_at] && pons__script_fits(pons_get(reply, "when"), request)) {
+            s->used[reply_at] = !pons_get_bool(reply, "repeat", false);
             return reply;
         }
     }

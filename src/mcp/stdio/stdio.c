@@ -143,14 +143,12 @@ static void free_list(char **list)
 static char **arguments(const char *command, const pons_value *args)
 {
     char **list = calloc(json_array_size(args) + 2, sizeof *list);
-    size_t i;
-    json_t *v;
     if (list) {
         list[0] = strdup(command);
     }
-    json_array_foreach(args, i, v) {
+    pons_each(v, args) {
         if (list) {
-            list[i + 1] = strdup(json_string_value(v));
+            list[v_at + 1] = strdup(json_string_value(v));
         }
     }
     return list;

@@ -2,8 +2,6 @@
 // answer.
 #include "plan/repair/json_repair.h"
 
-#include <string.h>
-
 // An answer that is there twice, and differs, can be meant in two ways.
 static int pick(const pons_value *list, const char *member, const pons_value **ret, pons_error *err)
 {

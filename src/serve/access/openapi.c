@@ -56,9 +56,8 @@ static pons_value *operation(json_t *op)
 {
     static const char *const way[] = {"requestBody", "content", "application/json", "schema", NULL};
     pons_value *names = json_object(), *needed = json_array(), *parts = json_object();
-    size_t i;
-    json_t *p, *body = member_of(op, way);
-    json_array_foreach(json_object_get(op, "parameters"), i, p) {
+    json_t *body = member_of(op, way);
+    pons_each(p, json_object_get(op, "parameters")) {
         const pons_value *name = pons_get(p, "name");
         json_object_set(names, json_string_value(name), json_object_get(p, "schema"));
         if (pons_get_bool(p, "required", false)) {

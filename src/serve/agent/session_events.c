@@ -166,15 +166,13 @@ static void show_token(const event_listener *e, const char *text)
 static pons_value *chunk_of(const pons_value *m)
 {
     pons_value *chunks = json_array();
-    size_t i;
-    json_t *c;
-    json_array_foreach(pons_get(m, "tool_calls"), i, c) {
+    pons_each(c, pons_get(m, "tool_calls")) {
         char *args = NULL;
         pons_value_line(pons_get(c, "args"), &args);
         json_array_append_new(chunks, pons_object("name", pons_value_ref(pons_get(c, "name")),
                                                   "args", json_string(args ? args : "{}"), "id",
                                                   pons_value_ref(pons_get(c, "id")), "index",
-                                                  json_integer((json_int_t)i), "type",
+                                                  json_integer((json_int_t)c_at), "type",
                                                   json_string("tool_call_chunk"), NULL));
         free(args);
     }

@@ -60,8 +60,8 @@ int pons__lg_supersteps(pons_serve *s, const char *thread, const pons_value *ste
 {
     holding h = {0};
     const size_t n = json_array_size(steps);
-    size_t i, k, used = 0;
-    json_t *step, *one;
+    size_t i, used = 0;
+    json_t *step;
     int rc = hold(s, thread, &h, err);
     if (rc < 0) {
         return rc;
@@ -75,7 +75,7 @@ int pons__lg_supersteps(pons_serve *s, const char *thread, const pons_value *ste
     pons_value **kept = pons_need_zeroed(all + 1, sizeof *kept);
     json_array_foreach(steps, i, step) {
         list[i].changes = changes + used;
-        json_array_foreach(updates_of(step), k, one) {
+        pons_each(one, updates_of(step)) {
             const pons_value *command = pons_get(one, "command");
             const pons_value *values = pons_get(one, "values");
             kept[used] = values_of(values ? values : pons_get(command, "update"));

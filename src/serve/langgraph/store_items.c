@@ -49,10 +49,8 @@ static int put(pons__request *r)
     const pons_value *index = pons_get(r->body, "index"), *ttl = pons_get(r->body, "ttl");
     pons_item_put o = {.unsearched = json_is_false(index),
                        .ttl_ms = (int64_t)(json_number_value(ttl) * MS_PER_MINUTE)};
-    size_t i;
-    json_t *one;
-    json_array_foreach(index, i, one) {
-        fields[i] = json_string_value(one);
+    pons_each(one, index) {
+        fields[one_at] = json_string_value(one);
     }
     o.fields = fields[0] ? fields : NULL;
     if (space(r, ns) < 0 ||

@@ -338,15 +338,13 @@ static void read_channels(const pons__request *r, follower *f)
 
 static void read_spaces(const pons__request *r, follower *f)
 {
-    size_t k;
-    json_t *part;
     f->depth = pons_get_int(r->body, "depth", -1);
     pons_each(one, pons_get(r->body, "namespaces")) {
         char *to = f->spaces[f->n_spaces++];
         size_t n = 0;
-        json_array_foreach(one, k, part) {
-            const int more =
-                snprintf(to + n, PONS_NAME_MAX - n, "%s%s", k ? "|" : "", json_string_value(part));
+        pons_each(part, one) {
+            const int more = snprintf(to + n, PONS_NAME_MAX - n, "%s%s", part_at ? "|" : "",
+                                      json_string_value(part));
             n += more > 0 && (size_t)more < PONS_NAME_MAX - n ? (size_t)more : 0;
         }
     }

@@ -25,15 +25,15 @@
 #define PACKED_BYTES 16 // of most ids
 
 static const char *const sql_text[PG_COUNT] = {
-#define PG_TEXT(name, text) [PG_##name] = (text),
-    PG_TABLE(PG_TEXT)
-#undef PG_TEXT
+#define X(name, text) [PG_##name] = (text),
+#include "store/postgres/statements.sql.h"
+#undef X
 };
 
 static const char *const sql_name[PG_COUNT] = {
-#define PG_NAME(name, text) [PG_##name] = #name,
-    PG_TABLE(PG_NAME)
-#undef PG_NAME
+#define X(name, text) [PG_##name] = #name,
+#include "store/postgres/statements.sql.h"
+#undef X
 };
 
 static const char session[] =

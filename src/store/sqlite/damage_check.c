@@ -34,13 +34,10 @@ typedef struct look {
     char disk[120]; // why the disk lets it be read no further; "": it does
 } look;
 
-#define KEY_MASK  "68719476735" // KEY_SEQ_MAX
-#define OF_THREAD " of thread '||ifnull((SELECT name FROM thread WHERE tid=key>>36),'?')||'"
-#define UNFIT     "', whose checksum does not fit'"
-// A row without a sum is one from before there were any, if there are such rows.
-#define WRONG(table, columns)                                                                      \
-    "(sum IS NOT pons_sum('" table "'," columns ") AND"                                            \
-    " (sum IS NOT NULL OR NOT EXISTS(SELECT 1 FROM meta WHERE key='plain')))"
+#define KEY_MASK              "68719476735" // KEY_SEQ_MAX
+#define OF_THREAD             " of thread '||ifnull((SELECT name FROM thread WHERE tid=key>>36),'?')||'"
+#define UNFIT                 "', whose checksum does not fit'"
+#define WRONG(table, columns) "sum IS NOT pons_sum('" table "'," columns ")"
 
 // One column each: what is wrong, a row a line.
 static const char *const rules[] = {
@@ -240,19 +237,12 @@ static bool look_at_header(look *l, pons_error *err, int *ret)
         say(l, true, "the file does not say that it is a store of pons");
     }
     const int newest = pons__schema_newest();
-    if (version > newest && version <= newest + 100) {
-        *ret = pons_error_set(err, PONS_EUNSUPPORTED, "store",
-                              "the store has schema %lld, this program knows up to %d", version,
-                              newest);
+    if (version >= 1 && version != newest && version <= newest + 100) {
+        *ret = pons__store_other_schema(err, (int)version, newest);
         return false;
     }
     if (version < 1 || version > newest) {
         say(l, true, "the file says that it has schema %lld, which there never was", version);
-    } else if (version < newest) {
-        say(l, false, "schema %lld%s; the next run brings it up", version,
-            version < 3 ? ", without checksums" : "");
-        ask_sqlite(l, "PRAGMA integrity_check(20)", "ok");
-        return false;
     }
     for (size_t i = 0; i < sizeof wants / sizeof *wants; i++) {
         // A read without the right to write shows no log, even where there is one.

@@ -52,283 +52,12 @@ static inline int64_t key_seq(int64_t key)
 
 // ---- statements ---------------------------------------------------------------------------------
 
-#define SQL_ITEM "ns,key,value,words,vectors,created_ms,updated_ms,ttl_ms,expires_ms"
-#define SQL_ITEM_WANTED                                                                            \
-    "(expires_ms=0 OR expires_ms>?2) AND (?3 IS NULL OR iid IN"                                    \
-    " (SELECT rowid FROM item_words WHERE item_words MATCH ?3))"
-
-#define SQL_SESSION "sid,id,lane,priority,order_ms,state,attempt,epoch,owner,due_ms,data,note"
-// The checksum of a session of which these columns change.
-#define SQL_SESSION_SUM(lane, priority, order_ms, state, attempt, epoch, owner, due, data, note)   \
-    "sum=pons_sum('session',id," lane "," priority "," order_ms "," state "," attempt "," epoch    \
-    "," owner "," due "," data "," note ")"
-
-// X(name, text): every statement, prepared once a connection, on first use.
-#define SQL_TABLE(X)                                                                               \
-    X(BEGIN_READ, "BEGIN")                                                                         \
-    X(BEGIN_WRITE, "BEGIN IMMEDIATE")                                                              \
-    X(COMMIT, "COMMIT")                                                                            \
-    X(ROLLBACK, "ROLLBACK")                                                                        \
-    X(SAVEPOINT, "SAVEPOINT member")                                                               \
-    X(RELEASE, "RELEASE member")                                                                   \
-    X(ROLLBACK_TO, "ROLLBACK TO member")                                                           \
-    X(THREAD_GET, "SELECT tid, epoch FROM thread WHERE name=?1")                                   \
-    X(THREAD_EPOCH, "SELECT epoch FROM thread WHERE tid=?1")                                       \
-    X(THREAD_ADD, "INSERT INTO thread(name,created_ms,touched_ms,epoch,inbox_seq,sum)"             \
-                  " VALUES(?1,?2,?2,0,0,pons_sum('thread',?1,?2,?2,0,0))")                         \
-    X(THREAD_HOLD, "UPDATE thread SET epoch=?2, touched_ms=?3,"                                    \
-                   " sum=pons_sum('thread',name,created_ms,?3,?2,inbox_seq) WHERE tid=?1")         \
-    X(THREAD_SEQ, "UPDATE thread SET inbox_seq=inbox_seq+?2, touched_ms=?3,"                       \
-                  " sum=pons_sum('thread',name,created_ms,?3,epoch,inbox_seq+?2) WHERE tid=?1"     \
-                  " RETURNING inbox_seq")                                                          \
-    X(EPOCH_NEXT, "UPDATE meta SET value=value+1, sum=pons_sum('meta',key,value+1)"                \
-                  " WHERE key='epoch' RETURNING value")                                            \
-    X(NS_GET, "SELECT nid FROM ns WHERE tid=?1 AND name=?2")                                       \
-    X(NS_FIND, "SELECT n.nid FROM thread t JOIN ns n ON n.tid=t.tid"                               \
-               " WHERE t.name=?1 AND n.name=?2")                                                   \
-    X(NS_ADD, "INSERT INTO ns(tid,name,sum) VALUES(?1,?2,pons_sum('ns',?1,?2,NULL))")              \
-    X(NS_LIST,                                                                                     \
-      "SELECT n.name FROM thread t JOIN ns n ON n.tid=t.tid WHERE t.name=?1 AND EXISTS("           \
-      "SELECT 1 FROM checkpoint c WHERE c.key BETWEEN n.nid<<36 AND (n.nid<<36)+" SQL_SEQ_MAX ")"  \
-      " ORDER BY n.name")                                                                          \
-    X(NS_TOP, "SELECT top FROM ns WHERE nid=?1")                                                   \
-    X(NS_TOP_SET, "UPDATE ns SET top=?2, sum=pons_sum('ns',tid,name,?2) WHERE nid=?1")             \
-    X(WORD_GET, "SELECT wid FROM word WHERE text=?1")                                              \
-    X(WORD_ADD, "INSERT INTO word(text,sum) VALUES(?1,pons_sum('word',?1))")                       \
-    X(CP_ADD, "INSERT INTO checkpoint(key,id,parent,meta,data,sum)"                                \
-              " VALUES(?1,?2,?3,?4,?5,?6)")                                                        \
-    X(CP_LAST, "SELECT key, id FROM checkpoint WHERE key BETWEEN ?1 AND ?2"                        \
-               " ORDER BY key DESC LIMIT 1")                                                       \
-    X(CP_FROM, "SELECT key, id FROM checkpoint WHERE key BETWEEN ?1 AND ?2 ORDER BY key LIMIT 1")  \
-    X(CP_SCAN, "SELECT key FROM checkpoint WHERE key BETWEEN ?1 AND ?2 AND id=?3")                 \
-    X(CP_STEP, "SELECT id, parent, meta FROM checkpoint WHERE key=?1")                             \
-    X(CP_GET, "SELECT " SQL_CHECKPOINT " FROM checkpoint c"                                        \
-              " WHERE c.key=?1")                                                                   \
-    X(CP_HISTORY,                                                                                  \
-      "SELECT " SQL_CHECKPOINT " FROM thread t"                                                    \
-      " CROSS JOIN ns n ON n.tid=t.tid AND n.name=?2 CROSS JOIN checkpoint c ON c.key BETWEEN"     \
-      " n.nid<<36 AND min(?3-1,(n.nid<<36)+" SQL_SEQ_MAX ") WHERE t.name=?1"                       \
-      " ORDER BY c.key DESC LIMIT ?4")                                                             \
-    X(RECORD_PUT, "INSERT OR REPLACE INTO record(nid,checkpoint,task,idx,data,sum)"                \
-                  " VALUES(?1,?2,?3,?4,?5,?6)")                                                    \
-    X(RECORD_LIST, "SELECT r.task, r.idx, r.data FROM thread t"                                    \
-                   " CROSS JOIN ns n ON n.tid=t.tid AND n.name=?2"                                 \
-                   " CROSS JOIN record r ON r.nid=n.nid AND r.checkpoint=?3 WHERE t.name=?1"       \
-                   " ORDER BY r.task, r.idx")                                                      \
-    X(INBOX_ADD, "INSERT INTO inbox(key,nid,kind,value,sum)"                                       \
-                 " VALUES(?1,?2,?3,?4,?5)")                                                        \
-    X(INBOX_DEL, "DELETE FROM inbox WHERE key=?1")                                                 \
-    X(INBOX_LIST,                                                                                  \
-      "SELECT i.key&" SQL_SEQ_MAX ", n.name, w.text, i.value FROM thread t"                        \
-      " CROSS JOIN inbox i ON i.key > (t.tid<<36)+?2 AND i.key <= (t.tid<<36)+" SQL_SEQ_MAX        \
-      " CROSS JOIN ns n ON n.nid=i.nid CROSS JOIN word w ON w.wid=i.kind"                          \
-      " WHERE t.name=?1 AND (?3 IS NULL OR n.name=?3) ORDER BY i.key")                             \
-    X(EVENT_ADD, "INSERT INTO event(key,nid,ts_ms,type,payload,sum)"                               \
-                 " VALUES(?1,?2,?3,?4,?5,?6)")                                                     \
-    X(EVENT_LAST, "SELECT key FROM event WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT 1")   \
-    X(EVENT_NEWEST, "SELECT ifnull((SELECT key&" SQL_SEQ_MAX " FROM event WHERE key BETWEEN"       \
-                    " t.tid<<36 AND (t.tid<<36)+" SQL_SEQ_MAX " ORDER BY key DESC LIMIT 1),0)"     \
-                    " FROM thread t WHERE t.name=?1")                                              \
-    X(EVENT_LIST,                                                                                  \
-      "SELECT e.key&" SQL_SEQ_MAX ", n.name, e.ts_ms, w.text, e.payload FROM thread t"             \
-      " CROSS JOIN event e ON e.key > (t.tid<<36)+?2 AND e.key <= (t.tid<<36)+" SQL_SEQ_MAX        \
-      " CROSS JOIN ns n ON n.nid=e.nid CROSS JOIN word w ON w.wid=e.type"                          \
-      " WHERE t.name=?1 ORDER BY e.key LIMIT ?3")                                                  \
-    X(EFFECT_FIND, "SELECT key FROM effect WHERE id=?1 AND key BETWEEN ?2 AND ?3")                 \
-    X(EFFECT_LAST, "SELECT key FROM effect WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT 1") \
-    X(EFFECT_ADD, "INSERT INTO effect(key,id,nid,state,created_ms,updated_ms,data,sum)"            \
-                  " VALUES(?1,?2,?3,?4,?5,?6,?7,?8)")                                              \
-    X(EFFECT_SET, "UPDATE effect SET nid=?3, state=?4, created_ms=?5, updated_ms=?6, data=?7,"     \
-                  " sum=?8"                                                                        \
-                  " WHERE key=?1 AND id=?2")                                                       \
-    X(EFFECT_GET, "SELECT e.id, n.name, e.state, e.created_ms, e.updated_ms, e.data"               \
-                  " FROM thread t CROSS JOIN effect e ON e.id=?2"                                  \
-                  " AND e.key BETWEEN t.tid<<36 AND (t.tid<<36)+" SQL_SEQ_MAX                      \
-                  " CROSS JOIN ns n ON n.nid=e.nid WHERE t.name=?1")                               \
-    X(EFFECT_LIST,                                                                                 \
-      "SELECT e.id, n.name, e.state, e.created_ms, e.updated_ms, e.data"                           \
-      " FROM thread t CROSS JOIN effect e"                                                         \
-      " ON e.key BETWEEN t.tid<<36 AND (t.tid<<36)+" SQL_SEQ_MAX " CROSS JOIN ns n ON n.nid=e.nid" \
-      " WHERE t.name=?1 AND (?2>>e.state)&1 ORDER BY e.key")                                       \
-    X(THREAD_LIST, "SELECT tid, name, created_ms, touched_ms FROM thread ORDER BY tid")            \
-    X(SIZE_CP, "SELECT count(*), ifnull(sum(length(c.data)),0) FROM ns n"                          \
-               " CROSS JOIN checkpoint c ON c.key BETWEEN n.nid<<36 AND (n.nid<<36)+" SQL_SEQ_MAX  \
-               " WHERE n.tid=?1")                                                                  \
-    X(SIZE_RECORD, "SELECT count(*), ifnull(sum(length(r.data)),0) FROM ns n"                      \
-                   " CROSS JOIN record r ON r.nid=n.nid WHERE n.tid=?1")                           \
-    X(SIZE_EVENT, "SELECT count(*), ifnull(sum(length(payload)),0), max(ts_ms) FROM event"         \
-                  " WHERE key BETWEEN ?1<<36 AND (?1<<36)+" SQL_SEQ_MAX)                           \
-    X(SIZE_EFFECT, "SELECT count(*), ifnull(sum(length(data)),0), max(updated_ms) FROM effect"     \
-                   " WHERE key BETWEEN ?1<<36 AND (?1<<36)+" SQL_SEQ_MAX)                          \
-    X(SIZE_INBOX, "SELECT count(*), ifnull(sum(length(value)),0) FROM inbox"                       \
-                  " WHERE key BETWEEN ?1<<36 AND (?1<<36)+" SQL_SEQ_MAX)                           \
-    X(DEL_CP, "DELETE FROM checkpoint WHERE key BETWEEN ?1 AND ?2")                                \
-    X(DEL_RECORD, "DELETE FROM record WHERE nid=?1")                                               \
-    X(DEL_INBOX, "DELETE FROM inbox WHERE key BETWEEN ?1 AND ?2")                                  \
-    X(DEL_EVENT, "DELETE FROM event WHERE key BETWEEN ?1 AND ?2")                                  \
-    X(DEL_EFFECT, "DELETE FROM effect WHERE key BETWEEN ?1 AND ?2")                                \
-    X(DEL_NS, "DELETE FROM ns WHERE tid=?1")                                                       \
-    X(DEL_THREAD, "DELETE FROM thread WHERE tid=?1")                                               \
-    X(COPY_NOTE, "INSERT INTO note(key,data,sum)"                                                  \
-                 " SELECT ?2, data, pons_sum('note',?2,data) FROM note WHERE key=?1")              \
-    X(NOTE_GET, "SELECT data FROM note WHERE key=?1")                                              \
-    X(NOTE_SET, "INSERT OR REPLACE INTO note(key,data,sum) VALUES(?1,?2,?3)")                      \
-    X(NOTE_DEL, "DELETE FROM note WHERE key=?1")                                                   \
-    X(ITEM_OLD, "SELECT iid, words, created_ms, expires_ms FROM item WHERE ns=?1 AND key=?2")      \
-    X(ITEM_ADD, "INSERT INTO item(" SQL_ITEM ",sum) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)")       \
-    X(ITEM_SET, "UPDATE item SET value=?3, words=?4, vectors=?5, created_ms=?6, updated_ms=?7,"    \
-                " ttl_ms=?8, expires_ms=?9, sum=?10 WHERE ns=?1 AND key=?2")                       \
-    X(ITEM_TOUCH, "UPDATE item SET expires_ms=?3, sum=pons_sum('item',ns,key,value,words,vectors," \
-                  "created_ms,updated_ms,ttl_ms,?3)"                                               \
-                  " WHERE ns=?1 AND key=?2 AND (expires_ms=0 OR expires_ms>?4)")                   \
-    X(ITEM_DEL, "DELETE FROM item WHERE iid=?1")                                                   \
-    X(ITEM_OVER, "SELECT iid, words FROM item WHERE expires_ms<>0 AND expires_ms<=?1 LIMIT 1")     \
-    X(ITEM_GET, "SELECT " SQL_ITEM " FROM item"                                                    \
-                " WHERE ns=?1 AND key=?2 AND (expires_ms=0 OR expires_ms>?3)")                     \
-    X(ITEM_ALL,                                                                                    \
-      "SELECT " SQL_ITEM " FROM item WHERE " SQL_ITEM_WANTED " ORDER BY updated_ms DESC, ns, key") \
-    X(ITEM_UNDER, "SELECT " SQL_ITEM " FROM item WHERE (ns=?1 OR (ns>=?1||'.' AND ns<?1||'/'))"    \
-                  " AND " SQL_ITEM_WANTED " ORDER BY updated_ms DESC, ns, key")                    \
-    X(ITEM_SPACES, "SELECT DISTINCT ns FROM item WHERE expires_ms=0 OR expires_ms>?1 ORDER BY ns") \
-    X(WORDS_ADD, "INSERT INTO item_words(rowid,words) VALUES(?1,?2)")                              \
-    X(WORDS_DEL, "INSERT INTO item_words(item_words,rowid,words) VALUES('delete',?1,?2)")          \
-    X(WORDS_ANEW, "INSERT INTO item_words(item_words) VALUES('rebuild')")                          \
-    X(SESSION_ADD, "INSERT INTO session(id,lane,priority,order_ms,state,attempt,epoch,owner,"      \
-                   "due_ms,data,note,sum) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)")         \
-    X(SESSION_PLACE, "SELECT sid, state, epoch, lane FROM session WHERE id=?1")                    \
-    X(SESSION_GET, "SELECT " SQL_SESSION " FROM session WHERE id=?1")                              \
-    X(SESSION_LIST, "SELECT " SQL_SESSION " FROM session WHERE sid>?1 AND (?2>>state)&1"           \
-                    " AND (?3 IS NULL OR lane=?3) ORDER BY sid LIMIT ?4")                          \
-    X(SESSION_LIVE, "SELECT " SQL_SESSION " FROM session WHERE sid IN"                             \
-                    " (SELECT sid FROM session INDEXED BY session_next WHERE state=0 UNION ALL"    \
-                    " SELECT sid FROM session INDEXED BY session_due WHERE state=1 UNION ALL"      \
-                    " SELECT running FROM lane WHERE running<>0)"                                  \
-                    " AND sid>?1 AND (?2>>state)&1 AND (?3 IS NULL OR lane=?3)"                    \
-                    " ORDER BY sid LIMIT ?4")                                                      \
-    X(SESSION_NEXT, "SELECT sid, priority, order_ms FROM session WHERE lane=?1 AND state=0"        \
-                    " ORDER BY priority, order_ms, sid LIMIT 1")                                   \
-    X(SESSION_OF, "SELECT " SQL_SESSION " FROM session WHERE sid=?1")                              \
-    X(SESSION_CLAIM, "UPDATE session SET state=2, attempt=attempt+1, epoch=?2, owner=?3, "         \
-                     "due_ms=0," SQL_SESSION_SUM("lane", "priority", "order_ms", "2", "attempt+1", \
-                                                 "?2", "?3", "0", "data", "note") " WHERE sid=?1") \
-    X(SESSION_OWN, "UPDATE session SET epoch=?2, owner=?3," SQL_SESSION_SUM(                       \
-                       "lane", "priority", "order_ms", "state", "attempt", "?2", "?3", "due_ms",   \
-                       "data", "note") " WHERE sid=?1")                                            \
-    X(SESSION_END, "UPDATE session SET state=?2, owner='', due_ms=?3, note=?4," SQL_SESSION_SUM(   \
-                       "lane", "priority", "order_ms", "?2", "attempt", "epoch", "''", "?3",       \
-                       "data", "?4") " WHERE sid=?1")                                              \
-    X(SESSION_NOTE, "UPDATE session SET note=?2," SQL_SESSION_SUM(                                 \
-                        "lane", "priority", "order_ms", "state", "attempt", "epoch", "owner",      \
-                        "due_ms", "data", "?2") " WHERE sid=?1")                                   \
-    X(SESSION_MOVE,                                                                                \
-      "UPDATE session SET lane=?2, priority=?3, order_ms=?4, data=?5," SQL_SESSION_SUM(            \
-          "?2", "?3", "?4", "state", "attempt", "epoch", "owner", "due_ms", "?5",                  \
-          "note") " WHERE sid=?1")                                                                 \
-    X(SESSION_WAKE, "UPDATE session SET state=0, due_ms=0," SQL_SESSION_SUM(                       \
-                        "lane", "priority", "order_ms", "0", "attempt", "epoch", "owner", "0",     \
-                        "data", "note") " WHERE sid=?1")                                           \
-    X(SESSION_LAST, "SELECT ifnull(max(sid),0) FROM session")                                      \
-    X(SESSION_OLD,                                                                                 \
-      "SELECT sid, state FROM session WHERE sid>?1 AND sid<=?2 ORDER BY sid LIMIT ?3")             \
-    X(SESSION_DEL, "DELETE FROM session WHERE sid=?1 AND state>2")                                 \
-    X(SESSION_DUE, "SELECT sid, lane, due_ms FROM session WHERE state=1 ORDER BY due_ms LIMIT 1")  \
-    X(LANE_ADD, "INSERT OR IGNORE INTO lane(name,head,head_priority,head_order,running,owner,"     \
-                "epoch,sum) VALUES(?1,0,0,0,0,'',0,pons_sum('lane',?1,0,0,0,0,'',0))")             \
-    X(LANE_GET, "SELECT head, head_priority, head_order, running, owner, epoch FROM lane"          \
-                " WHERE name=?1")                                                                  \
-    X(LANE_SET, "UPDATE lane SET head=?2, head_priority=?3, head_order=?4, running=?5, owner=?6,"  \
-                " epoch=?7, sum=pons_sum('lane',?1,?2,?3,?4,?5,?6,?7) WHERE name=?1")              \
-    X(LANE_READY, "SELECT name FROM lane WHERE head<>0 AND running=0"                              \
-                  " ORDER BY head_priority, head_order, head")                                     \
-    X(LANE_OF, "SELECT name FROM lane WHERE owner=?1 AND running<>0 LIMIT 1")                      \
-    X(RUNNER_BEAT, "INSERT INTO runner(name,beats) VALUES(?1,1)"                                   \
-                   " ON CONFLICT(name) DO UPDATE SET beats=beats+1")                               \
-    X(RUNNER_GET, "SELECT beats FROM runner WHERE name=?1")                                        \
-    X(RUNNER_DEL, "DELETE FROM runner WHERE name=?1")                                              \
-    X(RUNNERS, "SELECT name, beats FROM runner UNION ALL SELECT DISTINCT owner, 0 FROM lane"       \
-               " WHERE running<>0 AND owner NOT IN (SELECT name FROM runner) ORDER BY 1")          \
-    X(THREAD_ONE, "SELECT tid, name, created_ms, touched_ms FROM thread WHERE name=?1")            \
-    X(NS_OF, "SELECT nid FROM ns WHERE tid=?1")                                                    \
-    X(NS_NAMED, "SELECT nid FROM ns WHERE tid=?1 AND (?2 IS NULL OR name=?2) ORDER BY nid")        \
-    X(COPY_NS, "INSERT INTO ns(tid,name,top,sum)"                                                  \
-               " SELECT ?2, name, top, pons_sum('ns',?2,name,top) FROM ns WHERE tid=?1")           \
-    X(COPY_CP,                                                                                     \
-      "INSERT INTO checkpoint(key,id,parent,meta,data,sum)"                                        \
-      " SELECT c.key-(a.nid<<36)+(b.nid<<36), c.id, c.parent, c.meta, c.data,"                     \
-      " pons_sum('checkpoint',c.key-(a.nid<<36)+(b.nid<<36), c.id, c.parent, c.meta, c.data)"      \
-      " FROM ns a CROSS JOIN ns b ON b.tid=?2 AND b.name=a.name"                                   \
-      " CROSS JOIN checkpoint c ON c.key BETWEEN a.nid<<36 AND (a.nid<<36)+" SQL_SEQ_MAX           \
-      " WHERE a.tid=?1")                                                                           \
-    X(COPY_RECORD, "INSERT INTO record(nid,checkpoint,task,idx,data,sum)"                          \
-                   " SELECT b.nid, r.checkpoint, r.task, r.idx, r.data,"                           \
-                   " pons_sum('record',b.nid, r.checkpoint, r.task, r.idx, r.data)"                \
-                   " FROM ns a CROSS JOIN ns b ON b.tid=?2 AND b.name=a.name"                      \
-                   " CROSS JOIN record r ON r.nid=a.nid WHERE a.tid=?1")                           \
-    X(COPY_EVENT, "INSERT INTO event(key,nid,ts_ms,type,payload,sum)"                              \
-                  " SELECT e.key-(?1<<36)+(?2<<36), b.nid, e.ts_ms, e.type, e.payload,"            \
-                  " pons_sum('event',e.key-(?1<<36)+(?2<<36), b.nid, e.ts_ms, e.type, e.payload)"  \
-                  " FROM event e CROSS JOIN ns a ON a.nid=e.nid"                                   \
-                  " CROSS JOIN ns b ON b.tid=?2 AND b.name=a.name"                                 \
-                  " WHERE e.key BETWEEN ?1<<36 AND (?1<<36)+" SQL_SEQ_MAX)                         \
-    X(COPY_EFFECT, "INSERT INTO effect(key,id,nid,state,created_ms,updated_ms,data,sum)"           \
-                   " SELECT e.key-(?1<<36)+(?2<<36), e.id, b.nid, e.state,"                        \
-                   " e.created_ms, e.updated_ms, e.data,"                                          \
-                   " pons_sum('effect',e.key-(?1<<36)+(?2<<36), e.id, b.nid, e.state,"             \
-                   " e.created_ms, e.updated_ms, e.data)"                                          \
-                   " FROM effect e CROSS JOIN ns a ON a.nid=e.nid"                                 \
-                   " CROSS JOIN ns b ON b.tid=?2 AND b.name=a.name"                                \
-                   " WHERE e.key BETWEEN ?1<<36 AND (?1<<36)+" SQL_SEQ_MAX)                        \
-    X(PRUNE_LIST, "SELECT key, id, parent, meta FROM checkpoint WHERE key BETWEEN ?1 AND ?2"       \
-                  " ORDER BY key")                                                                 \
-    X(PRUNE_PARENT, "UPDATE checkpoint AS c SET parent=p.id, "                                     \
-                    "sum=pons_sum('checkpoint',c.key,c.id,p.id,c.meta,c.data)"                     \
-                    " FROM checkpoint p WHERE c.key=?1 AND p.key=?2")                              \
-    X(PRUNE_RECORDS, "DELETE FROM record WHERE nid=?1"                                             \
-                     " AND checkpoint=(SELECT id FROM checkpoint WHERE key=?2)")                   \
-    X(PRUNE_CP, "DELETE FROM checkpoint WHERE key=?1")                                             \
-    X(EVENT_SINCE, "SELECT min(key) FROM event WHERE key BETWEEN ?1 AND ?2 AND ts_ms>=?3")         \
-    X(PAGES_FREE, "SELECT freelist_count, page_count, page_size FROM pragma_freelist_count,"       \
-                  " pragma_page_count, pragma_page_size")                                          \
-    X(PAGES_GIVE, "PRAGMA incremental_vacuum(256)")                                                \
-    X(PAGES_GIVE_FEW, "PRAGMA incremental_vacuum(32)")                                             \
-    X(TRIM_FLOOR, "SELECT key FROM checkpoint WHERE key BETWEEN ?1 AND ?2 AND meta&1"              \
-                  " ORDER BY key DESC LIMIT 1")                                                    \
-    X(TRIM_FIRST, "SELECT min(key) FROM checkpoint WHERE key BETWEEN ?1 AND ?2")                   \
-    X(TRIM_LAST, "SELECT max(key) FROM checkpoint WHERE key BETWEEN ?1 AND ?2")                    \
-    X(TRIM_END, "SELECT key FROM checkpoint WHERE key>?1 AND key<=?2 AND meta&1"                   \
-                " ORDER BY key LIMIT 1")                                                           \
-    X(TRIM_PARENT, "UPDATE checkpoint AS c SET parent=p.id,"                                       \
-                   " sum=pons_sum('checkpoint',c.key,c.id,p.id,c.meta,c.data)"                     \
-                   " FROM checkpoint p WHERE p.key=?1 AND c.key BETWEEN ?1+1 AND ?1+2"             \
-                   " AND typeof(c.parent)='integer' AND c.key-c.parent=?1")                        \
-    X(THIN_NEXT, "SELECT e.key, w.text, length(e.payload), e.nid, e.ts_ms, e.type FROM event e"    \
-                 " JOIN word w ON w.wid=e.type WHERE e.key BETWEEN ?1 AND ?2"                      \
-                 " ORDER BY e.key LIMIT 1")                                                        \
-    X(THIN_PUT, "INSERT INTO event(key,nid,ts_ms,type,payload,sum)"                                \
-                " VALUES(?1,?2,?3,?4,?5,pons_sum('event',?1,?2,?3,?4,?5))")                        \
-    X(EVENT_FIRST, "SELECT min(key) FROM event WHERE key BETWEEN ?1 AND ?2")                       \
-    X(TRIM_EVENT, "DELETE FROM event WHERE key=?1")                                                \
-    X(TRIM_EFFECT_NEXT, "SELECT key, created_ms, updated_ms FROM effect"                           \
-                        " WHERE key BETWEEN ?1 AND ?2 AND (?3>>state)&1 ORDER BY key LIMIT 1")     \
-    X(EFFECTS_GONE, "INSERT INTO meta(key,value,sum) VALUES('effects.'||?1,?2,"                    \
-                    " pons_sum('meta','effects.'||?1,?2)) ON CONFLICT(key) DO UPDATE SET"          \
-                    " value=value+?2, sum=pons_sum('meta',key,value+?2)")                          \
-    X(EFFECTS_FORGET, "DELETE FROM meta WHERE key='effects.'||?1")                                 \
-    X(EFFECTS_COPY, "INSERT INTO meta(key,value,sum) SELECT 'effects.'||?2, value,"                \
-                    " pons_sum('meta','effects.'||?2,value) FROM meta WHERE key='effects.'||?1")   \
-    X(TRIM_EFFECT, "DELETE FROM effect WHERE key=?1")
-
-// A checkpoint; its parent, stored as a distance back or as the id itself, as an id.
-#define SQL_CHECKPOINT "c.id, " SQL_PARENT ", c.meta>>1, c.meta&1, c.data"
-#define SQL_PARENT                                                                                 \
-    "CASE typeof(c.parent) WHEN 'integer'"                                                         \
-    " THEN (SELECT p.id FROM checkpoint p WHERE p.key=c.key-c.parent) ELSE c.parent END"
-
+// Those of statements.sql.
 typedef enum sql_id {
-#define SQL_ENUM(name, text) SQL_##name,
-    SQL_TABLE(SQL_ENUM)
-#undef SQL_ENUM
-        SQL_COUNT
+#define X(name, text) SQL_##name,
+#include "store/sqlite/statements.sql.h"
+#undef X
+    SQL_COUNT
 } sql_id;
 
 // One connection; one thread at a time.
@@ -395,12 +124,11 @@ int64_t pons__sql_budget(sqlite3 *db);
 int pons__sql_spend(void *left);
 // Fills a new database in memory with the tables.
 int pons__schema_memory(sql_conn *c, pons_error *err);
-// Makes, migrates or refuses what is in the file.
-int pons__schema_check(sql_conn *c, const char *path, bool reads, pons_error *err);
+// Makes or refuses what is in the file.
+int pons__schema_check(sql_conn *c, const char *path, pons_error *err);
 int pons__schema_readable(sql_conn *c, const char *path,
                           pons_error *err); // the same, makes nothing
 int pons__schema_newest(void);
-int pons__schema_of(sql_conn *c, int *ret, pons_error *err); // the file's version
 
 // ---- ids ----------------------------------------------------------------------------------------
 
@@ -460,7 +188,6 @@ typedef struct sq {
     char *locks;     // "<path>-locks"; NULL: in memory
     char name[64];   // the file's, for messages
     char host[PONS__HOST_MAX];
-    int schema; // of the file; older than ours where it may only be read
 
     pthread_mutex_t log_mtx;  // one at a time moves the log
     sql_conn tender;          // [log_mtx] the queue's thread's: moves the log while others commit

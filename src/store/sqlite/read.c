@@ -16,8 +16,6 @@
 #define ROW_OVERHEAD 40 // bytes that the file spends on a row, about
 
 // Since which schema there are
-#define ITEMS_SCHEMA    4 // items and notes
-#define SESSIONS_SCHEMA 5
 
 // ---- the cursor ---------------------------------------------------------------------------------
 
@@ -31,30 +29,25 @@ static bool open_at(sql_cursor *c, sql_id id, sql_args args)
 
 static void cursor_open(sql_cursor *c, sql_query q, sql_args args)
 {
-    static const struct {
-        sql_id id;
-        int schema; // since when its tables are there
-    } of[QUERY_COUNT] = {
-        [QUERY_HISTORY] = {.id = SQL_CP_HISTORY},
-        [QUERY_RECORDS] = {.id = SQL_RECORD_LIST},
-        [QUERY_NAMESPACES] = {.id = SQL_NS_LIST},
-        [QUERY_INBOX] = {.id = SQL_INBOX_LIST},
-        [QUERY_EFFECT] = {.id = SQL_EFFECT_GET},
-        [QUERY_EFFECTS] = {.id = SQL_EFFECT_LIST},
-        [QUERY_EVENTS] = {.id = SQL_EVENT_LIST},
-        [QUERY_EVENT_LAST] = {.id = SQL_EVENT_NEWEST},
-        [QUERY_ITEM] = {SQL_ITEM_GET, ITEMS_SCHEMA},
-        [QUERY_ITEMS] = {SQL_ITEM_ALL, ITEMS_SCHEMA},
-        [QUERY_ITEMS_UNDER] = {SQL_ITEM_UNDER, ITEMS_SCHEMA},
-        [QUERY_ITEM_SPACES] = {SQL_ITEM_SPACES, ITEMS_SCHEMA},
-        [QUERY_SESSION] = {SQL_SESSION_GET, SESSIONS_SCHEMA},
-        [QUERY_SESSIONS] = {SQL_SESSION_LIST, SESSIONS_SCHEMA},
-        [QUERY_SESSIONS_LIVE] = {SQL_SESSION_LIVE, SESSIONS_SCHEMA},
-        [QUERY_RUNNERS] = {SQL_RUNNERS, SESSIONS_SCHEMA},
+    static const sql_id of[QUERY_COUNT] = {
+        [QUERY_HISTORY] = SQL_CP_HISTORY,
+        [QUERY_RECORDS] = SQL_RECORD_LIST,
+        [QUERY_NAMESPACES] = SQL_NS_LIST,
+        [QUERY_INBOX] = SQL_INBOX_LIST,
+        [QUERY_EFFECT] = SQL_EFFECT_GET,
+        [QUERY_EFFECTS] = SQL_EFFECT_LIST,
+        [QUERY_EVENTS] = SQL_EVENT_LIST,
+        [QUERY_EVENT_LAST] = SQL_EVENT_NEWEST,
+        [QUERY_ITEM] = SQL_ITEM_GET,
+        [QUERY_ITEMS] = SQL_ITEM_ALL,
+        [QUERY_ITEMS_UNDER] = SQL_ITEM_UNDER,
+        [QUERY_ITEM_SPACES] = SQL_ITEM_SPACES,
+        [QUERY_SESSION] = SQL_SESSION_GET,
+        [QUERY_SESSIONS] = SQL_SESSION_LIST,
+        [QUERY_SESSIONS_LIVE] = SQL_SESSION_LIVE,
+        [QUERY_RUNNERS] = SQL_RUNNERS,
     };
-    if (((const sq *)c->store)->schema >= of[q].schema) { // else it has none of them
-        open_at(c, of[q].id, args);
-    }
+    open_at(c, of[q], args);
 }
 
 static bool cursor_next(sql_cursor *c)
@@ -309,9 +302,6 @@ static int describe(sql_conn *c, pons_thread_info *info, int64_t tid, pons_error
 static int read_note(const sq *s, sql_conn *c, int64_t tid, pons_bytes *ret, sqlite3_stmt **ret_st,
                      pons_error *err)
 {
-    if (s->schema < ITEMS_SCHEMA) {
-        return PONS_OK;
-    }
     const int got = pons__sql_first(c, SQL_NOTE_GET, ARGS(arg_int(tid)), ret_st, err);
     *ret = got > 0 ? pons__bytes_column(*ret_st, 0) : (pons_bytes){0};
     return got < 0 ? got : PONS_OK;

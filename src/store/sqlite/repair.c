@@ -32,8 +32,6 @@ typedef struct repair {
     const char *path;
     char kept[PATH_MAX], fresh[PATH_MAX];
     sql_conn from, into;
-    bool plain;    // rows without a checksum are from before there were any
-    size_t tables; // that the file's schema has
     pons_store_say_fn say;
     void *user;
     pons_error *err;
@@ -70,8 +68,6 @@ static const table tables[] = {
      12, NULL},
     {"lane", NULL, "name,head,head_priority,head_order,running,owner,epoch", 7, NULL},
 };
-#define TABLES_BEFORE_4 9
-#define TABLES_BEFORE_5 11
 
 // What makes the rest true again, in this order; what is said when rows were changed, or NULL.
 static const struct mend {
@@ -167,7 +163,7 @@ static const struct mend {
      "  AND state=0 ORDER BY priority, order_ms, sid LIMIT 1))",
      NULL, false},
     {"INSERT INTO item_words(item_words) VALUES('rebuild')", NULL, false},
-    {"DELETE FROM meta WHERE key='plain' OR key LIKE 'effects.%'", NULL, false},
+    {"DELETE FROM meta WHERE key LIKE 'effects.%'", NULL, false},
 };
 
 // ---- helpers ------------------------------------------------------------------------------------
@@ -357,7 +353,7 @@ static int open_both(repair *r)
 {
     int rc = pons__sql_open(&r->into, r->fresh, "the repaired store",
                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, r->err);
-    rc = rc ? rc : pons__schema_check(&r->into, r->fresh, false, r->err);
+    rc = rc ? rc : pons__schema_check(&r->into, r->fresh, r->err);
     if (!rc) {
         chmod(r->fresh, 0600);
         rc = pons__sql_open(&r->from, r->path, "pons.db", SQLITE_OPEN_READWRITE, r->err);
@@ -368,18 +364,6 @@ static int open_both(repair *r)
     if (!readable(&r->from)) {
         rc = graft_schema(r);
     }
-    sqlite3_stmt *st = NULL;
-    if (!rc && sqlite3_prepare_v2(r->from.db, "SELECT 1 FROM meta WHERE key='plain'", -1, &st,
-                                  NULL) == SQLITE_OK) {
-        r->plain = sqlite3_step(st) == SQLITE_ROW;
-    }
-    sqlite3_finalize(st);
-    int version = 0;
-    pons_error ignored;
-    const bool known = !rc && !pons__schema_of(&r->from, &version, &ignored) && version >= 1;
-    r->tables = known && version < 4   ? TABLES_BEFORE_4
-                : known && version < 5 ? TABLES_BEFORE_5
-                                       : sizeof tables / sizeof *tables;
     if (!rc) {
         sqlite3_exec(r->into.db, "DELETE FROM meta; BEGIN IMMEDIATE", NULL, NULL, NULL);
     }
@@ -425,12 +409,11 @@ static int move_rows(repair *r, const table *t)
     const char *summed = t->key && strcmp(t->key, "key") != 0 ? strchr(t->columns, ',') + 1
                                                               : t->columns; // no tid, nid, wid
     const char *key = t->key ? t->key : "1"; // else by the first column
-    snprintf(up, sizeof up,
-             "SELECT %s, ifnull(sum=pons_sum('%s',%s),%d) FROM %s WHERE %s>=?1 ORDER BY %s",
-             t->columns, t->name, summed, r->plain, t->name, key, key);
+    snprintf(up, sizeof up, "SELECT %s, sum IS pons_sum('%s',%s) FROM %s WHERE %s>=?1 ORDER BY %s",
+             t->columns, t->name, summed, t->name, key, key);
     snprintf(down, sizeof down,
-             "SELECT %s, ifnull(sum=pons_sum('%s',%s),%d) FROM %s WHERE ?1=0 ORDER BY %s DESC",
-             t->columns, t->name, summed, r->plain, t->name, key);
+             "SELECT %s, sum IS pons_sum('%s',%s) FROM %s WHERE ?1=0 ORDER BY %s DESC", t->columns,
+             t->name, summed, t->name, key);
     snprintf(put, sizeof put, "INSERT OR IGNORE INTO %s(%s) VALUES(%.*s)", t->name, t->columns,
              t->n * 2 - 1, "?,?,?,?,?,?,?,?,?,?,?,?");
     mover m = {.r = r, .t = t, .last = INT64_MIN};
@@ -561,7 +544,7 @@ int pons_store_repair(const char *path, char *kept, size_t cap, pons_store_say_f
     int rc = nobody_there(path, r.err);
     rc = rc ? rc : keep_copy(&r);
     rc = rc ? rc : open_both(&r);
-    for (size_t i = 0; !rc && i < r.tables; i++) {
+    for (size_t i = 0; !rc && i < sizeof tables / sizeof *tables; i++) {
         rc = move_rows(&r, &tables[i]);
     }
     rc = rc ? rc : mend_all(&r);

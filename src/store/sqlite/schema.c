@@ -1,9 +1,8 @@
 // schema.c - connections, statements, the schema and its versions, SQLite's errors.
 //
 // The version of the schema is the file's user_version; application_id says that the file is ours.
-// Opening reads both and, for a current file, nothing else. An older schema is brought up step by
-// step in one transaction, a newer one is refused by its number: an old program must not write what
-// it does not understand.
+// Opening reads both and, for a current file, nothing else. Another schema is refused by its number: a program
+// must not write what it does not understand.
 #include "store/sqlite/internal.h"
 
 #include <errno.h>
@@ -17,80 +16,10 @@
 
 #define PAGES "PRAGMA page_size=2048; PRAGMA auto_vacuum=INCREMENTAL;" // of a new database
 
-// The tables of every schema; since the third, each has a last column for the row's checksum.
-#define TABLES(SUM)                                                                                \
-    "CREATE TABLE meta(key TEXT PRIMARY KEY, value" SUM ") WITHOUT ROWID;"                         \
-    "CREATE TABLE thread(tid INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"                      \
-    " created_ms INTEGER NOT NULL, touched_ms INTEGER NOT NULL, epoch INTEGER NOT NULL,"           \
-    " inbox_seq INTEGER NOT NULL" SUM ");"                                                         \
-    "CREATE TABLE ns(nid INTEGER PRIMARY KEY, tid INTEGER NOT NULL, name TEXT NOT NULL, top" SUM   \
-    ", UNIQUE(tid, name));"                                                                        \
-    "CREATE TABLE word(wid INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE" SUM ");"                \
-    "CREATE TABLE checkpoint(key INTEGER PRIMARY KEY, id NOT NULL, parent,"                        \
-    " meta INTEGER NOT NULL, data BLOB NOT NULL" SUM ");"                                          \
-    "CREATE TABLE record(nid INTEGER NOT NULL, checkpoint NOT NULL, task TEXT NOT NULL,"           \
-    " idx INTEGER NOT NULL, data BLOB NOT NULL" SUM                                                \
-    ", PRIMARY KEY(nid, checkpoint, task, idx)) WITHOUT ROWID;"                                    \
-    "CREATE TABLE inbox(key INTEGER PRIMARY KEY, nid INTEGER NOT NULL, kind INTEGER NOT NULL,"     \
-    " value BLOB NOT NULL" SUM ");"                                                                \
-    "CREATE TABLE event(key INTEGER PRIMARY KEY, nid INTEGER NOT NULL, ts_ms INTEGER NOT NULL,"    \
-    " type INTEGER NOT NULL, payload BLOB NOT NULL" SUM ");"                                       \
-    "CREATE TABLE effect(key INTEGER PRIMARY KEY, id NOT NULL, nid INTEGER NOT NULL,"              \
-    " state INTEGER NOT NULL, created_ms INTEGER NOT NULL, updated_ms INTEGER NOT NULL,"           \
-    " data BLOB NOT NULL" SUM ");"                                                                 \
-    "CREATE INDEX effect_id ON effect(id);"
-
-// Of the fourth: items, their full-text index, and what is noted of threads.
-#define ITEM_TABLES                                                                                \
-    "CREATE TABLE item(iid INTEGER PRIMARY KEY, ns TEXT NOT NULL, key TEXT NOT NULL,"              \
-    " value BLOB NOT NULL, words TEXT NOT NULL, vectors BLOB NOT NULL,"                            \
-    " created_ms INTEGER NOT NULL, updated_ms INTEGER NOT NULL, ttl_ms INTEGER NOT NULL,"          \
-    " expires_ms INTEGER NOT NULL, sum, UNIQUE(ns, key));"                                         \
-    "CREATE INDEX item_expires ON item(expires_ms) WHERE expires_ms<>0;"                           \
-    "CREATE VIRTUAL TABLE item_words USING fts5(words, content='item', content_rowid='iid',"       \
-    " tokenize='ascii', detail=none, columnsize=0);"                                               \
-    "CREATE TABLE note(key INTEGER PRIMARY KEY, data BLOB NOT NULL, sum);"
-
-// Of the fifth: lanes. What may be claimed, and what a lane has next, is found from an index's end. What runs
-// is found by the lanes, which are few: another index would be written with each claim.
-#define LANE_TABLES                                                                                \
-    "CREATE TABLE session(sid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, lane TEXT NOT NULL,"   \
-    " priority INTEGER NOT NULL, order_ms INTEGER NOT NULL, state INTEGER NOT NULL,"               \
-    " attempt INTEGER NOT NULL, epoch INTEGER NOT NULL, owner TEXT NOT NULL,"                      \
-    " due_ms INTEGER NOT NULL, data BLOB NOT NULL, note BLOB NOT NULL, sum);"                      \
-    "CREATE INDEX session_next ON session(lane, priority, order_ms, sid) WHERE state=0;"           \
-    "CREATE INDEX session_due ON session(due_ms) WHERE state=1;"                                   \
-    "CREATE TABLE lane(name TEXT PRIMARY KEY, head INTEGER NOT NULL,"                              \
-    " head_priority INTEGER NOT NULL, head_order INTEGER NOT NULL, running INTEGER NOT NULL,"      \
-    " owner TEXT NOT NULL, epoch INTEGER NOT NULL, sum) WITHOUT ROWID;"                            \
-    "CREATE INDEX lane_ready ON lane(head_priority, head_order, head)"                             \
-    " WHERE head<>0 AND running=0;"                                                                \
-    "CREATE TABLE runner(name TEXT PRIMARY KEY, beats INTEGER NOT NULL) WITHOUT ROWID;"
-
-// A new file is made in the newest schema at once: the steps would make SQLite write each table's
-// definition twice. tests/store/sqlite compare the two ways.
-static const char newest_schema[] = TABLES(", sum") ITEM_TABLES LANE_TABLES
-    "INSERT INTO meta VALUES('epoch',0,pons_sum('meta','epoch',0));";
-
-// schema_steps[v] turns version v into v + 1.
-static const char *const schema_steps[] = {
-    TABLES("") "INSERT INTO meta VALUES('epoch',0);",
-    // 2: free pages can be given back step by step. The layout is the file's, see migrate.
-    "",
-    // 3: each row has a checksum of its columns. Rows from before have none, as 'plain' says.
-    "ALTER TABLE meta ADD COLUMN sum; ALTER TABLE thread ADD COLUMN sum;"
-    "ALTER TABLE ns ADD COLUMN sum; ALTER TABLE word ADD COLUMN sum;"
-    "ALTER TABLE checkpoint ADD COLUMN sum; ALTER TABLE record ADD COLUMN sum;"
-    "ALTER TABLE inbox ADD COLUMN sum; ALTER TABLE event ADD COLUMN sum;"
-    "ALTER TABLE effect ADD COLUMN sum;"
-    "INSERT INTO meta(key,value) SELECT 'plain',1 WHERE EXISTS(SELECT 1 FROM thread);"
-    "UPDATE meta SET sum=pons_sum('meta',key,value);",
-    // 4: items, their full-text index, and what is noted of threads.
-    ITEM_TABLES,
-    // 5: lanes.
-    LANE_TABLES,
+static const char schema[] = {
+#include "store/sqlite/schema.sql.h"
 };
-#define SCHEMA_VERSION ((int)(sizeof schema_steps / sizeof *schema_steps))
+#define SCHEMA_VERSION 5
 
 typedef struct cause { // what people call SQLite's codes
     int code;
@@ -117,9 +46,9 @@ static const cause causes[] = {
 };
 
 static const char *const sql_text[SQL_COUNT] = {
-#define SQL_TEXT(name, text) [SQL_##name] = (text),
-    SQL_TABLE(SQL_TEXT)
-#undef SQL_TEXT
+#define X(name, text) [SQL_##name] = (text),
+#include "store/sqlite/statements.sql.h"
+#undef X
 };
 
 // ---- helpers ------------------------------------------------------------------------------------
@@ -179,14 +108,6 @@ static int sync_new(sql_conn *c)
     return code;
 }
 
-// A file of schema 1 gets the map that moving pages needs: it is written anew, once. On a disk that
-// has no room for that it stays as it is, and works as it did.
-static int map_pages(sql_conn *c)
-{
-    int code = sqlite3_exec(c->db, "PRAGMA auto_vacuum=INCREMENTAL; VACUUM", NULL, NULL, NULL);
-    return (code & 0xff) == SQLITE_FULL ? SQLITE_OK : code;
-}
-
 // What a store in memory begins with.
 static int copy_empty(sql_conn *c, const sql_conn *empty)
 {
@@ -207,17 +128,19 @@ static int not_ours(pons_error *err, const char *path, const char *why)
     return PONS_EENV;
 }
 
-static int too_new(pons_error *err, const char *path, int version)
+// A store of ours has this schema, or one that this program does not know.
+static int check_version(int version, const char *path, pons_error *err)
 {
-    pons_error_set(err, PONS_EUNSUPPORTED, "store",
-                   "the store has schema %d, this program knows up to %d", version, SCHEMA_VERSION);
-    pons_error_source(err, "%s", path);
-    return PONS_EUNSUPPORTED;
+    if (version == SCHEMA_VERSION) {
+        return PONS_OK;
+    }
+    pons__store_other_schema(err, version, SCHEMA_VERSION);
+    return pons_error_source(err, "%s", path);
 }
 
-// Makes a new file a store, or an older store a current one. Several processes may come here at
-// once: what was read before is read again under the write lock.
-static int migrate(sql_conn *c, const char *path, pons_error *err)
+// Makes a new file a store. Several processes may come here at once: what was read before is read again under the
+// write lock.
+static int make_store(sql_conn *c, const char *path, pons_error *err)
 {
     int application = 0, version = 0, tables = 0;
     int code = number(c, "SELECT count(*) FROM sqlite_master", &tables);
@@ -226,10 +149,6 @@ static int migrate(sql_conn *c, const char *path, pons_error *err)
     }
     if (code == SQLITE_OK && tables && application != PONS__APPLICATION_ID) {
         return not_ours(err, path, "it is another program's database");
-    }
-    if (code == SQLITE_OK && tables && number(c, "PRAGMA user_version", &version) == SQLITE_OK &&
-        version == 1) {
-        code = map_pages(c);
     }
     if (code == SQLITE_OK) {
         code = sqlite3_exec(c->db, tables ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=OFF",
@@ -244,16 +163,11 @@ static int migrate(sql_conn *c, const char *path, pons_error *err)
     if (code == SQLITE_OK) {
         code = number(c, "PRAGMA user_version", &version);
     }
-    if (code == SQLITE_OK && version > SCHEMA_VERSION) {
-        sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
-        return too_new(err, path, version);
-    }
     if (code == SQLITE_OK && version == 0) {
-        code = sqlite3_exec(c->db, newest_schema, NULL, NULL, NULL);
-        version = SCHEMA_VERSION;
-    }
-    for (; code == SQLITE_OK && version < SCHEMA_VERSION; version++) {
-        code = sqlite3_exec(c->db, schema_steps[version], NULL, NULL, NULL);
+        code = sqlite3_exec(c->db, schema, NULL, NULL, NULL);
+    } else if (code == SQLITE_OK && version != SCHEMA_VERSION) {
+        sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
+        return check_version(version, path, err);
     }
     if (code == SQLITE_OK) {
         char sql[96];
@@ -458,7 +372,7 @@ int pons__sql_fail(sql_conn *c, int code, pons_error *err, const char *what)
     return status;
 }
 
-int pons__schema_check(sql_conn *c, const char *path, bool reads, pons_error *err)
+int pons__schema_check(sql_conn *c, const char *path, pons_error *err)
 {
     int application = 0, version = 0;
     int code = number(c, "PRAGMA application_id", &application);
@@ -473,14 +387,8 @@ int pons__schema_check(sql_conn *c, const char *path, bool reads, pons_error *er
         pons_error_source(err, "%s", path);
         return status;
     }
-    if (application == PONS__APPLICATION_ID &&
-        (version == SCHEMA_VERSION || (reads && version < SCHEMA_VERSION))) {
-        return PONS_OK;
-    }
-    if (application == PONS__APPLICATION_ID && version > SCHEMA_VERSION) {
-        return too_new(err, path, version);
-    }
-    return migrate(c, path, err);
+    return application == PONS__APPLICATION_ID ? check_version(version, path, err)
+                                               : make_store(c, path, err);
 }
 
 int pons__schema_memory(sql_conn *c, pons_error *err)
@@ -491,7 +399,7 @@ int pons__schema_memory(sql_conn *c, pons_error *err)
     pthread_mutex_lock(&mtx);
     if (!empty.db) {
         rc = pons__sql_open(&empty, ":memory:", "memory", SQLITE_OPEN_READWRITE, err);
-        rc = rc ? rc : pons__schema_check(&empty, "memory", false, err);
+        rc = rc ? rc : pons__schema_check(&empty, "memory", err);
     }
     if (!rc) {
         code = copy_empty(c, &empty);
@@ -516,13 +424,7 @@ int pons__schema_readable(sql_conn *c, const char *path, pons_error *err)
         pons_error_source(err, "%s", path);
         return err->status;
     }
-    return version > SCHEMA_VERSION ? too_new(err, path, version) : PONS_OK;
-}
-
-int pons__schema_of(sql_conn *c, int *ret, pons_error *err)
-{
-    const int code = number(c, "PRAGMA user_version", ret);
-    return code == SQLITE_OK ? PONS_OK : pons__sql_fail(c, code, err, "cannot read the store");
+    return check_version(version, path, err);
 }
 
 int pons__schema_newest(void)

@@ -174,9 +174,8 @@ static int open_store(const char *path, open_how how, pons_store *ret, pons_erro
     if (!rc) {
         rc = reads && !(s->where.flags & SQLITE_OPEN_READWRITE)
                  ? pons__schema_readable(&s->w, path, err)
-                 : pons__schema_check(&s->w, path, reads, err);
+                 : pons__schema_check(&s->w, path, err);
     }
-    rc = rc ? rc : pons__schema_of(&s->w, &s->schema, err);
     if (!rc && !s->in_memory) {
         sqlite3_wal_hook(s->w.db, note_wal, s);
         rc = find_files(s, path, err);

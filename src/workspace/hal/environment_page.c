@@ -208,14 +208,12 @@ static void put_arm(pons_value *state, const pons_value *robot)
     pons_value *now = json_object();
     bool differs = json_object_size(was) != json_array_size(joints);
     char name[32];
-    size_t i;
-    const pons_value *q;
     if (!arm) {
         json_decref(now);
         return;
     }
-    json_array_foreach((json_t *)joints, i, q) {
-        snprintf(name, sizeof name, "joint_%zu", i + 1);
+    pons_each(q, joints) {
+        snprintf(name, sizeof name, "joint_%zu", q_at + 1);
         const double is = json_number_value(q);
         differs = differs || fabs(is - pons_get_num(was, name, INFINITY)) > TURNED_RAD;
         json_object_set_new(now, name, json_real(round(is * 1000) / 1000));

@@ -26,32 +26,9 @@
 #define PARAMS_MAX    16384 // bytes
 #define ROBOT_DEFAULT "robot_001"
 
-static const char LIST[] =
-    "[{\"name\":\"" READ "\",\"category\":\"core\",\"risk\":\"safe\",\"read_only\":true,"
-    "\"description\":\"Reads a protocol file of the workspace, a record a line: ENVIRONMENT (what "
-    "is "
-    "around the robot), EMBODIED (what it can do, its action types and limits), ACTION (what it "
-    "was asked to do and what came of it), TASK, LESSONS, SESSIONS, TARGETS, SKILLS, SKILLRUNTIME, "
-    "ROBOTS.\","
-    "\"parameters\":{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"file\"],"
-    "\"properties\":{\"file\":{\"enum\":[\"ENVIRONMENT\",\"EMBODIED\",\"ACTION\",\"TASK\","
-    "\"LESSONS\","
-    "\"SESSIONS\",\"TARGETS\",\"SKILLS\",\"SKILLRUNTIME\",\"ROBOTS\"]},\"kind\":{\"type\":"
-    "\"string\","
-    "\"description\":"
-    "\"only records of this kind, such as object or action\"},\"id\":{\"type\":\"string\"}}}},"
-    "{\"name\":\"" PONS_WS_PROPOSE
-    "\",\"category\":\"robot\",\"risk\":\"warn\",\"read_only\":false,"
-    "\"description\":\"Proposes an action to the workspace's robot and waits for its end. A critic "
-    "holds it against EMBODIED.md, ENVIRONMENT.md and LESSONS.md first; a refusal says why, with "
-    "its "
-    "numbers. Types: those of EMBODIED.md, such as move_to {target_pose: [x,y,z,r,p,y]}, pick_up "
-    "{object_id}, place {target, or target_position: [x,y,z]}, target_navigation {target_label}, "
-    "real_execute {nl_task: a task in words}, stop.\","
-    "\"parameters\":{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"action_"
-    "type\"],"
-    "\"properties\":{\"action_type\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":63},"
-    "\"params\":{\"type\":\"object\"}}}}]";
+static const char LIST[] = {
+#include "workspace/model_access/model_files.json.h"
+};
 
 // ---- events -------------------------------------------------------------------------------------
 

@@ -310,14 +310,12 @@ int pons_ws_learn(pons_ws_place *place, const pons_ws_asked *asked, pons_ws_judg
                  fix = PONS_BUF_INIT;
     ws_body body;
     ws_target target;
-    size_t i;
-    const json_t *each;
     pons__ws_body_read(pons_ws_place_doc(place, PONS_WS_EMBODIED), asked->robot_id, &body);
     pons__ws_target_read(pons_ws_place_doc(place, PONS_WS_ENVIRONMENT), asked->params, &target);
     put_title(&title, asked->action_type, pons_get_str(rule, "rule", ""), zh);
-    json_array_foreach(j->rules, i, each) {
-        pons_buf_str(&reason, i ? "; " : "");
-        pons_buf_str(&refusal, i ? "; " : "");
+    pons_each(each, j->rules) {
+        pons_buf_str(&reason, each_at ? "; " : "");
+        pons_buf_str(&refusal, each_at ? "; " : "");
         put_reason(&reason, each, &body, &target, zh);
         put_refusal(&refusal, each, zh);
     }

@@ -263,10 +263,8 @@ static void put_conditions(judging *g)
 static void put_why(pons_ws_judgement *j)
 {
     pons_autobuf b = PONS_BUF_INIT;
-    size_t i;
-    const json_t *rule;
-    json_array_foreach(j->rules, i, rule) {
-        pons_buf_printf(&b, "%s%s: %s", i ? "; " : "", pons_get_str(rule, "rule", ""),
+    pons_each(rule, j->rules) {
+        pons_buf_printf(&b, "%s%s: %s", rule_at ? "; " : "", pons_get_str(rule, "rule", ""),
                         pons_get_str(rule, "message", ""));
     }
     pons__ws_copy_text(j->why, sizeof j->why, b.data, b.len);

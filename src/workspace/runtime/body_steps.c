@@ -184,11 +184,9 @@ static void plan_stage(const pons_value *session, const pons_value *stage, size_
 {
     const pons_value *subgoal = pons_get(stage, "subgoal"), *path = pons_get(stage, "path");
     const size_t before = json_array_size(ret->calls);
-    size_t i;
-    const pons_value *p;
-    json_array_foreach((json_t *)path, i, p) {
+    pons_each(p, path) {
         if (!go(ret, tools, p)) {
-            pons__rt_refuse(why, "POLICY_BAD_ANSWER", "stage %zu: path[%zu] is no pose", at, i);
+            pons__rt_refuse(why, "POLICY_BAD_ANSWER", "stage %zu: path[%zu] is no pose", at, p_at);
             return;
         }
     }
@@ -208,8 +206,6 @@ static void plan_rekep(const pons_value *session, const pons_value *skill, const
                        rt_refusal *why)
 {
     const pons_value *stages = pons_get(answer, "stages");
-    size_t i;
-    const pons_value *stage;
     ret->calls = json_array();
     ret->last = true;
     if (!json_is_array(stages) || json_array_size(stages) == 0 ||
@@ -218,8 +214,8 @@ static void plan_rekep(const pons_value *session, const pons_value *skill, const
                         STAGES_MAX);
         return;
     }
-    json_array_foreach((json_t *)stages, i, stage) {
-        plan_stage(session, stage, i, tools, ret, why);
+    pons_each(stage, stages) {
+        plan_stage(session, stage, stage_at, tools, ret, why);
         if (why->code || json_array_size(ret->calls) > (size_t)STAGES_MAX * 4) {
             return;
         }

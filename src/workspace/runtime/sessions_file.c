@@ -275,9 +275,8 @@ void pons__rt_file_flush(pons_runtime *r)
     }
     log_ends(r);
     pons_autovalue newest = json_object();
-    size_t i, k = 0;
-    const json_t *s;
-    json_array_foreach(r->shows, i, s) {
+    size_t k = 0;
+    pons_each(s, r->shows) {
         json_object_set(newest, pons_get_str(s, "id", ""), json_object_get(s, "value"));
     }
     pons_ws_change *list = pons_need_zeroed(n, sizeof *list);
@@ -291,7 +290,7 @@ void pons__rt_file_flush(pons_runtime *r)
     if (rc == PONS_EAGAIN) {
         return; // an editor has it: soon
     }
-    json_array_foreach(r->shows, i, s) {
+    pons_each(s, r->shows) {
         r->unlooked = r->unlooked || pons_get_bool(s, "seen", false);
         if (rc >= 0) {
             json_object_del(r->logged, pons_get_str(s, "id", ""));

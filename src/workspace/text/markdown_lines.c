@@ -7,7 +7,6 @@
 #include "workspace/text/markdown_lines.h"
 
 #include "pons/growing_list.h"
-#include "pons/out_of_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -89,21 +89,19 @@ static void put_key(pons_buf *out, const char *key, bool yaml)
 // On one line, nested ones in brackets.
 static void put_scalar(pons_buf *out, const pons_value *v, bool yaml)
 {
-    const char *key;
-    const pons_value *child;
-    size_t i, n = 0;
+    size_t n = 0;
     if (json_is_string(v) && yaml && plain_is_safe(json_string_value(v))) {
         pons_buf_str(out, json_string_value(v));
     } else if (json_is_array(v)) {
         pons_buf_byte(out, '[');
-        json_array_foreach((json_t *)v, i, child) {
-            pons_buf_str(out, i ? ", " : "");
+        pons_each(child, v) {
+            pons_buf_str(out, child_at ? ", " : "");
             put_scalar(out, child, yaml);
         }
         pons_buf_byte(out, ']');
     } else if (json_is_object(v)) {
         pons_buf_byte(out, '{');
-        json_object_foreach((json_t *)v, key, child) {
+        pons_each_member(key, child, v) {
             pons_buf_str(out, n++ ? ", " : "");
             put_key(out, key, yaml);
             pons_buf_str(out, ": ");
@@ -134,21 +132,19 @@ static bool put_short(pons_buf *out, const pons_value *v, bool yaml)
 
 void pons__ws_emit_json(pons_buf *out, const pons_value *v, size_t indent)
 {
-    const char *key;
-    const pons_value *child;
-    size_t i, n = 0;
+    size_t n = 0;
     if (put_short(out, v, false)) {
         return;
     }
     const bool map = json_is_object(v);
     pons_buf_byte(out, map ? '{' : '[');
-    json_array_foreach((json_t *)v, i, child) {
-        pons_buf_str(out, i ? ",\n" : "\n");
+    pons_each(child, v) {
+        pons_buf_str(out, child_at ? ",\n" : "\n");
         spaces(out, indent + 2);
         pons__ws_emit_json(out, child, indent + 2);
     }
     if (map) {
-        json_object_foreach((json_t *)v, key, child) {
+        pons_each_member(key, child, v) {
             pons_buf_str(out, n++ ? ",\n" : "\n");
             spaces(out, indent + 2);
             pons__ws_emit_text(out, key);
