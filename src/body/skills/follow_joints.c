@@ -11,14 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HZ_DEFAULT  10.0
-#define ALLOWANCE_S 5.0 // more than the chunk takes
-#define SLACK       1e-9
-
-static double rate(const pons_value *args)
-{
-    return pons_get_num(args, "hz", HZ_DEFAULT);
-}
+#define SLACK 1e-9
 
 static bool by_position(const pons_value *args)
 {
@@ -75,35 +68,26 @@ static bool check(const pons__skill *k, const pons_value *args, const pons__skil
     return true;
 }
 
-static void start(pons__skill_run *r, const pons__skill_env *env)
-{
-    r->phase = -1; // the action that is under way
-    r->timeout_s =
-        (double)json_array_size(pons_get(r->args, "actions")) / rate(r->args) + ALLOWANCE_S;
-}
-
 static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
 {
-    const pons_value *list = pons_get(r->args, "actions");
-    const int joints = env->hand->model->n;
-    const double hz = rate(r->args), n = (double)json_array_size(list),
-                 at = fmax((double)(env->robot_ns - r->start_ns) / 1e9 * hz, 0.0);
-    ret->eta_s = fmax(n - at, 0.0) / hz;
-    if (at >= n) {
+    const int joints = env->hand->model->n, at = pons__chunk_at(r, env, &ret->eta_s);
+    const double hz = pons__chunk_hz(r->args);
+    if (at < 0) {
         ret->status = PONS__SKILL_DONE;
         return;
     }
-    const pons_value *action = json_array_get(list, (size_t)at);
+    const pons_value *action = json_array_get(pons_get(r->args, "actions"), (size_t)at);
     for (int i = 0; i < joints; i++) {
         const pons_arm_joint *j = pons_arm_joint_of(env->hand->model, i);
         const double to = number(action, i) - env->hand->state.q[i];
-        ret->qd[i] = by_position(r->args) ? fmax(fmin(to * hz, j->speed_max), -j->speed_max)
-                                          : number(action, i);
+        const double wants = by_position(r->args) ? fmax(fmin(to * hz, j->speed_max), -j->speed_max)
+                                                  : number(action, i);
+        ret->qd[i] = pons__chunk_joined(r, env, r->chunk.qd[i], wants);
     }
-    if (r->phase != (int)at && (int)json_array_size(action) > joints) {
+    if (r->phase != at && (int)json_array_size(action) > joints) {
         pons__limb_grip(env->hand, number(action, joints), env->hand->caps.force_max_n);
     }
-    r->phase = (int)at;
+    r->phase = at;
 }
 
 const pons__skill pons__skill_follow_joints = {
@@ -112,21 +96,22 @@ const pons__skill pons__skill_follow_joints = {
         "Move the arm by a chunk of joint velocities (rad/s) or positions (rad), each for one "
         "period of hz. "
         "The gripper's opening (m) may stand behind them. For policies, never to go somewhere.",
-    .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
-                   "\"actions\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":64,\"items\":"
-                   "{\"type\":\"array\",\"minItems\":1,\"maxItems\":9,\"items\":"
-                   "{\"type\":\"number\"}}},"
-                   "\"mode\":{\"enum\":[\"joint_velocity\",\"joint_position\"]},"
-                   "\"hz\":{\"type\":\"number\",\"minimum\":1,\"maximum\":20}},"
-                   "\"required\":[\"actions\"]}",
+    .args_schema =
+        "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
+        "\"actions\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":64,\"items\":"
+        "{\"type\":\"array\",\"minItems\":1,\"maxItems\":9,\"items\":"
+        "{\"type\":\"number\"}}},"
+        "\"mode\":{\"enum\":[\"joint_velocity\",\"joint_position\"]}," PONS__CHUNK_ARGS "},"
+        "\"required\":[\"actions\"]}",
     .needs_arm = true,
     .moves = true,
+    .chunk = true,
     .cancel_supported = true,
     .timeout_s = 70.0,
     .success = "all actions have had their period",
     .error_map = PONS__ARM_ERROR_MAP,
     .check = check,
-    .start = start,
+    .start = pons__chunk_start,
     .step = step,
     .hold = pons__arm_resume,
     .resume = pons__arm_resume,

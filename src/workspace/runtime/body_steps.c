@@ -34,7 +34,7 @@ static void plan_builtin(const pons_value *session, const pons_value *skill,
     ret->last = true;
 }
 
-const rt_kind pons__rt_builtin = {"BuiltinRuntime", false, plan_builtin};
+const rt_kind pons__rt_builtin = {"BuiltinRuntime", false, false, plan_builtin};
 
 // ---- VLA ----------------------------------------------------------------------------------------
 
@@ -112,7 +112,7 @@ static void plan_vla(const pons_value *session, const pons_value *skill, const p
                                            joints ? json_string(mode) : PONS_ABSENT, NULL)));
 }
 
-const rt_kind pons__rt_vla = {"VLAPolicyRuntime", true, plan_vla};
+const rt_kind pons__rt_vla = {"VLAPolicyRuntime", true, true, plan_vla};
 
 // ---- ReKep --------------------------------------------------------------------------------------
 
@@ -226,4 +226,4 @@ static void plan_rekep(const pons_value *session, const pons_value *skill, const
     }
 }
 
-const rt_kind pons__rt_rekep = {"ReKepPolicyRuntime", true, plan_rekep};
+const rt_kind pons__rt_rekep = {"ReKepPolicyRuntime", true, false, plan_rekep};
