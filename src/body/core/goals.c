@@ -83,6 +83,7 @@ static void speak(void *user, const char *text)
 static void goal_env(pons_body *b, pons__skill_env *env)
 {
     pons__body_env(b, env);
+    env->before_end_ns = b->chunk_end_ns;
     env->speak = speak;
     env->user = b;
 }
@@ -94,7 +95,6 @@ static void start_skill(pons_body *b, pons__goal *g, const pons__skill_output *b
     goal_env(b, &env);
     env.goal_id = g->msg.as.goal.goal_id;
     env.before = before;
-    env.before_end_ns = b->chunk_end_ns;
     pons__skill_start(g->skill, &g->run, g->msg.as.goal.args, &env);
 }
 
@@ -487,8 +487,10 @@ static bool check_args(pons_body *b, pons__client *c, const pons_message_goal *g
         reject(c, goal->goal_id, "bad_args", "%s", err.message);
         return false;
     }
+    const pons__goal *before = preempted(b, goal, k);
     pons__skill_env env;
     goal_env(b, &env);
+    env.before = before && before->state != PONS_GOAL_HELD ? &before->out : NULL;
     pons__skill_refusal why = {0};
     if (!pons__skill_check(k, goal->args, &env, &why)) {
         reject_number(c, goal->goal_id, "bad_args", why.error_code, why.text);

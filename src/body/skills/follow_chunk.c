@@ -25,15 +25,26 @@ double pons__chunk_hz(const pons_value *args)
     return pons_get_num(args, "hz", HZ_DEFAULT);
 }
 
-void pons__chunk_start(pons__skill_run *r, const pons__skill_env *env)
+// Robot time for which the body has moved since what the policy saw.
+static int64_t passed_ns(const pons_value *args, const pons__skill_env *env)
 {
-    const int64_t from_ms = pons_get_int(r->args, "from_ms", -1);
+    const int64_t from_ms = pons_get_int(args, "from_ms", -1);
     const int64_t until_ns = env->before ? env->robot_ns : env->before_end_ns;
     const int64_t ran_ns = until_ns - from_ms * PONS_NS_PER_MS;
+    return from_ms >= 0 && ran_ns > 0 ? ran_ns : 0;
+}
+
+double pons__chunk_passed(const pons_value *args, const pons__skill_env *env)
+{
+    return (double)passed_ns(args, env) / (double)PONS_NS_PER_S * pons__chunk_hz(args);
+}
+
+void pons__chunk_start(pons__skill_run *r, const pons__skill_env *env)
+{
     r->timeout_s = (double)json_array_size(pons_get(r->args, "actions")) / pons__chunk_hz(r->args) +
                    ALLOWANCE_S;
     r->phase = -1; // the action that is under way
-    r->phase_ns -= from_ms >= 0 && ran_ns > 0 ? ran_ns : 0;
+    r->phase_ns -= passed_ns(r->args, env);
     r->chunk.joined_ns = -1;
     if (env->before) {
         r->chunk.joined_ns = env->robot_ns;

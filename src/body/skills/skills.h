@@ -133,6 +133,8 @@ typedef struct pons__skill_run { // of one goal; the caller's storage
         int64_t joined_ns; // robot time at which it took over from the one before; -1: it did not
         pons_twist2 cmd;   // what that one wanted then,
         double qd[PONS_ARM_JOINTS]; // of the arm
+        pons_pose3 tool;            // where deltas have brought it, in the frame of the arm's base
+        double q[PONS_ARM_JOINTS];  // the joints for that
     } chunk;
     _Alignas(max_align_t) unsigned char state[PONS_SKILL_STATE_MAX]; // of a module's skill
 } pons__skill_run;
@@ -242,6 +244,8 @@ double pons__skill_stuck_s(pons__skill_run *r, const pons__skill_env *env, pons_
     "\"hz\":{\"type\":\"number\",\"minimum\":1,\"maximum\":20},"                                   \
     "\"from_ms\":{\"type\":\"integer\",\"minimum\":0}"
 double pons__chunk_hz(const pons_value *args);
+// Periods that have passed since what the policy saw; to be left out.
+double pons__chunk_passed(const pons_value *args, const pons__skill_env *env);
 void pons__chunk_start(pons__skill_run *r, const pons__skill_env *env);
 // Which action is under way; -1: all have had their period.
 int pons__chunk_at(const pons__skill_run *r, const pons__skill_env *env, double *ret_left_s);

@@ -627,7 +627,8 @@ static void look(rt_run *s)
         return; // asked
     }
     if (!s->policy) {
-        const int rc = pons__policy_open(pons_get(s->skill, "policy_client"), &s->policy, &err);
+        const int rc =
+            pons__policy_open(pons_get(s->skill, "policy_client"), s->r->o.pons, &s->policy, &err);
         if (rc < 0) {
             over(s, PONS_SESSION_FAILED, "POLICY_NOT_AVAILABLE", "%s", err.message);
             return;
@@ -635,6 +636,19 @@ static void look(rt_run *s)
         pons__rt_watch(s->r, pons__policy_fd(s->policy));
     }
     query(s);
+}
+
+// The code of a policy's error: its own, or one of ours where pons itself speaks with the server.
+static const char *error_code(const char *said)
+{
+    static const char *const ours[] = {"POLICY_NOT_AVAILABLE", "POLICY_UNREACHABLE",
+                                       "POLICY_BAD_ANSWER", "POLICY_ERROR"};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        if (strcmp(ours[i], said) == 0) {
+            return ours[i];
+        }
+    }
+    return "POLICY_ERROR";
 }
 
 static void answered(rt_run *s)
@@ -650,8 +664,13 @@ static void answered(rt_run *s)
     if (a.code) {
         over(s, PONS_SESSION_FAILED, a.code, "%s", a.why);
     } else if (error && !json_is_null(error)) {
-        over(s, PONS_SESSION_FAILED, "POLICY_ERROR", "%.60s: %.240s",
-             pons_get_str(error, "code", ""), pons_get_str(error, "message", ""));
+        const char *said = pons_get_str(error, "code", ""), *code = error_code(said);
+        const char *text = pons_get_str(error, "message", "");
+        if (strcmp(code, said) == 0) {
+            over(s, PONS_SESSION_FAILED, code, "%.300s", text);
+        } else {
+            over(s, PONS_SESSION_FAILED, code, "%.60s: %.240s", said, text);
+        }
     } else {
         s->body->tools.ops->list(s->body->tools.self, &tools, &err);
         pons_value_unref(s->plan.calls);
