@@ -229,7 +229,9 @@ def receive(peer):
 
 
 def frame(opcode, data):
-    return struct.pack(">BBQ", 0x80 | opcode, 127, len(data)) + data
+    n = len(data)
+    size = bytes([n]) if n < 126 else struct.pack(">BH", 126, n) if n < 65536 else struct.pack(">BQ", 127, n)
+    return bytes([0x80 | opcode]) + size + data
 
 
 def openpi(peer):
@@ -246,6 +248,8 @@ def openpi(peer):
             peer.sendall(frame(1, b"Traceback (most recent call last):\n  ...\nRuntimeError: out of memory\n"))
         elif MODE == "frame":
             peer.sendall(struct.pack(">BBQ", 0x82, 127, 1 << 30) + b"\0" * 100)
+        elif MODE == "length":  # not in as few bytes as it takes
+            peer.sendall(struct.pack(">BBQ", 0x82, 127, 3) + b"\x80\x80\x80")
         elif MODE == "midway":
             peer.sendall(frame(2, openpi_answer(question))[:60])
             return

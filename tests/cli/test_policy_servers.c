@@ -18,6 +18,12 @@
     "\"delta\":{\"frame\":\"base\",\"position\":\"cm\",\"rotation\":\"rad\"},"                     \
     "\"gripper\":{\"open\":1,\"closed\":0,\"width_m\":0.08}"
 
+#define OPENPI                                                                                     \
+    "\"type\":\"http\",\"protocol\":\"openpi\",\"token_env\":\"PONS_TEST_TOKEN\","                 \
+    "\"inputs\":{\"observation/image\":\"images.front\",\"observation/state\":"                    \
+    "\"joints_gripper\",\"prompt\":\"instruction\"},"                                              \
+    "\"gripper\":{\"open\":0,\"closed\":1,\"width_m\":0.08}"
+
 static int serve(bench *b, proc *server, const char *protocol, const char *mode)
 {
     char words[256];
@@ -165,6 +171,60 @@ static void openvla_misbehaves(void **state)
                   sizeof faults / sizeof *faults);
 }
 
+static void openpi_is_asked(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"good", "wide"};
+    bench b;
+    bench_open(&b);
+    for (size_t i = 0; i < 2; i++) {
+        proc server = {0};
+        char client[1024];
+        const int port = serve(&b, &server, "openpi", modes[i]);
+        snprintf(client, sizeof client, "{%s,\"endpoint\":\"ws://127.0.0.1:%d\"%s}", OPENPI, port,
+                 i ? ",\"chunk\":1,\"scale\":0.5" : "");
+        pons_autovalue v = ask(&b, client, "joint_velocity");
+        assert_int_equal(json_array_size(pons_get(v, "actions")), i ? 1 : 2);
+        assert_null(pons_get(v, "frame"));
+        expect_near(at(v, 0, 0), i ? 0.01 : 0.02);    // red
+        expect_near(at(v, 0, 1), i ? 0.002 : 0.004);  // 40 pixels wide
+        expect_near(at(v, 0, 2), i ? 0.0025 : 0.005); // the gripper, half closed
+        expect_near(at(v, 0, 5), i ? 0.0055 : 0.011); // letters
+        expect_near(at(v, 0, 6), 0.0);                // closed
+        end(&server);
+    }
+    bench_close(&b);
+}
+
+static void openpi_misbehaves(void **state)
+{
+    (void)state;
+    static const fault faults[] = {
+        {"no_upgrade", "POLICY_UNREACHABLE", "it speaks no WebSocket: HTTP/1.1 404"},
+        {"accept", "POLICY_UNREACHABLE", "it speaks no WebSocket"},
+        {"no_metadata", "POLICY_UNREACHABLE", "it has closed the connection"},
+        {"text_metadata", "POLICY_BAD_ANSWER", "begin with its metadata"},
+        {"bad_metadata", "POLICY_BAD_ANSWER", "begin with its metadata"},
+        {"error", "POLICY_ERROR", "RuntimeError: out of memory"},
+        {"nan", "POLICY_BAD_ANSWER", "action 0 has"},
+        {"shape", "POLICY_BAD_ANSWER", "bytes"},
+        {"dims", "POLICY_BAD_ANSWER", "shape"},
+        {"long", "POLICY_BAD_ANSWER", "shape"},
+        {"negative", "POLICY_BAD_ANSWER", "shape"},
+        {"dtype", "POLICY_BAD_ANSWER", "dtype"},
+        {"no_array", "POLICY_BAD_ANSWER", "numpy"},
+        {"no_actions", "POLICY_BAD_ANSWER", "actions"},
+        {"frame", "POLICY_BAD_ANSWER", "a message has over 4194304 bytes"},
+        {"length", "POLICY_BAD_ANSWER", "a frame is none of WebSocket's"},
+        {"map", "POLICY_BAD_ANSWER", "no MessagePack"},
+        {"deep", "POLICY_BAD_ANSWER", "no MessagePack"},
+        {"midway", "POLICY_UNREACHABLE", "it has closed the connection"},
+        {"closes", "POLICY_UNREACHABLE", "it has closed the connection"},
+    };
+    expect_faults("openpi", "ws://127.0.0.1", OPENPI, "joint_velocity", faults,
+                  sizeof faults / sizeof *faults);
+}
+
 static void what_the_configuration_lacks(void **state)
 {
     (void)state;
@@ -209,9 +269,16 @@ static void what_the_configuration_lacks(void **state)
 
 int main(void)
 {
+    const char *asan = getenv("ASAN_OPTIONS");
+    char options[512]; // a map of two billion pairs is refused as malloc refuses it
+    snprintf(options, sizeof options, "%s:allocator_may_return_null=1", asan ? asan : "");
+    setenv("ASAN_OPTIONS", options, 1);
+    setenv("PONS_TEST_TOKEN", "secret", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(openvla_is_asked, bench_teardown),
         cmocka_unit_test_teardown(openvla_misbehaves, bench_teardown),
+        cmocka_unit_test_teardown(openpi_is_asked, bench_teardown),
+        cmocka_unit_test_teardown(openpi_misbehaves, bench_teardown),
         cmocka_unit_test_teardown(what_the_configuration_lacks, bench_teardown),
     };
     return bench_together("policy_servers", tests, sizeof tests / sizeof *tests);

@@ -22,6 +22,7 @@ typedef struct policy_meaning { // what policy_client says of keys and numbers; 
     int picture_px;             // longest edge; 0: as the camera has it
     policy_gripper gripper;
     double scale;                    // of numbers of joints
+    int chunk;                       // actions of an answer that are done, from the first
     bool delta, in_tool;             // actions are deltas of the tool, along its own axes
     double position_m, rotation_rad; // one of the server's units
 } policy_meaning;

@@ -34,8 +34,9 @@ int app_policy_actions(const policy_meaning *m, const pons_policy_rows *rows, po
                               "an action has %zu numbers: a delta has 6, and the gripper's",
                               rows->width);
     }
+    const size_t n = rows->n < (size_t)m->chunk ? rows->n : (size_t)m->chunk;
     pons_value *actions = json_array();
-    for (size_t i = 0; i < rows->n * rows->width; i++) {
+    for (size_t i = 0; i < n * rows->width; i++) {
         if (!isfinite(rows->at[i])) {
             pons_value_unref(actions);
             return pons_error_set(err, PONS_EPROTOCOL, WHERE, "action %zu has %g", i / rows->width,

@@ -105,6 +105,7 @@ int app_policy_meaning(const pons_value *client, policy_meaning *ret, pons_error
 {
     *ret = (policy_meaning){.inputs = pons_get(client, "inputs"),
                             .picture_px = (int)pons_get_int(client, "picture_px", 0),
+                            .chunk = (int)pons_get_int(client, "chunk", PONS_POLICY_ROWS_MAX),
                             .scale = pons_get_num(client, "scale", 1.0)};
     if (!json_is_object(ret->inputs) || json_object_size(ret->inputs) == 0) {
         return missing(err, "inputs", "{key of the server: instruction, images.NAME, joints, …}");
@@ -121,10 +122,11 @@ int app_policy_meaning(const pons_value *client, policy_meaning *ret, pons_error
                                   key);
         }
     }
-    if (ret->picture_px < 0 || ret->picture_px > PICTURE_MAX || !isfinite(ret->scale) ||
-        ret->scale == 0.0) {
+    if (ret->chunk < 1 || ret->picture_px < 0 || ret->picture_px > PICTURE_MAX ||
+        !isfinite(ret->scale) || ret->scale == 0.0) {
         return pons_error_set(err, PONS_EINVAL, WHERE,
-                              "policy_client: picture_px is 0 to %d, scale is not 0", PICTURE_MAX);
+                              "policy_client: picture_px is 0 to %d, chunk 1 or more, scale not 0",
+                              PICTURE_MAX);
     }
     int rc = read_delta(client, ret, err);
     rc = rc < 0 ? rc : read_gripper(client, &ret->gripper, err);
