@@ -1,7 +1,7 @@
 # What pons does without where a package is missing: each library is looked for here, and what is left out for want of
 # it is said once, with the Debian package that has it. -DPONS_WITHOUT="mujoco;ros2" looks away from some (all: from
 # each), as on a machine that does not have them.
-set(PONS_WITHOUT "" CACHE STRING "optional parts to leave out: mujoco osmesa jpeg ros2 fastdds gazebo postgres groot mqtt curl serve apriltag opencv, all")
+set(PONS_WITHOUT "" CACHE STRING "optional parts to leave out: mujoco osmesa jpeg ros2 fastdds gazebo postgres groot mqtt curl serve apriltag opencv openpi, all")
 set(left_out)
 
 # pons_optional(NAME WHAT PACKAGES FOUND…): whether all FOUND are there, in NAME_FOUND of upper case.
@@ -30,6 +30,7 @@ check_language(CXX) # for the modules that speak to Gazebo and to OpenCV, alone
 pkg_check_modules(CURL IMPORTED_TARGET libcurl)
 pkg_check_modules(MICROHTTPD IMPORTED_TARGET libmicrohttpd gnutls)
 find_library(WSLAY wslay)
+pkg_check_modules(GNUTLS IMPORTED_TARGET gnutls)
 pkg_check_modules(PQ IMPORTED_TARGET libpq)
 pkg_check_modules(ZMQ IMPORTED_TARGET libzmq)
 find_library(MSGPACK_LIB NAMES msgpack-c msgpackc) # Debian 13 gave it another name, and a pkg-config file without a prefix
@@ -76,6 +77,7 @@ pons_optional(mqtt mqtt-mosquitto libmosquitto-dev MOSQUITTO_FOUND)
 pons_optional(curl http-curl libcurl4-openssl-dev CURL_FOUND)
 pons_optional(apriltag detector-apriltag libapriltag-dev APRILTAG_LIB APRILTAG_INCLUDE)
 pons_optional(opencv detector-onnx "libopencv-dnn-dev, libopencv-imgproc-dev, g++" OPENCV_DNN OPENCV_IMGPROC OPENCV_CORE OPENCV_INCLUDE CMAKE_CXX_COMPILER)
+pons_optional(openpi policy-openpi "libcurl4-openssl-dev, libgnutls28-dev, libwslay-dev, libmsgpack-dev" CURL_FOUND GNUTLS_FOUND WSLAY MSGPACK_LIB MSGPACK_INCLUDE)
 pons_optional(serve server-microhttpd "libmicrohttpd-dev, libgnutls28-dev, libwslay-dev" MICROHTTPD_FOUND WSLAY)
 
 string(REPLACE ";" "\n" lines "${left_out}")

@@ -17,6 +17,7 @@
     X(body_arcs, 1200, 5670, "an arc past a pole, of a radius, a distance and a bearing")          \
     X(body_boxes, 5, 16, "a place where boxes come to stand beside the robot")                     \
     X(body_carries, 8, 24, "a place that the robot is carried to")                                 \
+    X(body_chunks, 6, 100, "four seconds of a policy that thinks for 200 +- 100 ms")               \
     X(body_corners, 6, 15, "half a minute of wishes of a robot with corners among boxes")          \
     X(body_drives, 3, 8, "a goal that each planner reaches around what is kept out")               \
     X(body_faults, 8, 200, "a call of the ledger at which the disk fails or the process ends")     \

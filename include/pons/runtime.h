@@ -43,6 +43,9 @@ typedef struct pons_runtime_options {
     // Pictures of a target's cameras, the caller's to close: "picture" {cameras, depth}, answered with {dir, pictures:
     // [{name, rgb, depth?} | {name, error}]}, files below dir. NULL: nobody takes any.
     int (*pictures)(void *user, const char *target, pons_tools *ret, pons_error *err);
+    // The program pons, which speaks with servers of policies that have a protocol of their own; NULL: there is none, and
+    // such a session fails with POLICY_NOT_AVAILABLE.
+    const char *pons;
     bool (*dead)(void *user, const char *runner); // is it certain? NULL: only time tells
     // A session's state changed: its record as SESSIONS.md has it. NULL: nobody asks.
     void (*reported)(void *user, const char *session, const pons_value *record);

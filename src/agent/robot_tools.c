@@ -138,8 +138,11 @@ static void goal_progress(robot *r, const goal *g, const pons_report_feedback *f
 static void goal_result(robot *r, goal *g, int status, const pons_report_end *end)
 {
     if (status != PONS_GOAL_DONE) {
-        goal_fail(r, g, status == PONS_GOAL_CANCELED ? PONS_ECANCELED : PONS_EIO, "%s %s: %s",
-                  g->skill, pons_goal_states[status], end->error_msg);
+        pons_tool_event e = {.kind = PONS_TOOL_FAILED,
+                             .value = pons_object("data", pons_optional(end->metrics), NULL)};
+        pons_error_set(&e.error, status == PONS_GOAL_CANCELED ? PONS_ECANCELED : PONS_EIO, WHERE,
+                       "%s %s: %s", g->skill, pons_goal_states[status], end->error_msg);
+        goal_end(r, g, e);
         return;
     }
     const pons_value *metrics = end->metrics;
@@ -387,6 +390,18 @@ static void goal_ask(robot *r, goal *g)
     send_about(r, g, PONS_MESSAGE_STATUS);
 }
 
+// What came while another goal was out already: the body's hello was answered before.
+static void send_wanted(robot *r)
+{
+    for (goal *g = r->goals; r->hand && r->in_control && g; g = g->next) {
+        if (g->state == WANTED && g->adopted) {
+            goal_ask(r, g);
+        } else if (g->state == WANTED) {
+            goal_send(r, g);
+        }
+    }
+}
+
 static void on_hand(robot *r, const pons_report *msg)
 {
     if (msg->type == PONS_REPORT_HELLO) {
@@ -526,6 +541,7 @@ static void look(robot *r)
         connect_as(r, "controller", &r->hand, &r->hand_fd);
     }
     receive(r, &r->hand, &r->hand_fd, on_hand);
+    send_wanted(r);
     if (r->hand && r->in_control && now - r->beat_ms >= BEAT_MS) {
         r->beat_ms = now;
         pons_message_send(r->hand, &(pons_message){.type = PONS_MESSAGE_HEARTBEAT}, &ignored);

@@ -141,6 +141,7 @@ static const cli_command threads_words[] = {
 static const cli_command watchdog_words[] = {
     {"hal", "", "carry out what ACTION.md has pending"},
     {"runtime", "", "run the sessions of SESSIONS.md"},
+    {"policy", "CLIENT", "speak with the server of a policy; the runtime watchdog starts it"},
     {NULL},
 };
 

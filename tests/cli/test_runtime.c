@@ -356,6 +356,34 @@ static void a_policy_drives(void **state)
     bench_close(&b);
 }
 
+// Its policy thinks for 100 to 300 ms of the robot's time, and the robot does not stand while it does: chunks take over from
+// those before. Not all where the machine is busy: how well that goes is body/test_follow_chunks.c's, on a virtual clock.
+static void a_policy_that_thinks(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0}, server = {0};
+    bench_open(&b);
+    put_policies(&b, start_policy(&b, &server),
+                 SESSION("s1", "t1", "by_http",
+                         ", execution: {params: {goal: [1.5, 1.5], think_ms: [50, 150]}}"));
+    bench_start(&b, &p, NULL, "watchdog runtime --once --json --speed 2");
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    expect(&b, "s1", "succeeded", "");
+    pons_autovalue v = episode(&b, "s1");
+    const int steps = (int)json_array_size(pons_get(v, "steps"));
+    assert_true(steps >= 3);
+    assert_int_equal(bench_ledger_count(&b, NULL, "started"), steps);
+    assert_true(bench_ledger_count(&b, NULL, "canceled") >= steps / 2);
+    assert_true(pons_get_num(pons_get(v, "result"), "distance_m", 0) > 0.3);
+    expect_once(&b);
+    bench_signal(&server, SIGTERM);
+    bench_finish(&server);
+    bench_free(&server);
+    bench_close(&b);
+}
+
 #define BAD(id, skill, mode) SESSION(id, "t1", skill, ", execution: {params: {mode: " mode "}}")
 
 static void a_bad_policy_moves_nothing(void **state)
@@ -523,6 +551,7 @@ int main(void)
         cmocka_unit_test_teardown(judged_by_the_files, bench_teardown),
         cmocka_unit_test_teardown(a_scene_of_xml_is_told, bench_teardown),
         cmocka_unit_test_teardown(a_policy_drives, bench_teardown),
+        cmocka_unit_test_teardown(a_policy_that_thinks, bench_teardown),
         cmocka_unit_test_teardown(a_bad_policy_moves_nothing, bench_teardown),
         cmocka_unit_test_teardown(a_policy_that_never_ends, bench_teardown),
         cmocka_unit_test_teardown(killed_in_the_middle, bench_teardown),

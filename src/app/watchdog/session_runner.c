@@ -359,6 +359,7 @@ static int open_parts(watch *w, pons_error *err)
                                     .described = is_described,
                                     .judge = judge,
                                     .pictures = open_pictures,
+                                    .pons = "/proc/self/exe",
                                     .dead = is_dead,
                                     .reported = report,
                                     .pruned = pruned,

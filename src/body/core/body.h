@@ -166,6 +166,7 @@ struct pons_body {
 
     // goals and clients
     pons__goal goals[PONS__GOALS_MAX];
+    int64_t chunk_end_ns; // robot time at which the last chunk of a policy's actions ended; 0: none
     uint64_t goal_seq;
     pons__client clients[PONS__CLIENTS_MAX];
     pons__client *controller; // NULL: nobody

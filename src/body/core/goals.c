@@ -65,13 +65,14 @@ __attribute__((format(printf, 4, 5))) static void reject(pons__client *c, const 
     reject_number(c, goal_id, code, 0, text);
 }
 
-// The goal that another one takes over from, when it asks to: of the same navigating skill.
+// The goal that another one takes over from, when it asks to: of the same skill, one that navigates or a chunk.
 static const pons__goal *preempted(const pons_body *b, const pons_message_goal *goal,
                                    const pons__skill *k)
 {
-    const pons__goal *base = pons__goal_base(b);
+    const pons__goal *had = k->needs_arm ? pons__goal_arm(b) : pons__goal_base(b);
     const bool navigates = k == &pons__skill_navigate || k == &pons__skill_navigate_through;
-    return navigates && base && base->skill == k && goal->preempt ? base : NULL;
+    const bool asks = (navigates && goal->preempt) || (k->chunk && pons_get(goal->args, "from_ms"));
+    return asks && had && had->skill == k ? had : NULL;
 }
 
 static void speak(void *user, const char *text)
@@ -82,15 +83,18 @@ static void speak(void *user, const char *text)
 static void goal_env(pons_body *b, pons__skill_env *env)
 {
     pons__body_env(b, env);
+    env->before_end_ns = b->chunk_end_ns;
     env->speak = speak;
     env->user = b;
 }
 
-static void start_skill(pons_body *b, pons__goal *g)
+// before: what the goal that it takes over from wanted last; NULL: it takes over from none.
+static void start_skill(pons_body *b, pons__goal *g, const pons__skill_output *before)
 {
     pons__skill_env env;
     goal_env(b, &env);
     env.goal_id = g->msg.as.goal.goal_id;
+    env.before = before;
     pons__skill_start(g->skill, &g->run, g->msg.as.goal.args, &env);
 }
 
@@ -210,6 +214,7 @@ static void settle(pons_body *b, pons__goal *g, pons_goal_state end, int code, c
         pons__body_tell(b, b->controller);
         say_result(b->controller, &line);
     }
+    b->chunk_end_ns = g->skill->chunk ? b->robot_ns : b->chunk_end_ns;
     pons_value_unref(g->run.answer);
     *g = (pons__goal){0};
     pons_message_clear(&msg);
@@ -241,7 +246,7 @@ static void finish(pons_body *b, pons__goal *g, pons_goal_state end, int code, c
         b->cmd.docking = false;
         pons__body_publish(b);
     }
-    if (g->skill->needs_arm) {
+    if (g->skill->needs_arm && !g->handed_over) {
         memset(b->cmd.arm.qd, 0, sizeof b->cmd.arm.qd);
         pons__body_publish(b);
     }
@@ -264,6 +269,8 @@ static void start_goal(pons_body *b, pons__client *c, const pons_message *msg, c
     pons__goal *old =
         preempted(b, goal, k) ? find_active(b, preempted(b, goal, k)->msg.as.goal.goal_id) : NULL;
     const bool takes_over = old && old->state != PONS_GOAL_ACCEPTED && !*old->run.external_goal;
+    const bool goes_on = takes_over && old->state != PONS_GOAL_HELD;
+    const pons__skill_output before = goes_on ? old->out : (pons__skill_output){0};
     if (old) {
         old->handed_over = takes_over;
         finish(b, old, PONS_GOAL_CANCELED, PONS__PREEMPTED, "PREEMPTED: another goal took over");
@@ -275,6 +282,9 @@ static void start_goal(pons_body *b, pons__client *c, const pons_message *msg, c
     if (pons__ledger_append(b->ledger, lines, waits ? 1 : 2, &err) < 0) {
         if (takes_over) { // what was handed over has nobody to go on with it
             pons__nav_cancel(b->nav);
+            b->cmd.want = (pons_twist2){0};
+            memset(b->cmd.arm.qd, 0, sizeof b->cmd.arm.qd);
+            pons__body_publish(b);
         }
         reject(c, goal->goal_id, "ledger", "%s: %s", err.message, err.cause);
         return;
@@ -291,7 +301,7 @@ static void start_goal(pons_body *b, pons__client *c, const pons_message *msg, c
                       .odometer_m = b->odometer_m,
                       .out = {.distance_m = NAN, .remaining = NAN, .eta_s = NAN}};
     if (!waits) {
-        start_skill(b, g);
+        start_skill(b, g, goes_on ? &before : NULL);
     }
     pons__client_say(c, &(pons_report){.type = PONS_REPORT_ACCEPTED,
                                        .as.answer = {.goal_id = goal->goal_id, .state = g->state}});
@@ -312,7 +322,7 @@ static void start_waiting(pons_body *b)
         g->state = PONS_GOAL_STARTED;
         g->started_ns = b->robot_ns;
         g->odometer_m = b->odometer_m;
-        start_skill(b, g);
+        start_skill(b, g, NULL);
     }
 }
 
@@ -477,8 +487,10 @@ static bool check_args(pons_body *b, pons__client *c, const pons_message_goal *g
         reject(c, goal->goal_id, "bad_args", "%s", err.message);
         return false;
     }
+    const pons__goal *before = preempted(b, goal, k);
     pons__skill_env env;
     goal_env(b, &env);
+    env.before = before && before->state != PONS_GOAL_HELD ? &before->out : NULL;
     pons__skill_refusal why = {0};
     if (!pons__skill_check(k, goal->args, &env, &why)) {
         reject_number(c, goal->goal_id, "bad_args", why.error_code, why.text);
@@ -516,7 +528,7 @@ static bool check_resources(pons_body *b, pons__client *c, const pons_message_go
     } else if (k->needs_base && k != &pons__skill_stop_base && base && !preempted(b, goal, k)) {
         reject(c, goal->goal_id, "busy", "the base is busy with %s (goal %.60s)", base->skill->name,
                base->msg.as.goal.goal_id);
-    } else if (k->needs_arm && pons__goal_arm(b)) {
+    } else if (k->needs_arm && pons__goal_arm(b) && !preempted(b, goal, k)) {
         reject(c, goal->goal_id, "busy", "the arm is busy with %s (goal %.60s)",
                pons__goal_arm(b)->skill->name, pons__goal_arm(b)->msg.as.goal.goal_id);
     } else if ((lacks = lacking(b, k, preempted(b, goal, k)))) {

@@ -5,19 +5,12 @@
 // A chunk is a goal like any other: the ledger has it, so it is driven once; a stop ends it, a lost
 // brain holds it, and the gate slows and stops it before what is ahead. An action beyond what the
 // robot can do refuses the whole chunk before anything moves. Behind the last action the base stands:
-// whoever steers by a policy sends the next chunk.
+// whoever steers by a policy sends the next chunk, which may take over before that (follow_chunk.c).
 #include "body/skills/skills.h"
 
 #include <math.h>
 
-#define HZ_DEFAULT  10.0
-#define ALLOWANCE_S 5.0 // more than the chunk takes
-#define SLACK       1e-9
-
-static double rate(const pons_value *args)
-{
-    return pons_get_num(args, "hz", HZ_DEFAULT);
-}
+#define SLACK 1e-9
 
 static pons_twist2 action(const pons_value *list, size_t i)
 {
@@ -48,23 +41,16 @@ static bool check(const pons__skill *k, const pons_value *args, const pons__skil
     return true;
 }
 
-static void start(pons__skill_run *r, const pons__skill_env *env)
-{
-    r->timeout_s =
-        (double)json_array_size(pons_get(r->args, "actions")) / rate(r->args) + ALLOWANCE_S;
-}
-
 static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
 {
-    const pons_value *list = pons_get(r->args, "actions");
-    const double n = (double)json_array_size(list);
-    const double at = pons__skill_in_phase_s(r, env) * rate(r->args);
-    ret->eta_s = fmax(n - at, 0.0) / rate(r->args);
-    if (at >= n) {
+    const int at = pons__chunk_at(r, env, &ret->eta_s);
+    if (at < 0) {
         ret->status = PONS__SKILL_DONE;
-    } else {
-        ret->cmd = action(list, (size_t)fmax(at, 0.0));
+        return;
     }
+    const pons_twist2 wants = action(pons_get(r->args, "actions"), (size_t)at);
+    ret->cmd.v = pons__chunk_joined(r, env, r->chunk.cmd.v, wants.v);
+    ret->cmd.w = pons__chunk_joined(r, env, r->chunk.cmd.w, wants.w);
 }
 
 const pons__skill pons__skill_follow = {
@@ -74,16 +60,16 @@ const pons__skill pons__skill_follow = {
     .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
                    "\"actions\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":64,\"items\":"
                    "{\"type\":\"array\",\"minItems\":2,\"maxItems\":2,\"items\":"
-                   "{\"type\":\"number\"}}},"
-                   "\"hz\":{\"type\":\"number\",\"minimum\":1,\"maximum\":20}},"
+                   "{\"type\":\"number\"}}}," PONS__CHUNK_ARGS "},"
                    "\"required\":[\"actions\"]}",
     .needs_base = true,
     .moves = true,
+    .chunk = true,
     .cancel_supported = true,
     .timeout_s = 70.0,
     .success = "all actions have been driven",
     .error_map = "{\"9902\":\"ask_human\",\"default\":\"replan\"}",
     .check = check,
-    .start = start,
+    .start = pons__chunk_start,
     .step = step,
 };

@@ -78,6 +78,10 @@ typedef struct pons__skill_env {
     void *self;
     const char *lacks;   // what the robot should not move without; NULL: nothing
     const char *goal_id; // of the goal that starts; NULL after that
+    // Of the start of a chunk: what the one that it takes over from wanted last (NULL: it takes over from none), and the
+    // robot time at which the one before ended (0: there was none).
+    const struct pons__skill_output *before;
+    int64_t before_end_ns;
     void (*speak)(void *user, const char *text);
     void *user;
 } pons__skill_env;
@@ -125,6 +129,13 @@ typedef struct pons__skill_run { // of one goal; the caller's storage
         double z0, width; // before it was lifted; of the gripper
         double waited_s;
     } arm;
+    struct {               // of a chunk
+        int64_t joined_ns; // robot time at which it took over from the one before; -1: it did not
+        pons_twist2 cmd;   // what that one wanted then,
+        double qd[PONS_ARM_JOINTS]; // of the arm
+        pons_pose3 tool;            // where deltas have brought it, in the frame of the arm's base
+        double q[PONS_ARM_JOINTS];  // the joints for that
+    } chunk;
     _Alignas(max_align_t) unsigned char state[PONS_SKILL_STATE_MAX]; // of a module's skill
 } pons__skill_run;
 
@@ -158,6 +169,7 @@ struct pons__skill {
     bool needs_arm;          // holds "arm" and "gripper"
     bool moves;              // refused while a stop is latched
     bool needs_pose;         // means places of the map: waits while the pose is in doubt
+    bool chunk;              // a chunk of a policy's actions: the next one may take over from it
     bool preemptible, cancel_supported, requires_approval, ask_on_unknown;
     double timeout_s;      // robot time, unless the run has one of its own
     int timeout_code;      // 0: PONS__TIMED_OUT
@@ -227,6 +239,19 @@ void pons__skill_phase(pons__skill_run *r, const pons__skill_env *env, int phase
 double pons__skill_in_phase_s(const pons__skill_run *r, const pons__skill_env *env);
 // Seconds for which the gate has let nothing of `cmd` through.
 double pons__skill_stuck_s(pons__skill_run *r, const pons__skill_env *env, pons_twist2 cmd);
+// follow_chunk.c: a chunk of a policy's actions.
+#define PONS__CHUNK_ARGS                                                                           \
+    "\"hz\":{\"type\":\"number\",\"minimum\":1,\"maximum\":20},"                                   \
+    "\"from_ms\":{\"type\":\"integer\",\"minimum\":0}"
+double pons__chunk_hz(const pons_value *args);
+// Periods that have passed since what the policy saw; to be left out.
+double pons__chunk_passed(const pons_value *args, const pons__skill_env *env);
+void pons__chunk_start(pons__skill_run *r, const pons__skill_env *env);
+// Which action is under way; -1: all have had their period.
+int pons__chunk_at(const pons__skill_run *r, const pons__skill_env *env, double *ret_left_s);
+// From what the chunk before wanted to what this one wants.
+double pons__chunk_joined(const pons__skill_run *r, const pons__skill_env *env, double before,
+                          double wants);
 // The zone with that id or name, whatever its letters' case; NULL: none.
 const pons_value *pons__world_zone(const pons_value *world, const char *name);
 bool pons__pose_read(const pons_value *v, pons_pose2 *ret);

@@ -1,4 +1,6 @@
-// cmd_watchdog.c - `pons watchdog hal` and `pons watchdog runtime` (app/watchdog/): what is done, a line each.
+// cmd_watchdog.c - `pons watchdog hal` and `pons watchdog runtime` (app/watchdog/): what is done, a line each; and what the
+// latter starts to speak with a server of a policy.
+#include "app/policies/policies.h"
 #include "app/watchdog/watchdog.h"
 #include "cli/cli.h"
 
@@ -72,6 +74,9 @@ int cmd_watchdog(cli *c, pons_error *err)
     const int parsed = cli_parse(c, options, err);
     if (parsed < 0) {
         return parsed;
+    }
+    if (c->argc == 2 && strcmp(c->argv[0], "policy") == 0) {
+        return app_policy_process(c->argv[1], stdin, stdout, err);
     }
     const bool sessions = c->argc == 1 && strcmp(c->argv[0], "runtime") == 0;
     if (c->argc != 1 || (!sessions && strcmp(c->argv[0], "hal") != 0)) {

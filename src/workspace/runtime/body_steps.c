@@ -3,7 +3,8 @@
 //     builtin   the skill is the body's, execution.params are its arguments: one step
 //     VLA       {actions: [[…], …], done?}: one step that drives the chunk at the control rate, then the
 //               policy is asked again, until it says done. A base's action is [v m/s, w rad/s], an arm's a number
-//               for each joint (rad/s; with control_mode joint_position rad), and the gripper's opening or not
+//               for each joint (rad/s; with control_mode joint_position rad), or six of a delta of the tool
+//               (tool_delta; m and rad along the axes of the answer's `frame`), and the gripper's opening or not
 //     ReKep     {stages: [{grasp?, subgoal?, path?, release?}, …]}: a stage is the way to its subgoal, over
 //               its path, then its grasp or release; each is a skill of the body
 //
@@ -34,7 +35,7 @@ static void plan_builtin(const pons_value *session, const pons_value *skill,
     ret->last = true;
 }
 
-const rt_kind pons__rt_builtin = {"BuiltinRuntime", false, plan_builtin};
+const rt_kind pons__rt_builtin = {"BuiltinRuntime", false, false, plan_builtin};
 
 // ---- VLA ----------------------------------------------------------------------------------------
 
@@ -60,12 +61,18 @@ static size_t width_of(const pons_value *follow, const char *bound)
     return (size_t)pons_get_int(one, bound, 2);
 }
 
+static bool of_arm(const char *mode)
+{
+    return strcmp(mode, "joint_velocity") == 0 || strcmp(mode, "joint_position") == 0 ||
+           strcmp(mode, "tool_delta") == 0;
+}
+
 const pons_value *pons__rt_follow(const pons_value *target, const pons_value *tools)
 {
     const char *mode = pons_get_str(pons_get(target, "config"), "control_mode", "");
     const pons_value *base = pons__rt_tool(tools, "follow_actions"),
                      *arm = pons__rt_tool(tools, "follow_joints");
-    if (strcmp(mode, "joint_velocity") == 0 || strcmp(mode, "joint_position") == 0) {
+    if (of_arm(mode)) {
         return arm;
     }
     return strcmp(mode, "velocity") == 0 ? base : *mode ? NULL : base ? base : arm;
@@ -80,7 +87,6 @@ static void plan_vla(const pons_value *session, const pons_value *skill, const p
     const size_t least = width_of(follow, "minItems"), most = width_of(follow, "maxItems"),
                  n = json_array_size(actions);
     const char *mode = pons_get_str(pons_get(target, "config"), "control_mode", "");
-    const bool joints = strncmp(mode, "joint_", 6) == 0;
     size_t i;
     const pons_value *a;
     ret->calls = json_array();
@@ -109,10 +115,11 @@ static void plan_vla(const pons_value *session, const pons_value *skill, const p
                           call(pons_get_str(follow, "name", ""),
                                pons_object("actions", json_deep_copy(actions), "hz",
                                            json_real(fmin(fmax(hz, 1.0), 20.0)), "mode",
-                                           joints ? json_string(mode) : PONS_ABSENT, NULL)));
+                                           of_arm(mode) ? json_string(mode) : PONS_ABSENT, "frame",
+                                           pons_optional(pons_get(answer, "frame")), NULL)));
 }
 
-const rt_kind pons__rt_vla = {"VLAPolicyRuntime", true, plan_vla};
+const rt_kind pons__rt_vla = {"VLAPolicyRuntime", true, true, plan_vla};
 
 // ---- ReKep --------------------------------------------------------------------------------------
 
@@ -222,4 +229,4 @@ static void plan_rekep(const pons_value *session, const pons_value *skill, const
     }
 }
 
-const rt_kind pons__rt_rekep = {"ReKepPolicyRuntime", true, plan_rekep};
+const rt_kind pons__rt_rekep = {"ReKepPolicyRuntime", true, false, plan_rekep};

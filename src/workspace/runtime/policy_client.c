@@ -5,6 +5,9 @@
 //             a line of its standard input, each answer a line of its output. Without `program` the
 //             checkpoint itself is the program.
 //
+// With another `protocol` than pons's the program is pons itself (`watchdog policy`), which speaks that protocol with the
+// server at `endpoint`.
+//
 // An answer is one JSON object of at most ANSWER_MAX bytes. It is read as JSON is: NaN, an infinity or a
 // key that stands twice is no answer.
 #include "workspace/runtime/policy_client.h"
@@ -25,6 +28,7 @@
 #define WHERE      "policy"
 #define ANSWER_MAX (1024 * 1024)
 #define WORDS_MAX  32
+#define PIPE_BYTES (1024 * 1024) // a question with pictures is written at once
 
 struct policy {
     const pons_http_ops *http; // NULL: a program
@@ -103,16 +107,9 @@ static void become(const char *const *words, int in, int out)
     _exit(127);
 }
 
-static int open_program(policy *p, const pons_value *client, pons_error *err)
+static int start_program(policy *p, const char *const *words, pons_error *err)
 {
-    const char *words[WORDS_MAX + 3];
     int to[2], from[2];
-    if (!words_of(client, words)) {
-        return pons_error_set(
-            err, PONS_EINVAL, WHERE,
-            "policy_client of type local needs a program, or a checkpoint that is "
-            "one");
-    }
     if (strchr(words[0], '/') && access(words[0], X_OK) < 0) {
         return pons_error_set(err, PONS_EENV, WHERE, "%s cannot be run: %s", words[0],
                               strerror(errno));
@@ -134,18 +131,65 @@ static int open_program(policy *p, const pons_value *client, pons_error *err)
     p->in = to[1];
     p->out = from[0];
     fcntl(p->in, F_SETFL, O_NONBLOCK);
+    fcntl(p->in, F_SETPIPE_SZ, PIPE_BYTES);
     fcntl(p->out, F_SETFL, O_NONBLOCK);
     return p->pid > 0 ? PONS_OK
                       : pons_error_set(err, PONS_EENV, WHERE, "cannot start %s", words[0]);
 }
 
-int pons__policy_open(const pons_value *client, policy **ret, pons_error *err)
+static int open_program(policy *p, const pons_value *client, pons_error *err)
+{
+    const char *words[WORDS_MAX + 3];
+    if (!words_of(client, words)) {
+        return pons_error_set(
+            err, PONS_EINVAL, WHERE,
+            "policy_client of type local needs a program, or a checkpoint that is "
+            "one");
+    }
+    return start_program(p, words, err);
+}
+
+// A server of another protocol.
+static int open_protocol(policy *p, const pons_value *client, const char *pons, pons_error *err)
+{
+    static const char *const known[] = {"openpi", "openvla", "lerobot"};
+    const char *name = pons_get_str(client, "protocol", "");
+    bool is = false;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        is = is || strcmp(known[i], name) == 0;
+    }
+    if (!is) {
+        return pons_error_set(
+            err, PONS_EINVAL, WHERE,
+            "policy_client has protocol '%.40s': pons, openpi, openvla or lerobot", name);
+    }
+    if (strcmp(pons_get_str(client, "type", ""), "http") != 0) {
+        return pons_error_set(err, PONS_EINVAL, WHERE,
+                              "policy_client of protocol %s has type http: it is a server", name);
+    }
+    if (!pons) {
+        return pons_error_set(err, PONS_EENV, WHERE, "only the program pons speaks the protocol %s",
+                              name);
+    }
+    char *text = NULL;
+    if (pons_value_line(client, &text) < 0) {
+        return pons_error_set(err, PONS_EINVAL, WHERE, "policy_client cannot be written as JSON");
+    }
+    const char *const words[] = {pons, "watchdog", "policy", text, NULL};
+    const int rc = start_program(p, words, err);
+    free(text);
+    return rc;
+}
+
+int pons__policy_open(const pons_value *client, const char *pons, policy **ret, pons_error *err)
 {
     const char *type = pons_get_str(client, "type", "");
     policy *p = pons_need_zeroed(1, sizeof *p);
     p->in = p->out = -1;
     int rc;
-    if (strcmp(type, "http") == 0) {
+    if (strcmp(pons_get_str(client, "protocol", "pons"), "pons") != 0) {
+        rc = open_protocol(p, client, pons, err);
+    } else if (strcmp(type, "http") == 0) {
         rc = open_http(p, pons_get_str(client, "endpoint", ""), err);
     } else if (strcmp(type, "local") == 0) {
         rc = open_program(p, client, err);

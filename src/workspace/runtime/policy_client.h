@@ -14,8 +14,9 @@ typedef struct policy_answer {
     char why[POLICY_WHY_MAX]; // code: why
 } policy_answer;
 
-// client: a skill's policy_client. PONS_EINVAL: what is wrong with it; PONS_EENV: it cannot be had.
-int pons__policy_open(const pons_value *client, policy **ret, pons_error *err);
+// client: a skill's policy_client. pons: the program that speaks other protocols; NULL: there is none. PONS_EINVAL: what is
+// wrong with it; PONS_EENV: it cannot be had.
+int pons__policy_open(const pons_value *client, const char *pons, policy **ret, pons_error *err);
 void pons__policy_close(policy *p); // NULL-safe; ends the program
 // One question at a time. The answer has to be there within the time.
 void pons__policy_ask(policy *p, const pons_value *question, int64_t now_ms, int64_t timeout_ms);

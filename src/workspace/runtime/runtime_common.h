@@ -44,6 +44,8 @@ typedef struct rt_plan {
 typedef struct rt_kind {
     const char *name;
     bool asks; // a policy, before each plan
+    bool
+        ahead; // while the body still does the plan before: a chunk, which the next takes over from
     // session, skill: records. answer: the policy's, or NULL. tools: the body's.
     // target: its record.
     void (*plan)(const pons_value *session, const pons_value *skill, const pons_value *target,

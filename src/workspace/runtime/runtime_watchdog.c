@@ -325,7 +325,9 @@ int pons_runtime_step(pons_runtime *r)
     if (r->n_runs < RUNS_MAX) {
         r->claims = false;
     }
-    step_runs(r); // what has just begun
+    step_runs(r);   // what has just begun
+    hear_bodies(r); // they have answered at once what they were asked just now
+    step_runs(r);
     pons__rt_file_flush(r);
     pons__rt_tidy(r, now);
     wait = wait < LOOK_MS ? wait : LOOK_MS;

@@ -5,6 +5,11 @@
 //       +---- builtin: a plan without questions ------+ +-- failed, too late, refused: OVER
 //       +---- noted by an earlier life: adopt --------+
 //
+// A robot does not stand while its policy thinks: near the end of a chunk of actions its call becomes `ahead`, and the
+// session goes on to LOOK while the body still does it. The next chunk says what it is about (from_ms), and takes over
+// from the one ahead (body/skills/follow_chunk.c). A policy that is late leaves the robot standing at the chunk's end;
+// whatever ends the session stops the chunk ahead.
+//
 // A step is noted in the lane, fenced by the claim's epoch, before the body is asked for it under a key that is
 // the session's, the attempt's and the step's. So whoever has the session next asks the body about just
 // that key: it runs, it ended, it never began; and what nobody can say is OUTCOME_UNKNOWN.
@@ -63,6 +68,13 @@ struct rt_run {
     int64_t stale_at; // the body's clock at the first look after a step's end; -1: none yet
     int64_t began_ms, phase_ms, spent_ms, wall_ms;
     uint64_t call;
+    struct {           // the chunk that the body does while the policy is asked for the next
+        uint64_t call; // 0: none
+        pons_value *doing;
+        int64_t step, began_ms;
+    } ahead;
+    int64_t looked_robot_ms; // the body's clock at the last look for the policy
+    double latency_s;        // of that clock, from a look to the call that came of it
     pons_value *steps, *result;
     int32_t end; // OVER
     rt_refusal why;
@@ -159,6 +171,10 @@ __attribute__((format(printf, 4, 5))) static void over(rt_run *s, int32_t end, c
     va_end(ap);
     s->why.code = code;
     s->end = end;
+    if (s->ahead.call) { // the robot stops
+        s->body->tools.ops->cancel(s->body->tools.self, s->ahead.call);
+        s->ahead.call = 0;
+    }
     enter(s, OVER);
 }
 
@@ -224,6 +240,7 @@ void pons__rt_run_free(rt_run *s)
     pons_value_unref(s->session);
     pons_value_unref(s->skill);
     pons_value_unref(s->plan.calls);
+    pons_value_unref(s->ahead.doing);
     pons_value_unref(s->steps);
     pons_value_unref(s->result);
     free(s);
@@ -236,24 +253,45 @@ static const pons_value *call_now(const rt_run *s)
     return json_array_get(s->plan.calls, s->at);
 }
 
-static void add_step(rt_run *s, const pons_value *result, const char *error)
+static void add_step_of(rt_run *s, const pons_value *c, int64_t step, int64_t began_ms,
+                        const pons_value *result, const char *error)
 {
-    const pons_value *c = call_now(s);
     if (json_array_size(s->steps) >= STEPS_MAX) {
         return;
     }
-    json_array_append_new(s->steps, pons_object("step", json_integer(s->step), "skill",
+    json_array_append_new(s->steps, pons_object("step", json_integer(step), "skill",
                                                 pons_optional(pons_get(c, "skill")), "args",
                                                 pons_optional(pons_get(c, "args")), "ms",
-                                                json_integer(pons__rt_now(s->r) - s->phase_ms),
+                                                json_integer(pons__rt_now(s->r) - began_ms),
                                                 "result", pons_optional(result), "error",
                                                 error ? pons_string(error) : PONS_ABSENT, NULL));
+}
+
+static void add_step(rt_run *s, const pons_value *result, const char *error)
+{
+    add_step_of(s, call_now(s), s->step, s->phase_ms, result, error);
+}
+
+// The chunk ahead is the step that the session is at again.
+static void back_to_ahead(rt_run *s)
+{
+    pons_value *calls = json_array();
+    json_array_append(calls, s->ahead.doing);
+    pons_value_unref(s->plan.calls);
+    s->plan.calls = calls;
+    s->at = 0;
+    s->step = s->ahead.step;
+    s->call = s->ahead.call;
+    s->ahead.call = 0;
+    enter(s, CALL);
 }
 
 // The plan is done.
 static void next_plan(rt_run *s)
 {
-    if (s->plan.last || !s->kind) {
+    if (s->plan.last && s->ahead.call) { // it is over when the chunk ahead is
+        back_to_ahead(s);
+    } else if (s->plan.last || !s->kind) {
         over(s, PONS_SESSION_SUCCEEDED, NULL, "%s", "");
     } else {
         enter(s, LOOK);
@@ -364,6 +402,7 @@ static void seen(rt_run *s, const pons_value *robot)
         return;
     }
     s->ended = false;
+    s->latency_s = (double)(at - s->looked_robot_ms) / 1000.0;
     start_call(s, robot);
 }
 
@@ -425,19 +464,70 @@ static pons_value *add_up(const rt_run *s, const pons_value *step)
     return all ? all : pons_value_ref(step);
 }
 
-static void call_done(rt_run *s, const pons_value *value)
+// What a step that has ended says.
+static const pons_value *take_result(rt_run *s, const pons_value *value)
 {
     const pons_value *data = pons_get(value, "data");
-    s->adopts = false;
     pons_value *result = add_up(s, data ? data : pons_get(value, "output"));
     pons_value_unref(s->result);
     s->result = result;
-    add_step(s, data, NULL);
+    return data;
+}
+
+static void call_done(rt_run *s, const pons_value *value)
+{
+    s->adopts = false;
+    add_step(s, take_result(s, value), NULL);
     s->at++;
     s->step++;
     s->ended = true;
     s->stale_at = -1;
     next_call(s);
+}
+
+// ---- the chunk ahead ----------------------------------------------------------------------------
+
+// The body does a chunk, of which so much is left: whether it is time to ask for the next.
+static bool time_to_ask(const rt_run *s, const pons_value *progress)
+{
+    const pons_value *args = pons_get(call_now(s), "args");
+    const double chunk_s =
+        (double)json_array_size(pons_get(args, "actions")) / pons_get_num(args, "hz", 1.0);
+    const double left_s =
+        pons_get_num(progress, "total", INFINITY) - pons_get_num(progress, "progress", 0.0);
+    return left_s <= fmax(chunk_s / 2.0, 2.0 * s->latency_s);
+}
+
+static void look_ahead(rt_run *s, const pons_value *progress)
+{
+    if (!s->kind || !s->kind->ahead || s->plan.last || s->ahead.call || !time_to_ask(s, progress)) {
+        return;
+    }
+    pons_value_unref(s->ahead.doing);
+    s->ahead.doing = pons_value_ref(call_now(s));
+    s->ahead.call = s->call;
+    s->ahead.step = s->step++;
+    s->ahead.began_ms = s->phase_ms;
+    s->call = 0;
+    s->adopts = false;
+    enter(s, LOOK);
+}
+
+static void ahead_ended(rt_run *s, const pons_tool_event *e)
+{
+    const bool taken_over =
+        e->kind == PONS_TOOL_FAILED && e->error.status == PONS_ECANCELED && s->phase == CALL;
+    if (e->kind == PONS_TOOL_DONE || taken_over) {
+        s->ahead.call = 0;
+        add_step_of(s, s->ahead.doing, s->ahead.step, s->ahead.began_ms, take_result(s, e->value),
+                    NULL);
+        s->ended = s->ended || !taken_over;
+        s->stale_at = -1;
+        return;
+    }
+    back_to_ahead(s); // the failure is that step's
+    s->call = 0;
+    call_failed(s, &e->error);
 }
 
 // ---- a policy -----------------------------------------------------------------------------------
@@ -537,7 +627,8 @@ static void look(rt_run *s)
         return; // asked
     }
     if (!s->policy) {
-        const int rc = pons__policy_open(pons_get(s->skill, "policy_client"), &s->policy, &err);
+        const int rc =
+            pons__policy_open(pons_get(s->skill, "policy_client"), s->r->o.pons, &s->policy, &err);
         if (rc < 0) {
             over(s, PONS_SESSION_FAILED, "POLICY_NOT_AVAILABLE", "%s", err.message);
             return;
@@ -545,6 +636,19 @@ static void look(rt_run *s)
         pons__rt_watch(s->r, pons__policy_fd(s->policy));
     }
     query(s);
+}
+
+// The code of a policy's error: its own, or one of ours where pons itself speaks with the server.
+static const char *error_code(const char *said)
+{
+    static const char *const ours[] = {"POLICY_NOT_AVAILABLE", "POLICY_UNREACHABLE",
+                                       "POLICY_BAD_ANSWER", "POLICY_ERROR"};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        if (strcmp(ours[i], said) == 0) {
+            return ours[i];
+        }
+    }
+    return "POLICY_ERROR";
 }
 
 static void answered(rt_run *s)
@@ -560,14 +664,23 @@ static void answered(rt_run *s)
     if (a.code) {
         over(s, PONS_SESSION_FAILED, a.code, "%s", a.why);
     } else if (error && !json_is_null(error)) {
-        over(s, PONS_SESSION_FAILED, "POLICY_ERROR", "%.60s: %.240s",
-             pons_get_str(error, "code", ""), pons_get_str(error, "message", ""));
+        const char *said = pons_get_str(error, "code", ""), *code = error_code(said);
+        const char *text = pons_get_str(error, "message", "");
+        if (strcmp(code, said) == 0) {
+            over(s, PONS_SESSION_FAILED, code, "%.300s", text);
+        } else {
+            over(s, PONS_SESSION_FAILED, code, "%.60s: %.240s", said, text);
+        }
     } else {
         s->body->tools.ops->list(s->body->tools.self, &tools, &err);
         pons_value_unref(s->plan.calls);
         s->plan = (rt_plan){0};
         s->at = 0;
         s->kind->plan(s->session, s->skill, s->body->record, a.value, tools, &s->plan, &why);
+        if (s->kind->ahead && s->step > 0 && json_array_size(s->plan.calls)) {
+            json_object_set_new(json_object_get(json_array_get(s->plan.calls, 0), "args"),
+                                "from_ms", json_integer(s->looked_robot_ms));
+        }
         if (why.code) {
             over(s, PONS_SESSION_FAILED, why.code, "%s", why.why);
         } else {
@@ -616,7 +729,17 @@ static void wait_body(rt_run *s)
 
 void pons__rt_run_event(rt_run *s, pons_tool_event *e)
 {
-    if (e->call != s->call || e->kind == PONS_TOOL_PROGRESS) {
+    if (e->kind == PONS_TOOL_PROGRESS) {
+        if (e->call == s->call && s->phase == CALL) {
+            look_ahead(s, e->value);
+        }
+        return;
+    }
+    if (s->ahead.call && e->call == s->ahead.call) {
+        ahead_ended(s, e);
+        return;
+    }
+    if (e->call != s->call) {
         return;
     }
     if (s->phase == LOOK) {
@@ -624,6 +747,7 @@ void pons__rt_run_event(rt_run *s, pons_tool_event *e)
         if (e->kind == PONS_TOOL_DONE && pons_get_bool(status, "connected", false)) {
             pons_value_unref(s->robot);
             s->robot = pons_value_ref(pons_get(status, "robot"));
+            s->looked_robot_ms = pons_get_int(s->robot, "robot_ms", 0);
             s->call = 0;
             look_at_it(s);
         } else {

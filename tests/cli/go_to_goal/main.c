@@ -1,7 +1,8 @@
 // go_to_goal - a policy for tests: a controller that really drives a base to params.goal [x, y] from
 // the observation's state [x, y, yaw, …]. Each answer is a chunk of velocities, found by driving a model of
 // the base ahead; near the goal it says done. With the mode stages it
-// gives the way as stages (ReKep). params.mode else makes it a bad one: see misbehave().
+// gives the way as stages (ReKep). params.mode else makes it a bad one: see misbehave(). params.think_ms: [least, most]
+// that an answer takes.
 //
 //     go_to_goal                  questions are lines of standard input (policy_client local)
 //     go_to_goal --serve          HTTP on a port of its own, which it prints (policy_client http)
@@ -110,6 +111,10 @@ static char *answer(const char *question)
     const json_t *params = json_object_get(q, "params");
     const char *mode = json_string_value(json_object_get(params, "mode"));
     char *text = mode ? misbehave(mode) : NULL;
+    const json_t *think = json_object_get(params, "think_ms");
+    if (think) {
+        usleep((useconds_t)(1000.0 * (at(think, 0) + drand48() * (at(think, 1) - at(think, 0)))));
+    }
     if (mode && strcmp(mode, "silent") == 0) {
         pause();
     }
