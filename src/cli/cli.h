@@ -119,6 +119,8 @@ typedef struct cli_camera_options {
     int width, height; // of a device; 0: 640 x 480
     double fps;
     bool depth;
+    bool
+        view; // what a thing in the picture needs to get its place is wanted too, where the source has it
 } cli_camera_options;
 int cli_camera(cli *c, const cli_camera_options *o, pons_error *err);
 

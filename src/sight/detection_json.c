@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES = 32, SIDE_MAX = 65536 }; // of the depth, in each direction; pixels
+enum {
+    SAMPLES = 32,
+    SIDE_MAX = 65536,
+    LENS = 9
+}; // of the depth, in each direction; pixels; numbers
 
 static bool is_text(const char *text)
 {
@@ -104,6 +108,26 @@ static pons_value *found_value(const pons__boxed *b)
     return v;
 }
 
+static pons_value *numbers(const double *v, size_t n)
+{
+    pons_value *all = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_array_append_new(all, json_real(v[i]));
+    }
+    return all;
+}
+
+static void add_view(pons_value *line, const pons_camera_view *v)
+{
+    double lens[LENS] = {v->lens.fx, v->lens.fy, v->lens.cx, v->lens.cy};
+    memcpy(lens + 4, v->lens.distortion, sizeof v->lens.distortion);
+    if (v->placed) {
+        json_object_set_new(line, "view",
+                            pons_object("eye", numbers(v->eye, 3), "axes", numbers(v->axes, 9),
+                                        "lens", numbers(lens, LENS), NULL));
+    }
+}
+
 char *pons__detector_line_text(const pons__detector_line *l)
 {
     pons_autovalue v = NULL;
@@ -117,6 +141,7 @@ char *pons__detector_line_text(const pons__detector_line *l)
         v = json_pack("{sI sb si si sf so ss ss}", "stamp_ns", (json_int_t)l->stamp_ns, "wall",
                       l->wall, "width", l->width, "height", l->height, "took_ms", l->took_ms,
                       "found", found, "picture", l->picture, "refused", l->error);
+        add_view(v, &l->view);
     }
     return v ? json_dumps(v, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
 }
@@ -141,6 +166,47 @@ static const char *read_found(pons_value *v, int width, int height, pons__boxed 
     return pons__detected_wrong(d, width, height);
 }
 
+static bool read_numbers(const pons_value *v, const char *key, double *ret, size_t n)
+{
+    const pons_value *all = pons_get(v, key);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *number = json_array_get(all, i);
+        ret[i] = json_is_number(number) ? json_number_value(number) : NAN;
+    }
+    return json_array_size(all) == n && finite_all(ret, n);
+}
+
+// The columns of a rotation, to what a float is good for.
+static bool is_rotation(const double r[9])
+{
+    for (int a = 0; a < 3; a++) {
+        for (int b = 0; b <= a; b++) {
+            const double dot = r[a] * r[b] + r[3 + a] * r[3 + b] + r[6 + a] * r[6 + b];
+            if (fabs(dot - (a == b ? 1.0 : 0.0)) > 0.05) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool read_view(const pons_value *v, pons_camera_view *ret)
+{
+    double lens[LENS];
+    *ret = (pons_camera_view){.placed = v != NULL};
+    if (!v) {
+        return true;
+    }
+    const bool whole = read_numbers(v, "eye", ret->eye, 3) &&
+                       read_numbers(v, "axes", ret->axes, 9) && is_rotation(ret->axes) &&
+                       read_numbers(v, "lens", lens, LENS);
+    if (whole) {
+        ret->lens = (pons_lens){.fx = lens[0], .fy = lens[1], .cx = lens[2], .cy = lens[3]};
+        memcpy(ret->lens.distortion, lens + 4, sizeof ret->lens.distortion);
+    }
+    return whole && ret->lens.fx > 0.0 && ret->lens.fy > 0.0;
+}
+
 int pons__detector_line_read(const char *text, size_t n, pons__detector_line *ret, pons_error *err)
 {
     pons_autovalue v = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
@@ -162,6 +228,8 @@ int pons__detector_line_read(const char *text, size_t n, pons__detector_line *re
         why = "it lacks something";
     } else if (!json_is_array(found) || json_array_size(found) > PONS_DETECTED_MAX) {
         why = "it has more than 256 detections";
+    } else if (!read_view(pons_get(v, "view"), &ret->view)) {
+        why = "its view is none";
     }
     for (size_t i = 0; !why && i < json_array_size(found); i++) {
         why = read_found(json_array_get(found, i), ret->width, ret->height, &ret->found[ret->n++]);

@@ -2,11 +2,11 @@
 //
 //     {"stamp_ns", "wall", "width", "height", "took_ms", "found": [{"label", "identity", "score", "box": [left, top,
 //      width, height], "depth_m"?, "depth_sd_m"?, "pose"?: [x, y, z, qx, qy, qz, qw, sd_m, sd_rad]}], "picture": its name in run/seen or "", "refused": why some
-//      are left out}
+//      are left out, "view"?: {"eye": [3], "axes": [9], "lens": [fx, fy, cx, cy, k1, k2, p1, p2, k3]}, of a camera that says where it was}
 //     {"error": why there is no picture, or nothing was found out about it}      {"waits": true}: no newer picture yet
 #pragma once
 
-#include "pons/ext/detector.h"
+#include "pons/ext/camera.h"
 #include "pons/picture.h"
 
 typedef struct pons__boxed { // a detection, with what the picture's depth says of it
@@ -22,6 +22,7 @@ typedef struct pons__detector_line {
     size_t n;
     pons__boxed found[PONS_DETECTED_MAX];
     char picture[PONS_PICTURE_NAME]; // of the picture that was kept; "": none
+    pons_camera_view view;           // its lens is read with its place alone
     char error[160];                 // or what is left out of found; "": nothing to say
 } pons__detector_line;
 

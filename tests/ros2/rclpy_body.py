@@ -1,6 +1,7 @@
 """A robot's body in rclpy: senses and wheels by ROS's own code, as robot.py has them. rclpy_nav2.py is its Nav2.
 
 It stands in worlds/empty.yaml and follows cmd_vel, and nothing else; with PONS_NAMESPACE everything is in that namespace, /tf too.
+With the word `camera` it turns to and fro, whatever cmd_vel says, and has the camera of rclpy_camera.py.
 It prints `ready`, `cmd V W` when it begins or stops to move, and `fast V W` for a velocity that the world's robot may not have. It
 ends with its standard input, or with `quit` there.
 """
@@ -14,7 +15,8 @@ from sensor_msgs.msg import BatteryState, LaserScan
 from tf2_msgs.msg import TFMessage
 
 TICK_S, SILENT_S = .05, .5
-odom, cmd, cmd_at, ticks, last = [0., 0., 0.], [0., 0.], [0.], [0], [time.monotonic()]
+began = time.monotonic()
+odom, cmd, cmd_at, ticks, last = [0., 0., 0.], [0., 0.], [0.], [0], [began]
 
 
 def say(*words):
@@ -47,9 +49,21 @@ def heard(m):
     cmd[:], cmd_at[0] = new, time.monotonic()
 
 
+def look(now):
+    turned = rclpy_camera.pan(now)
+    t = transform("base_link", "pan", *rclpy_camera.AT[:2], turned)
+    t.transform.translation.z = rclpy_camera.AT[2]
+    w_tf.publish(TFMessage(transforms=[t]))
+    if ticks[0] % rclpy_camera.EVERY == 0:
+        camera.take(odom, turned, stamped, now)
+    camera.send(now)
+
+
 def tick():
     now = time.monotonic()
     speed = cmd if now - cmd_at[0] < SILENT_S else [0., 0.]
+    if camera:
+        speed = [0., rclpy_camera.turning(now - began)]
     moved(odom, *speed, now - last[0])
     last[0] = now
     o = stamped(Odometry(child_frame_id="base_link"), "odom")
@@ -59,6 +73,8 @@ def tick():
     w_odom.publish(o)
     w_tf.publish(TFMessage(transforms=[transform("odom", "base_link", *odom)]))
     w_tf.publish(TFMessage(transforms=[transform("map", "odom", *MAP_FROM_ODOM, 0., 1.)]))  # AMCL's are a second ahead
+    if camera:
+        look(now)
     if ticks[0] % 2 == 0:
         inc, ranges = scan(odom)
         w_scan.publish(stamped(LaserScan(angle_min=-math.pi, angle_max=math.pi, angle_increment=inc, scan_time=.1, range_min=.05,
@@ -82,7 +98,14 @@ w_odom, w_scan = node.create_publisher(Odometry, "odom", 10), node.create_publis
 w_battery = node.create_publisher(BatteryState, "battery_state", 10)
 w_tf = node.create_publisher(TFMessage, ns + "/tf", 100)
 w_tf_static = node.create_publisher(TFMessage, ns + "/tf_static", QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL))
-w_tf_static.publish(TFMessage(transforms=[transform("base_link", "laser", LIDAR_X, 0., 0.)]))
+fixed, camera = [transform("base_link", "laser", LIDAR_X, 0., 0.)], None
+if "camera" in sys.argv:
+    import rclpy_camera
+    camera = rclpy_camera.Camera(node)
+    lens = transform("pan", "lens", 0., 0., 0.)  # right, down, ahead
+    lens.transform.rotation.x, lens.transform.rotation.y, lens.transform.rotation.z, lens.transform.rotation.w = -.5, .5, -.5, .5
+    fixed.append(lens)
+w_tf_static.publish(TFMessage(transforms=fixed))
 node.create_subscription(Twist, "cmd_vel", heard, 10)
 node.create_timer(TICK_S, tick)
 threading.Thread(target=listen, daemon=True).start()

@@ -272,6 +272,10 @@ static void test_poses(void **state)
     assert_true(pons__pose_at_stamp(&h, 3000000000, false, &at, &soon, &why));
 }
 
+#define VIEW(eye, axes, lens)                                                                      \
+    "{\"stamp_ns\":1,\"wall\":false,\"width\":9,\"height\":9,\"took_ms\":1.0,\"found\":[],"        \
+    "\"picture\":\"\",\"view\":{\"eye\":" eye ",\"axes\":" axes ",\"lens\":" lens "}}"
+
 // A line goes out and comes back the same; what is none is refused, whatever it is.
 static void test_lines(void **state)
 {
@@ -281,7 +285,11 @@ static void test_lines(void **state)
                                     .height = 480,
                                     .took_ms = 3,
                                     .picture = "abc",
-                                    .n = 2},
+                                    .n = 2,
+                                    .view = {.placed = true,
+                                             .eye = {0.1, 0.2, 0.3},
+                                             .axes = {0, 0, 1, -1, 0, 0, 0, -1, 0},
+                                             .lens = {500, 501, 320, 240, {0.1, 0, 0, 0, -0.2}}}},
                                back;
     l.found[0] = (pons__boxed){.what = {.label = "杯子", .score = 0.5, .box = {-3, 1, 10, 20}},
                                .depth_m = 1.5,
@@ -307,6 +315,8 @@ static void test_lines(void **state)
     assert_true(isnan(back.found[1].depth_m) && back.found[1].what.posed &&
                 fabs(back.found[0].depth_m - 1.5) < 1e-6);
     assert_true(fabs(back.found[1].what.position[2] - 2.0) < 1e-6);
+    assert_true(back.view.placed && back.view.eye[2] == 0.3 && back.view.axes[3] == -1.0);
+    assert_memory_equal(&back.view.lens, &l.view.lens, sizeof l.view.lens);
     for (size_t n = 0; n < strlen(text); n++) { // cut anywhere
         assert_int_equal(pons__detector_line_read(text, n, &back, NULL), PONS_EPROTOCOL);
     }
@@ -331,6 +341,9 @@ static void test_lines(void **state)
         "{\"stamp_ns\":1,\"wall\":false,\"width\":9,\"height\":9,\"took_ms\":1.0,\"found\":[{"
         "\"label\":\"a\",\"identity\":\"\",\"score\":1.0,\"box\":[1.0,1.0,1.0,1.0],\"pose\":[0.0,0."
         "0,-1.0,0.0,0.0,0.0,1.0,0.0,0.0]}]}",
+        VIEW("[0,0]", "[0,0,1,-1,0,0,0,-1,0]", "[1,1,0,0,0,0,0,0,0]"),
+        VIEW("[0,0,0]", "[0,0,2,-2,0,0,0,-2,0]", "[1,1,0,0,0,0,0,0,0]"),
+        VIEW("[0,0,0]", "[0,0,1,-1,0,0,0,-1,0]", "[1,0,0,0,0,0,0,0,0]"),
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(pons__detector_line_read(bad[i], strlen(bad[i]), &back, NULL),

@@ -34,7 +34,7 @@ typedef struct detector {
     const pons_value *config;
     const char *name;
     pons__camera camera;
-    bool placed; // the world has the camera
+    bool placed; // the world says where the camera is
     pid_t pid;   // 0: none runs
     int fd;      // -1: it is ending
     bool killed;
@@ -95,9 +95,23 @@ static void detection_of(const frame *f, const pons__boxed *b, const pons__place
     ret->cov[3] = v[8];
 }
 
+// Where the camera was, and its lens: as the picture's source said, else as the world says.
+static pons__camera view_of(const detector *d, const pons__detector_line *l, pons_lens *ret)
+{
+    pons__camera c = d->camera;
+    *ret = l->view.placed ? l->view.lens : pons__camera_lens(c.entry, l->width, l->height);
+    if (l->view.placed) {
+        c.on_base = true;
+        memcpy(c.eye, l->view.eye, sizeof c.eye);
+        memcpy(c.axes, l->view.axes, sizeof c.axes);
+    }
+    return c;
+}
+
 static void remember(sight *s, detector *d, const pons__detector_line *l, const frame *f)
 {
-    const pons_lens lens = pons__camera_lens(d->camera.entry, l->width, l->height);
+    pons_lens lens;
+    const pons__camera camera = view_of(d, l, &lens);
     const double far_m = pons_get_num(d->config, "range_m", 6.0);
     pons_detection found[PONS_DETECTED_MAX];
     const char *id = pons_get_str(d->camera.entry, "id", ""), *why = NULL, *unplaced = NULL;
@@ -105,7 +119,7 @@ static void remember(sight *s, detector *d, const pons__detector_line *l, const 
     size_t n = 0;
     for (size_t i = 0; i < l->n; i++) {
         pons__placed p;
-        if (pons__box_place(&d->camera, &lens, l->height, &l->found[i], f->scan, far_m, &p, &why)) {
+        if (pons__box_place(&camera, &lens, l->height, &l->found[i], f->scan, far_m, &p, &why)) {
             detection_of(f, &l->found[i], &p, &found[n++]);
         } else {
             unplaced = why;
@@ -113,23 +127,34 @@ static void remember(sight *s, detector *d, const pons__detector_line *l, const 
     }
     snprintf(source, sizeof source, "%.63s/%.63s@%.63s", d->name, id,
              l->wall ? "wall" : s->boot_id);
-    pons_object_view v = {
-        .detector = d->name,
-        .source = source,
-        .stamp_ns = l->stamp_ns,
-        .picture = *l->picture ? l->picture : NULL,
-        .at_ms = f->wall_ns / 1000000,
-        .yaw = pons_wrap_angle(f->at.yaw + atan2(d->camera.axes[5], d->camera.axes[2])),
-        .fov_rad = 2.0 * atan(0.5 * l->width / lens.fx),
-        .near_m = pons_get_num(d->config, "near_m", 0.2),
-        .far_m = far_m,
-        .pose_sd_m = f->sd_m,
-        .pose_sd_rad = f->sd_rad,
-        .miss = pons_get_num(d->config, "miss", 0.5)};
-    to_map(f, d->camera.eye, v.eye);
+    pons_object_view v = {.detector = d->name,
+                          .source = source,
+                          .stamp_ns = l->stamp_ns,
+                          .picture = *l->picture ? l->picture : NULL,
+                          .at_ms = f->wall_ns / 1000000,
+                          .yaw = pons_wrap_angle(f->at.yaw + atan2(camera.axes[5], camera.axes[2])),
+                          .fov_rad = 2.0 * atan(0.5 * l->width / lens.fx),
+                          .near_m = pons_get_num(d->config, "near_m", 0.2),
+                          .far_m = far_m,
+                          .pose_sd_m = f->sd_m,
+                          .pose_sd_rad = f->sd_rad,
+                          .miss = pons_get_num(d->config, "miss", 0.5)};
+    to_map(f, camera.eye, v.eye);
     sight_tell(s, &v, found, n);
     if (unplaced || *l->error) {
         tell_of(s, d, *l->error ? l->error : unplaced);
+    }
+}
+
+// In the world; what it lacks there is told, of its place only when that is `needed`.
+static void find_camera(sight *s, detector *d, bool needed)
+{
+    pons_error why = PONS_ERROR_INIT;
+    d->camera = (pons__camera){.entry = NULL};
+    d->placed =
+        pons__camera_of(s->world, pons_get_str(d->config, "camera", ""), &d->camera, &why) >= 0;
+    if (!d->placed && (needed || !d->camera.entry)) {
+        tell_of(s, d, why.message);
     }
 }
 
@@ -138,13 +163,13 @@ static bool place(sight *s, detector *d, const pons__detector_line *l, bool wait
 {
     frame f = {.wall_ns = l->wall ? l->stamp_ns : pons_wall_ms(&s->clock) * 1000000};
     pons__pose_at at;
-    const char *why = "the world of the body has no such camera";
+    const char *why = NULL;
     bool soon = false;
-    if (!d->placed) {
-        tell_of(s, d, why);
+    if (!d->placed && !l->view.placed) {
+        find_camera(s, d, true); // its source does not say, either
         return true;
     }
-    if (d->camera.on_base) {
+    if (l->view.placed || d->camera.on_base) {
         if (!pons__pose_at_stamp(&s->detectors->poses, l->stamp_ns, l->wall, &at, &soon, &why)) {
             if (soon && !waited) {
                 return false;
@@ -339,18 +364,13 @@ void sight_detectors_world(sight *s)
 {
     for (size_t i = 0; i < s->detectors->n; i++) {
         detector *d = &s->detectors->at[i];
-        pons_error why = PONS_ERROR_INIT;
         if (d->fd >= 0) {
             kill_child(s, d, NULL); // it draws the other world
         }
         d->waits = false;
         d->again_ms = 0;
         d->again_wait_ms = AGAIN_MS;
-        d->placed =
-            pons__camera_of(s->world, pons_get_str(d->config, "camera", ""), &d->camera, &why) >= 0;
-        if (!d->placed) {
-            tell_of(s, d, why.message);
-        }
+        find_camera(s, d, false);
     }
     s->detectors->poses.n = s->detectors->poses.n_scans = 0;
 }
@@ -378,7 +398,7 @@ void sight_detectors_look(sight *s)
         if (d->fd >= 0 && now >= d->until_ms) {
             kill_child(s, d, "it took longer than limit_s; its process was killed");
         }
-        if (d->pid == 0 && d->placed && now >= d->again_ms && poses >= POSES_FIRST) {
+        if (d->pid == 0 && d->camera.entry && now >= d->again_ms && poses >= POSES_FIRST) {
             start_child(s, d);
         }
     }

@@ -2,14 +2,16 @@
 //
 // A camera of a simulated world is drawn from the state that the body saves four times a second
 // (run/sim.json), in this process: no body waits for it, and without one the last state is shown, or
-// the world's beginning. A camera with a `device` is this machine's own, and is asked itself. A file's picture is
-// dated by when it was last changed.
+// the world's beginning. A camera with a `device` is this machine's own, and is asked itself. A driver that draws
+// none may have a module camera-DRIVER, whose pictures are the robot's own (ext/camera.h). A file's picture is dated by
+// when it was last changed.
 #include "cli/camera/camera_source.h"
 
 #include "app/pictures/pictures.h"
 #include "app/workspace/which_robot.h"
 #include "drivers/camera/camera.h"
 #include "pons/file.h"
+#include "pons/module.h"
 #include "pons/picture.h"
 
 #include <dirent.h>
@@ -27,6 +29,8 @@ struct cli_source {
     void *self;
     bool depth;
     pons__v4l2 *device;
+    const pons_camera_ops *ops; // of the robot's own software; NULL: none
+    void *camera;
     const char *pictures;
     char last[NAME_MAX + 1]; // file of the folder
     int64_t last_ns;         // stamp of the picture that was given last; -1: none yet
@@ -48,15 +52,48 @@ static int unknown(const pons_value *world, const char *name, pons_error *err)
 
 // ---- drawn --------------------------------------------------------------------------------------
 
-static int open_driver(cli_source *s, const char *driver, pons_error *err)
+// Of a driver that draws none: what the robot's own software has.
+static int open_module(cli_source *s, const char *driver, const cli_camera_options *o,
+                       pons_error *err)
+{
+    const void *found = NULL;
+    const int rc = pons_module_load("camera", driver, &found, err);
+    if (rc == PONS_ENOTFOUND) {
+        *err = (pons_error)PONS_ERROR_INIT;
+        return pons_error_set(err, PONS_EUNSUPPORTED, "camera", "driver %s draws no pictures",
+                              driver);
+    }
+    s->ops = rc < 0 ? NULL : found;
+    if (s->ops && s->ops->abi != PONS_CAMERA_ABI) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, "camera",
+                              "module camera-%.40s has ABI %u, not %u", driver, s->ops->abi,
+                              PONS_CAMERA_ABI);
+    }
+    const pons_camera_options options = {
+        .workspace = s->c->app.workspace, .camera = s->name, .depth = s->depth, .view = o->view};
+    return rc < 0 ? rc : s->ops->open(&options, &s->camera, err);
+}
+
+static int next_of_module(cli_source *s, cli_picture *ret, pons_error *err)
+{
+    pons_camera_picture p;
+    const int rc = s->ops->next(s->camera, &p, err);
+    if (rc > 0) {
+        ret->raw = p.raw;
+        ret->view = p.view;
+    }
+    return rc;
+}
+
+static int open_driver(cli_source *s, const char *driver, const cli_camera_options *o,
+                       pons_error *err)
 {
     const pons_robot_ops *robot = NULL;
     pons_autovalue config = pons_object("seed", json_integer(1), NULL);
     const int rc = app_driver(driver, &robot, err);
     if (rc == PONS_OK &&
         (!pons_robot_cameras(robot) || !pons_robot_cameras(robot)->take || !robot->restore)) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, "camera", "driver %s draws no pictures",
-                              driver);
+        return open_module(s, driver, o, err);
     }
     s->robot = robot;
     return rc < 0 ? rc : robot->open(s->world, config, &s->self, err);
@@ -187,7 +224,7 @@ static int open_it(cli_source *s, const cli_camera_options *o, pons_error *err)
         const double fps = o->fps > 0 ? o->fps : pons_get_num(s->entry, "fps", 15.0);
         return pons__v4l2_open(device, (int)width, (int)height, fps, &s->device, err);
     }
-    return open_driver(s, o->driver ? o->driver : pons_get_str(body, "driver", APP_DRIVER_USUAL),
+    return open_driver(s, o->driver ? o->driver : pons_get_str(body, "driver", APP_DRIVER_USUAL), o,
                        err);
 }
 
@@ -219,6 +256,9 @@ void cli_source_close(cli_source *s)
         if (s->self) {
             s->robot->close(s->self);
         }
+        if (s->camera) {
+            s->ops->close(s->camera);
+        }
         pons__v4l2_close(s->device);
         pons_value_unref(s->world);
         pons_value_unref(s->vision);
@@ -246,6 +286,8 @@ int cli_source_next(cli_source *s, bool decoded, cli_picture *ret, pons_error *e
         rc = next_file(s, ret, err);
     } else if (s->device) {
         rc = next_of_device(s, decoded || blurs, ret, err);
+    } else if (s->camera) {
+        rc = next_of_module(s, ret, err);
     } else {
         rc = draw(s, &ret->raw, err);
     }
@@ -261,7 +303,7 @@ int cli_source_next(cli_source *s, bool decoded, cli_picture *ret, pons_error *e
 
 bool cli_source_wall(const cli_source *s)
 {
-    return !s->robot;
+    return !s->robot && !s->camera;
 }
 
 const pons_value *cli_source_camera(const cli_source *s)

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/cli.h"
-#include "pons/ext/arm.h"
+#include "pons/ext/camera.h"
 
 typedef struct cli_source cli_source;
 
@@ -11,6 +11,7 @@ typedef struct cli_picture { // the caller's: cli_picture_clear
     pons_picture_raw raw;    // rgb NULL: jpeg is the picture
     void *jpeg;              // as a device gave it; NULL: rgb is
     size_t jpeg_n;
+    pons_camera_view view; // from where, when its source says so
 } cli_picture;
 
 // o: as for cli_camera; pictures: a file, or a folder of JPEG and PNG files, in place of the camera's own; NULL: none.

@@ -103,12 +103,16 @@ static void keep_picture(detect *d, pons_picture_raw *p, pons__detector_line *l)
     d->kept_ms = now;
 }
 
-static int look_at(detect *d, pons_picture_raw *p, pons__detector_line *l, pons_error *err)
+static int look_at(detect *d, cli_picture *picture, pons__detector_line *l, pons_error *err)
 {
     static pons_detected found[PONS_DETECTED_MAX];
     const pons_clock clock = pons_clock_real();
     const int64_t began = pons_now_ms(&clock);
-    const pons_lens lens = pons__camera_lens(cli_source_camera(d->source), p->width, p->height);
+    pons_picture_raw *p = &picture->raw;
+    l->view = picture->view;
+    if (!l->view.calibrated) {
+        l->view.lens = pons__camera_lens(cli_source_camera(d->source), p->width, p->height);
+    }
     size_t n = 0;
     if ((int64_t)p->width * p->height > PONS_DETECTOR_PIXELS) {
         return pons_error_set(err, PONS_EINVAL, "sight",
@@ -116,7 +120,7 @@ static int look_at(detect *d, pons_picture_raw *p, pons__detector_line *l, pons_
                               p->height);
     }
     memset(found, 0, sizeof found);
-    const int rc = d->ops->detect(d->self, p, &lens, found, &n, err);
+    const int rc = d->ops->detect(d->self, p, &l->view.lens, found, &n, err);
     if (rc < 0 || n > PONS_DETECTED_MAX) {
         return rc < 0
                    ? rc
@@ -130,6 +134,7 @@ static int look_at(detect *d, pons_picture_raw *p, pons__detector_line *l, pons_
     l->width = p->width;
     l->height = p->height;
     l->took_ms = (double)(pons_now_ms(&clock) - began);
+    snprintf(l->error, sizeof l->error, "%s", l->view.why);
     keep(d, p, found, n, l);
     keep_picture(d, p, l);
     return PONS_OK;
@@ -153,7 +158,7 @@ static int round_of(detect *d, pons_error *err)
     memset(&line, 0, sizeof line);
     int rc = cli_source_next(d->source, true, &p, err);
     if (rc > 0) {
-        rc = look_at(d, &p.raw, &line, err);
+        rc = look_at(d, &p, &line, err);
         rc = rc < 0 ? rc : 1;
     }
     cli_picture_clear(&p);
@@ -225,7 +230,8 @@ int cli_detect(cli *c, const char *name, bool once, bool for_run, pons_error *er
     const cli_camera_options o = {.name = pons_get_str(d.config, "camera", ""),
                                   .world = c->app.world,
                                   .driver = c->app.driver,
-                                  .depth = pons_get_bool(d.config, "depth", false)};
+                                  .depth = pons_get_bool(d.config, "depth", false),
+                                  .view = true};
     rc = rc < 0 ? rc : load(pons_get_str(d.config, "kind", ""), &d.ops, err);
     rc = rc < 0 ? rc
                 : cli_source_open(c, &o, pons_get_str(d.config, "pictures", NULL), &d.source, err);

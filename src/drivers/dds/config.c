@@ -43,17 +43,23 @@ static void whole(const char *ns, const char *name, char ret[ROS2_NAME_MAX])
     }
 }
 
-// {topics: {KEY: name or null}, qos: {KEY: {reliability?, durability?, depth?}}}
+// qos: {KEY: {reliability?, durability?, depth?}}
+static ros2_qos qos_said(const pons_value *v, const char *key, ros2_qos qos)
+{
+    const pons_value *q = pons_get(pons_get(v, "qos"), key);
+    const char *r = pons_get_str(q, "reliability", ""), *d = pons_get_str(q, "durability", "");
+    qos.reliable = *r ? strcmp(r, "reliable") == 0 : qos.reliable;
+    qos.transient = *d ? strcmp(d, "transient_local") == 0 : qos.transient;
+    qos.depth = (int)pons_get_int(q, "depth", qos.depth);
+    return qos;
+}
+
+// topics: {KEY: name or null}
 static void stream(const pons_value *v, const char *key, const char *usual, ros2_qos qos,
                    ros2_stream *ret)
 {
-    const pons_value *topics = pons_get(v, "topics"), *q = pons_get(pons_get(v, "qos"), key);
-    const pons_value *name = json_object_get(topics, key);
-    ret->qos = qos;
-    const char *r = pons_get_str(q, "reliability", ""), *d = pons_get_str(q, "durability", "");
-    ret->qos.reliable = *r ? strcmp(r, "reliable") == 0 : qos.reliable;
-    ret->qos.transient = *d ? strcmp(d, "transient_local") == 0 : qos.transient;
-    ret->qos.depth = (int)pons_get_int(q, "depth", qos.depth);
+    const pons_value *name = json_object_get(pons_get(v, "topics"), key);
+    ret->qos = qos_said(v, key, qos);
     ret->name[0] = '\0';
     if (!name || !json_is_null(name)) {
         whole(pons_get_str(v, "namespace", ""), name ? json_string_value(name) : usual, ret->name);
@@ -157,6 +163,33 @@ static void name_services(const pons_value *v, ros2_config *c)
     }
 }
 
+static bool ends_with(const char *name, const char *end)
+{
+    const size_t n = strlen(name), m = strlen(end);
+    return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+static void take_cameras(const pons_value *v, ros2_config *c)
+{
+    static const char *const topics[] = {"image", "info", "depth"};
+    const ros2_qos qos = qos_said(v, "cameras", (ros2_qos){.depth = 1});
+    const char *name;
+    json_t *said;
+    json_object_foreach((json_t *)(uintptr_t)pons_get(v, "cameras"), name, said) {
+        ros2_camera *k = &c->cameras[c->n_cameras++];
+        ros2_stream *all[] = {&k->image, &k->info, &k->depth};
+        snprintf(k->name, sizeof k->name, "%s", name);
+        k->compressed = ends_with(pons_get_str(said, "image", ""), "/compressed");
+        for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+            const char *topic = pons_get_str(said, topics[i], NULL);
+            all[i]->qos = qos;
+            if (topic) {
+                whole(c->ns, topic, all[i]->name);
+            }
+        }
+    }
+}
+
 static int check_topics(const pons_yaml *yaml, const ros2_config *c, pons_error *err)
 {
     const char *wrong = NULL, *why = "the robot cannot do without it";
@@ -224,6 +257,7 @@ static int take(const pons_yaml *yaml, ros2_config *c, pons_error *err)
     stream(v, "map", "map", kept, &c->t_map);
     name_actions(v, c);
     name_services(v, c);
+    take_cameras(v, c);
     take_shown(v, c);
     return check_topics(yaml, c, err);
 }

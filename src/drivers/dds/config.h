@@ -9,6 +9,7 @@
 
 enum { ROS2_NAME_MAX = 200, ROS2_OWN_MAX = 6 }; // the longest name; a robot's own skills
 enum { ROS2_LIFECYCLE_MAX = 12 };               // nodes that are asked for their state
+enum { ROS2_CAMERAS_MAX = 4 };
 
 enum { // Nav2's actions, as nav2.c and config.c have them
     ROS2_TO_POSE,
@@ -33,6 +34,12 @@ typedef struct ros2_stream {
     ros2_qos qos;
 } ros2_stream;
 
+typedef struct ros2_camera {
+    char name[64]; // the world's
+    bool compressed;
+    ros2_stream image, info, depth; // the last two may be missing
+} ros2_camera;
+
 typedef struct ros2_config {
     bool jazzy;      // forms as of Jazzy and later: else Humble's
     char distro[16]; // message forms: "humble", "jazzy", "kilted", "lyrical"
@@ -43,6 +50,8 @@ typedef struct ros2_config {
     bool nav2, place;       // who navigates, who localises
     ros2_stream t_odom, t_scan, t_battery, t_tf, t_tf_static, t_clock, t_cmd_vel, t_cmd_vel_in,
         t_initialpose, t_amcl_pose, t_map;
+    int n_cameras;
+    ros2_camera cameras[ROS2_CAMERAS_MAX];
     char ns[ROS2_NAME_MAX];                 // "robot1"; "": none
     char actions[ROS2_NAV2][ROS2_NAME_MAX]; // "": the robot does not do that
     char dock_id[64], dock_type[64];

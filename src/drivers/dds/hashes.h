@@ -82,7 +82,11 @@
     X("rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_", "91a0593bacdcc50ea9bdcf849a938b128412cc1ea821245c663bcd26f83c295e") \
     X("rosgraph_msgs::msg::dds_::Clock_", "692f7a66e93a3c83e71765d033b60349ba68023a8c689a79e48078bcb5c58564") \
     X("sensor_msgs::msg::dds_::BatteryState_", "4bee5dfce981c98faa6828b868307a0a73f992ed0789f374ee96c8f840e69741") \
+    X("sensor_msgs::msg::dds_::CameraInfo_", "b3dfd68ff46c9d56c80fd3bd4ed22c7a4ddce8c8348f2f59c299e73118e7e275") \
+    X("sensor_msgs::msg::dds_::CompressedImage_", "15640771531571185e2efc8a100baf923961a4d15d5569652e6cb6691e8e371a") \
+    X("sensor_msgs::msg::dds_::Image_", "d31d41a9a4c4bc8eae9be757b0beed306564f7526c88ea6a4588fb9582527d47") \
     X("sensor_msgs::msg::dds_::LaserScan_", "64c191398013af96509d518dac71d5164f9382553fce5c1f8cca5be7924bd828") \
+    X("sensor_msgs::msg::dds_::RegionOfInterest_", "ad16bcba5f9131dcdba6fbded19f726f5440e3c513b4fb586dd3027eeed8abb1") \
     X("std_msgs::msg::dds_::Header_", "f49fb3ae2cf070f793645ff749683ac6b06203e41c891e17701b1cb597ce6a01") \
     X("tf2_msgs::msg::dds_::TFMessage_", "e369d0f05a23ae52508854b66f6aa0437f3449d652e8cbf22d5abe85d020f087") \
     X("unique_identifier_msgs::msg::dds_::UUID_", "1b8e8aca958cbea28fe6ef60bf6c19b683c97a9ef60bb34752067d0f2f7ab437")
