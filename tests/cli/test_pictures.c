@@ -8,11 +8,13 @@
 #include "pons/picture.h"
 #include "unit.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define CUP PONS_SOURCE_DIR "/fuzz/corpus/camera_picture/rgb.png"
 #define REPLY(message)                                                                             \
@@ -246,7 +248,20 @@ static void a_cameras_picture_is_blurred(void **state)
     end(&s);
 }
 
-// Of a chat program and of the page.
+// A picture that no thread names, of the day before yesterday.
+static void leave_orphan(const stage *s, const char *bytes)
+{
+    char folder[160], name[PONS_PICTURE_NAME], path[256];
+    pons_error err = PONS_ERROR_INIT;
+    const struct timespec then[2] = {{.tv_sec = time(NULL) - 48L * 3600},
+                                     {.tv_sec = time(NULL) - 48L * 3600}};
+    snprintf(folder, sizeof folder, "%s/run/pictures", s->b.workspace);
+    assert_int_equal(pons_picture_put(folder, bytes, strlen(bytes), name, &err), PONS_OK);
+    snprintf(path, sizeof path, "%s/%s.jpg", folder, name);
+    assert_int_equal(utimensat(AT_FDCWD, path, then, 0), 0);
+}
+
+// Of a chat program and of the page. What nobody names goes when one is kept, once an hour.
 static void a_servers_chats_take_pictures(void **state)
 {
     static const fake_step steps[] = {{.bytes = HI}};
@@ -268,15 +283,19 @@ static void a_servers_chats_take_pictures(void **state)
         serve_must(&a, a.port, "POST", "/v1/chat/completions", bad[i][0], 400, bad[i][1]);
     }
     assert_int_equal(fake_server_requests(s.server), 0);
+    leave_orphan(&s, "one");
     serve_must(&a, a.port, "POST", "/v1/chat/completions", ASK(URL("data:image/png;base64," PNG)),
                200, "I see.");
     assert_int_equal(images(&s), 1);
+    assert_int_equal(kept(&s), 1);
+    leave_orphan(&s, "another");
     serve_must(
         &a, a.port, "POST", "/api/chat",
         "{\"message\":\"and here\",\"stream\":false,\"session_id\":\"s1\",\"pictures\":[\"data:"
         "image/png;base64," PNG "\"]}",
         200, "I see.");
     assert_int_equal(images(&s), 2);
+    assert_int_equal(kept(&s), 2); // the hour is not over
     bench_signal(&p, SIGTERM);
     bench_must_exit(&p, 0);
     bench_free(&p);

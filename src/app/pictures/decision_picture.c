@@ -5,13 +5,12 @@
 
 #include <string.h>
 
-#define WAIT_MS     3000
-#define PRUNE_EVERY 200 // pictures
+#define WAIT_MS 3000
 
-int app_decision_pictures_open(const app_context *c, const char *world, pons_store store,
-                               const pons_clock *clock, app_decision_pictures *ret, pons_error *err)
+int app_decision_pictures_open(const app_context *c, const char *world, const pons_clock *clock,
+                               app_decision_pictures *ret, pons_error *err)
 {
-    *ret = (app_decision_pictures){.c = c, .store = store, .clock = *clock};
+    *ret = (app_decision_pictures){.clock = *clock};
     int rc = app_vision(c, &ret->vision, err);
     if (rc < 0 || json_array_size(pons_get(ret->vision, "cameras")) == 0) {
         return rc;
@@ -35,15 +34,11 @@ static int take_next(app_decision_pictures *d)
 int app_decision_picture(app_decision_pictures *d, pons_value **ret)
 {
     pons_tool_event ev = {0};
-    pons_error none = PONS_ERROR_INIT;
     if (!d->tools.ops) {
         return PONS_ENOTFOUND;
     }
     if (d->camera == 0) {
         d->since_ms = pons_now_ms(&d->clock);
-        if (d->taken++ % PRUNE_EVERY == 0) {
-            app_pictures_prune(d->c, d->store, NULL, &none);
-        }
         return take_next(d);
     }
     if (!d->tools.ops->next(d->tools.self, &ev)) {

@@ -47,19 +47,16 @@ int app_camera_tools(const app_context *c, const char *world, pons_tools *ret, p
 // ---- decision_picture.c -------------------------------------------------------------------------
 
 typedef struct app_decision_pictures { // the loop's; zeroed is fine for all but open
-    const app_context *c;
-    pons_store store; // borrowed
     pons_clock clock;
     pons_value *vision;
     pons_tools tools; // ops NULL: decisions get no pictures
     size_t camera;    // of `cameras`, the one after the one that is asked; 0: none is
-    uint64_t call, taken;
+    uint64_t call;
     int64_t since_ms;
 } app_decision_pictures;
 
-int app_decision_pictures_open(const app_context *c, const char *world, pons_store store,
-                               const pons_clock *clock, app_decision_pictures *ret,
-                               pons_error *err);
+int app_decision_pictures_open(const app_context *c, const char *world, const pons_clock *clock,
+                               app_decision_pictures *ret, pons_error *err);
 int app_decision_picture(app_decision_pictures *d,
                          pons_value **ret); // as pons_brain_options.picture
 void app_decision_pictures_close(app_decision_pictures *d);

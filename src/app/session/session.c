@@ -259,8 +259,8 @@ static int open_brain(session *s, pons_error *err)
 {
     const app_session_options *o = s->o;
     const pons_llm *model = o->opened ? o->opened : &s->own_llm;
-    const int rc = model->ops ? app_decision_pictures_open(s->c, s->meant.world_file, s->store,
-                                                           &s->clock, &s->pictures, err)
+    const int rc = model->ops ? app_decision_pictures_open(s->c, s->meant.world_file, &s->clock,
+                                                           &s->pictures, err)
                               : PONS_OK;
     if (rc < 0) {
         return rc;
