@@ -57,22 +57,24 @@ int pons__jpeg_orientation(const void *bytes, size_t n)
 
 int pons__turn_upright(pons_picture_raw *p, int orientation, pons_error *err)
 {
-    const bool swap = orientation >= 5,
-               right = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
-    const bool down = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
-    const int w = swap ? p->height : p->width, h = swap ? p->width : p->height;
     if (orientation <= 1) {
         return PONS_OK;
     }
+    const bool swap = orientation >= 5, down = strchr("\3\4\6\7", orientation),
+               right = strchr("\2\3\7\10", orientation);
+    const ptrdiff_t column = right ? -1 : 1; // from a pixel to its neighbour
+    const ptrdiff_t row = down ? -p->width : p->width;
+    const ptrdiff_t first = right * (p->width - 1) + (ptrdiff_t)down * (p->height - 1) * p->width;
+    const int w = swap ? p->height : p->width;
+    const int h = swap ? p->width : p->height;
     uint8_t *rgb = malloc((size_t)w * (size_t)h * RGB), *to = rgb;
     if (!rgb) {
         return pons_error_set(err, PONS_ENOMEM, PONS__PICTURE, "no memory for a picture");
     }
     for (int y = 0; y < h; y++) {
         for (int x = 0; x < w; x++, to += RGB) {
-            const int a = swap ? y : x, b = swap ? x : y;
-            const int column = right ? p->width - 1 - a : a, row = down ? p->height - 1 - b : b;
-            memcpy(to, p->rgb + ((size_t)row * (size_t)p->width + (size_t)column) * RGB, RGB);
+            const ptrdiff_t at = first + (swap ? x * row + y * column : x * column + y * row);
+            memcpy(to, p->rgb + at * RGB, RGB);
         }
     }
     free(p->rgb);
