@@ -248,6 +248,64 @@ static void a_cameras_picture_is_blurred(void **state)
     end(&s);
 }
 
+#define CALL(name, arguments)                                                                      \
+    REPLY("{\"content\":null,\"tool_calls\":[{\"id\":\"c1\",\"type\":\"function\",\"function\":{"  \
+          "\"name\":\"" name "\",\"arguments\":\"" arguments "\"}}]}")
+
+// How many pictures request i has.
+static int images_of(stage *s, size_t i)
+{
+    int n = 0;
+    const char *at = fake_server_body(s->server, i);
+    for (; at && (at = strstr(at, "image_url\":{")); at++) {
+        n++;
+    }
+    return n;
+}
+
+// A plan is made with a picture of now, and judged after a step with one of then; a person is asked before the first.
+static void who_plans_and_who_judges_sees(void **state)
+{
+    static const fake_step steps[] = {
+        {.bytes = HI},
+        {.bytes = CALL(
+             "plan_create",
+             "{\\\"title\\\":\\\"t\\\",\\\"steps\\\":[\\\"one\\\",\\\"two\\\",\\\"three\\\"]}")},
+        {.bytes = HI}, // of the first step
+        {.bytes = REPLY(
+             "{\"content\":\"{\\\"action\\\":\\\"finish\\\",\\\"reason\\\":\\\"I see it\\\"}\"}")},
+        {.bytes = HI}};
+    static const int each[] = {0, 1, 1, 1,
+                               0}; // the last goes on with what was done, not with a person's words
+    stage s;
+    pons_picture_raw p = {0};
+    if (bench_no_model_module()) {
+        skip();
+    }
+    begin(&s, steps, 5, "{send: ask, cameras: [front]}\n");
+    if (!taken(&s, &p)) {
+        end(&s);
+        skip();
+    }
+    free(p.rgb);
+    bench_put(&s.b, "config/graph_config.yaml",
+              "graph: {nodes: {replanner: {skip_on_success: false}}}\n");
+    run(&s, 4, "agent --session p --driver mujoco --world tabletop tidy the table");
+    assert_int_equal(fake_server_requests(s.server), 0);
+    assert_int_equal(kept(&s), 0); // not even taken
+    assert_int_equal(bench_run(&s.b, "approve p approve"), 0);
+    run(&s, 0, "resume p"); // in the usual world, which has no camera
+    run(&s, 0, "agent --session p --driver mujoco --world tabletop tidy the table");
+    assert_int_equal(fake_server_requests(s.server), 5);
+    for (size_t i = 0; i < 5; i++) {
+        if (images_of(&s, i) != each[i]) {
+            fail_msg("request %zu has %d pictures, not %d", i, images_of(&s, i), each[i]);
+        }
+    }
+    assert_non_null(strstr(fake_server_body(s.server, 3), "camera front at"));
+    end(&s);
+}
+
 // A picture that no thread names, of the day before yesterday.
 static void leave_orphan(const stage *s, const char *bytes)
 {
@@ -311,6 +369,7 @@ int main(void)
         cmocka_unit_test_teardown(bad_input_is_one_line, bench_teardown),
         cmocka_unit_test_teardown(a_servers_chats_take_pictures, bench_teardown),
         cmocka_unit_test_teardown(a_cameras_picture_is_blurred, bench_teardown),
+        cmocka_unit_test_teardown(who_plans_and_who_judges_sees, bench_teardown),
     };
     pons_value_init();
     setenv("ASAN_OPTIONS", "detect_leaks=0", 1); // OSMesa, which draws, keeps some bytes

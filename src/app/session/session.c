@@ -43,7 +43,7 @@ typedef struct session {
     pons_brain *brain;
     run_body body;
     run_files files;
-    app_decision_pictures pictures;
+    app_new_pictures pictures;
     app_sight_child sight;
     pons_traces *traces; // NULL: none, or whoever is a guest has them
     app_notify *notify;  // NULL: nobody wants to be told
@@ -159,7 +159,10 @@ static pons_value *context(void *user)
 static int picture(void *user, pons_value **ret)
 {
     session *s = user;
-    return app_decision_picture(&s->pictures, ret);
+    pons_autovalue taken = NULL;
+    const int rc = app_new_pictures_take(&s->pictures, &taken);
+    *ret = pons_value_ref(json_array_get(taken, 0));
+    return rc < 0 || *ret ? rc : PONS_ENOTFOUND;
 }
 
 static bool keep_schedules(void *user, bool take)
@@ -259,8 +262,8 @@ static int open_brain(session *s, pons_error *err)
 {
     const app_session_options *o = s->o;
     const pons_llm *model = o->opened ? o->opened : &s->own_llm;
-    const int rc = model->ops ? app_decision_pictures_open(s->c, s->meant.world_file, &s->clock,
-                                                           &s->pictures, err)
+    const int rc = model->ops ? app_new_pictures_open(s->c, s->meant.world_file, 1, &s->clock,
+                                                      &s->pictures, err)
                               : PONS_OK;
     if (rc < 0) {
         return rc;
@@ -514,7 +517,7 @@ static void end(session *s)
     run_files_close(&s->files);
     run_body_close(&s->body);
     pons_brain_close(s->brain);
-    app_decision_pictures_close(&s->pictures);
+    app_new_pictures_close(&s->pictures);
     app_notify_close(s->notify);
     pons_traces_close(s->traces);
     if (s->schedule_lock >= 0) {
