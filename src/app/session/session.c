@@ -44,6 +44,7 @@ typedef struct session {
     run_body body;
     run_files files;
     app_new_pictures pictures;
+    char pictures_to[256]; // the server that gets them
     app_sight_child sight;
     pons_traces *traces; // NULL: none, or whoever is a guest has them
     app_notify *notify;  // NULL: nobody wants to be told
@@ -268,6 +269,7 @@ static int open_brain(session *s, pons_error *err)
     if (rc < 0) {
         return rc;
     }
+    const char *to = app_agent_pictures_to(s->c, o->llm, s->pictures_to, sizeof s->pictures_to);
     const char *objects = s->sight.wanted ? s->sight.space : NULL;
     const pons_brain_options opts = {.store = s->store,
                                      .thread = o->thread,
@@ -281,6 +283,7 @@ static int open_brain(session *s, pons_error *err)
                                      .judge = judge,
                                      .context = context,
                                      .picture = s->pictures.tools.ops ? picture : NULL,
+                                     .pictures_to = to,
                                      .on_event = on_event,
                                      .user = s,
                                      .about = s->about,

@@ -82,9 +82,12 @@ static int server_of(const pons_value *config, double limit_s, pons_value **ret,
         return pons_error_set(err, PONS_EINVAL, MODULE,
                               "token_env: there is no environment variable %.60s", env);
     }
-    pons_value *server = url ? pons_object("url", json_string(url), "api_key",
-                                           token ? json_string(token) : PONS_ABSENT, NULL)
-                             : json_copy((json_t *)(uintptr_t)own);
+    pons_value *server = json_copy((json_t *)(uintptr_t)own);
+    if (url) {
+        pons_value_unref(server);
+        server = pons_object("url", json_string(url), NULL);
+        json_object_set_new(server, "api_key", token ? json_string(token) : NULL);
+    }
     const char *model = pons_get_str(config, "model", pons_get_str(server, "model", "default"));
     json_object_set_new(server, "model", json_string(model));
     json_object_set_new(server, "timeouts", json_pack("{sf}", "total_s", limit_s));
