@@ -131,6 +131,9 @@ typedef struct pons_agent_options {
     // The server that gets this thread's pictures once a person has said yes (pons_llm_pictures_need_consent); copied. NULL: no
     // yes is needed.
     const char *pictures_to;
+    // What a middleware will show of the robot's surroundings, for the question whether pictures may go: "camera front";
+    // copied. NULL or "": nothing.
+    const char *cameras;
     pons_event_cb on_event; // of all namespaces of the thread; may be NULL
     void *user;
     // Only to look at the questions and to answer them: no model, no tools, nothing is polled.

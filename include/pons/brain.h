@@ -49,6 +49,9 @@ typedef struct pons_brain_options {
     // has it (ext/llm.h). PONS_EAGAIN: it is being taken, and is asked for again at each poll; anything else: there is
     // none. Does not block. NULL: no pictures.
     int (*picture)(void *user, pons_value **ret);
+    // The server that gets these pictures once a person has said yes, which is asked once a thread and server while decisions
+    // go on without a picture (pons_llm_pictures_need_consent); borrowed. NULL: no yes is needed.
+    const char *pictures_to;
     // Every event of the thread, durable and live, in the order in which they happened.
     void (*on_event)(void *user, const pons_event *ev);
     void *user;

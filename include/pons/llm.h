@@ -53,6 +53,9 @@ int pons_llm_factory_open(pons_llm_factory *f, const pons_value *config, pons_ll
                           pons_error *err);
 // Whether a person is to be asked before pictures go to this configuration's server, and its address (cap bytes).
 bool pons_llm_pictures_need_consent(const pons_value *config, char *ret, size_t cap);
+// Why no picture may go to this configuration's model, for people; NULL: it may. agreed: the server to which a person
+// lets pictures go, or NULL. Borrowed, for ever. Reads the file `memory`.
+const char *pons_llm_pictures_withheld(const pons_value *config, const char *agreed);
 // How many clients there are.
 size_t pons_llm_factory_clients(pons_llm_factory *f);
 

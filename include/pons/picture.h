@@ -14,14 +14,15 @@
 
 PONS_C_BEGIN
 
-#define PONS_PICTURE_PIXELS_MAX 50000000           // of one that is read
+#define PONS_PICTURE_PIXELS_MAX 50000000 // of one that is read
+#define PONS_PICTURE_WHOLE_MAX  16000000 // of one that comes in passes: interlaced, progressive
 #define PONS_PICTURE_BYTES_MAX  (32 * 1024 * 1024) // of its file
 #define PONS_PICTURE_NAME       65                 // SHA-256 in hex, and a zero
 
 // Reads a JPEG or a PNG, scaled so that its longer edge has at most edge_max pixels (0: as it is); what is transparent
-// becomes white. ret->rgb is the caller's (free()); the stamp is 0. PONS_EINVAL: neither of both, damaged, cut short, or
-// more than PONS_PICTURE_PIXELS_MAX by its header, which is looked at before memory is taken. PONS_EENV: a JPEG, and
-// pons was built without libjpeg.
+// becomes white, and a JPEG is turned upright as its Exif block says. ret->rgb is the caller's (free()); the stamp is 0.
+// PONS_EINVAL: neither of both, damaged, cut short, or more than PONS_PICTURE_PIXELS_MAX (_WHOLE_MAX) by its header,
+// which is looked at before memory is taken. PONS_EENV: a JPEG, and pons was built without libjpeg.
 int pons_picture_decode(const void *bytes, size_t n, int edge_max, pons_picture_raw *ret,
                         pons_error *err);
 // Scales it by averages over areas, so that its longer edge has at most edge_max pixels, 1 or more; never up.

@@ -26,6 +26,7 @@ struct pons_agent {
     char *place; // of calls, or NULL
     char
         *pictures_to; // the server that pictures go to after a person's yes; NULL: no yes is needed
+    char *cameras;    // whose pictures a middleware adds, for that question; or NULL
     pons_agent_config *own_config;
     const pons_agent_config *config;
     pons_llm llm;

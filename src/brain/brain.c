@@ -36,6 +36,7 @@
 #include "brain/state/graphs.h"
 #include "brain/state/self.h"
 #include "brain/store_outage.h"
+#include "brain/tasks/picture_question.h"
 #include "brain/tasks/questions.h"
 #include "brain/tasks/tasks.h"
 #include "pons/log.h"
@@ -249,7 +250,11 @@ void pons_brain_finish(pons_brain *b)
 const char *pons_brain_body_stays(pons_brain *b)
 {
     pons_autovalue status = pons_brain_status(b);
-    const bool asks = json_array_size(pons_get(status, "approvals")) > 0 || b->human_open;
+    bool asks = b->human_open;
+    pons_each(q, pons_get(status, "approvals")) { // of a picture's question nobody waits
+        const char *what = pons_get_str(json_array_get(pons_get(q, "ops"), 0), "skill", "");
+        asks = asks || strcmp(what, PONS__PICTURES_SKILL) != 0;
+    }
     return pons_get_str(b->port.telemetry, "holding", NULL) ? "it holds an object"
            : asks                                           ? "a question is open"
            : b->outcome == PONS_BRAIN_WAITING               ? "a stop or a pause is in force"

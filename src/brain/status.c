@@ -222,6 +222,9 @@ static pons__list questions(const pons__tasks *tasks, const pons__react *react, 
         const pons__task *aside = tasks->queue.at[i];
         add_questions(&list, &aside->asks, aside->id, answered);
     }
+    if (tasks) {
+        add_questions(&list, &tasks->asks, "", answered);
+    }
     return list;
 }
 

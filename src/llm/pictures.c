@@ -88,38 +88,50 @@ bool pons_llm_pictures_need_consent(const pons_value *config, char *ret, size_t 
 
 // ---- what a model takes -------------------------------------------------------------------------
 
-static void key_of(const gate *g, const char *model, char ret[2 * FROM_MAX])
+static void key_of(const pons_value *config, const char *model, char ret[2 * FROM_MAX])
 {
     char address[FROM_MAX], host[FROM_MAX]; // without user and password
-    address_of(pons_get_str(g->config, "url", "?"), address, sizeof address, host, sizeof host);
+    address_of(pons_get_str(config, "url", "?"), address, sizeof address, host, sizeof host);
     snprintf(ret, (size_t)2 * FROM_MAX, "%s at %s", model, address);
 }
 
-static bool takes_pictures(const gate *g, const pons_value *request)
+// Whether each model of a server does, as far as it was found out.
+static pons_value *known_of(const pons_value *config)
+{
+    const char *path = pons_get_str(pons_get(config, "pictures"), "memory", NULL);
+    pons_value *known = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    if (!path || pons_value_load(path, &known, &none) < 0 || !json_is_object(known)) {
+        pons_value_unref(known); // what is damaged is found out anew
+        known = json_object();
+    }
+    return known;
+}
+
+static bool takes_pictures(const pons_value *config, const pons_value *known, const char *model)
 {
     char from[2 * FROM_MAX];
-    const char *says = pons_get_str(pons_get(g->config, "pictures"), "model", "auto");
-    key_of(g, pons_get_str(request, "model", pons_get_str(g->config, "model", "default")), from);
-    return strcmp(says, "auto") == 0 ? pons_get_bool(g->known, from, true)
-                                     : strcmp(says, "yes") == 0;
+    const char *says = pons_get_str(pons_get(config, "pictures"), "model", "auto");
+    key_of(config, model ? model : pons_get_str(config, "model", "default"), from);
+    return strcmp(says, "auto") == 0 ? pons_get_bool(known, from, true) : strcmp(says, "yes") == 0;
 }
 
 // ---- a request ----------------------------------------------------------------------------------
 
-// Why no picture of a request may go; NULL: it may.
-static const char *reason_of(const gate *g, const pons_value *request)
+// Why no picture may go to this model; NULL: it may.
+static const char *reason_of(const pons_value *config, const pons_value *known, const char *model,
+                             const char *agreed)
 {
-    const char *send = sends(g->config);
+    const char *send = sends(config);
     char server[FROM_MAX];
-    server_of(g->config, server, sizeof server);
+    server_of(config, server, sizeof server);
     const struct {
         bool is;
         const char *why;
     } reasons[] = {
         {strcmp(send, "never") == 0, "not sent: pictures stay on this machine (send: never)"},
-        {!takes_pictures(g, request), "not sent: this model takes no pictures"},
-        {strcmp(send, "ask") == 0 &&
-             strcmp(pons_get_str(request, "pictures_allowed", ""), server) != 0,
+        {!takes_pictures(config, known, model), "not sent: this model takes no pictures"},
+        {strcmp(send, "ask") == 0 && strcmp(agreed ? agreed : "", server) != 0,
          "not sent: no person has allowed that pictures go to this server"},
     };
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
@@ -128,6 +140,12 @@ static const char *reason_of(const gate *g, const pons_value *request)
         }
     }
     return NULL;
+}
+
+const char *pons_llm_pictures_withheld(const pons_value *config, const char *agreed)
+{
+    pons_autovalue known = known_of(config);
+    return reason_of(config, known, NULL, agreed);
 }
 
 static pons_value *data_url(const gate *g, const char *name)
@@ -197,7 +215,8 @@ static int gate_start(void *self, uint64_t call, const pons_value *request, pons
     }
     pons_autovalue full = json_copy((pons_value *)(uintptr_t)request);
     pons_value *list = json_copy((pons_value *)(uintptr_t)messages);
-    const char *why = reason_of(g, request);
+    const char *why = reason_of(g->config, g->known, pons_get_str(request, "model", NULL),
+                                pons_get_str(request, "pictures_allowed", NULL));
     int64_t most = pons_get_int(pons_get(g->config, "pictures"), "most", MOST);
     for (size_t i = json_array_size(list); i-- > 0;) {
         const pons_value *m = json_array_get(list, i);
@@ -215,7 +234,7 @@ static int gate_start(void *self, uint64_t call, const pons_value *request, pons
 static void learn(gate *g, const char *model)
 {
     char from[2 * FROM_MAX];
-    key_of(g, model, from);
+    key_of(g->config, model, from);
     const char *path = pons_get_str(pons_get(g->config, "pictures"), "memory", NULL);
     json_object_set_new(g->known, from, json_false());
     char *text = path ? json_dumps(g->known, JSON_INDENT(1) | JSON_SORT_KEYS) : NULL;
@@ -276,8 +295,6 @@ int pons__llm_pictures(pons_llm inner, const pons_value *config, pons_llm *ret, 
         inner.ops->close(inner.self);
         return pons_error_set(err, PONS_ENOMEM, WHERE, "cannot open the model");
     }
-    const char *path = pons_get_str(pons_get(config, "pictures"), "memory", NULL);
-    pons_error none = PONS_ERROR_INIT;
     *g = (gate){.ops = {.abi = PONS_LLM_ABI,
                         .name = inner.ops->name,
                         .open = gate_reopen,
@@ -287,11 +304,8 @@ int pons__llm_pictures(pons_llm inner, const pons_value *config, pons_llm *ret, 
                         .event_fd = gate_event_fd,
                         .next = gate_next},
                 .inner = inner,
-                .config = pons_value_ref(config)};
-    if (!path || pons_value_load(path, &g->known, &none) < 0 || !json_is_object(g->known)) {
-        pons_value_unref(g->known); // what is damaged is found out anew
-        g->known = json_object();
-    }
+                .config = pons_value_ref(config),
+                .known = known_of(config)};
     *ret = (pons_llm){.ops = &g->ops, .self = g};
     return PONS_OK;
 }

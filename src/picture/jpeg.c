@@ -100,7 +100,8 @@ static int decode(job *j, const void *bytes, size_t n, pons__scaled_rows *r, pon
     j->in.progress = &j->progress;
     jpeg_mem_src(&j->in, bytes, n);
     jpeg_read_header(&j->in, TRUE);
-    int rc = pons__scaled_rows_allowed(j->in.image_width, j->in.image_height, err);
+    int rc = pons__scaled_rows_allowed(j->in.image_width, j->in.image_height,
+                                       jpeg_has_multiple_scans(&j->in), err);
     if (rc < 0) {
         return rc;
     }
@@ -127,6 +128,7 @@ int pons__jpeg_rows(const void *bytes, size_t n, pons__scaled_rows *r, pons_erro
     if (!j) {
         return pons_error_set(err, PONS_ENOMEM, PONS__PICTURE, "no memory for a picture");
     }
+    r->orientation = pons__jpeg_orientation(bytes, n);
     const int rc = setjmp(j->jump) == 0 ? decode(j, bytes, n, r, err)
                                         : pons_error_set(err, j->rc, PONS__PICTURE,
                                                          "the JPEG is damaged: %s", j->why);

@@ -1,9 +1,11 @@
 // picture.c - which reader reads it, scaling what is there already, and blurring.
 //
-//     bytes --jpeg.c, png.c: row by row--> scaled_rows.c: smaller on the way --> pixels --> blur --> JPEG --> picture_store.c
+//     bytes --jpeg.c, png.c: row by row--> scaled_rows.c: smaller on the way --> upright.c --> pixels --> blur --> JPEG
+//     --> picture_store.c
 //
 // A reader looks at the header's size before it takes memory, and a large JPEG is made smaller while it is decoded: a
-// picture of 50 megapixels that is wanted with an edge of 768 takes a few MB.
+// picture of 50 megapixels that is wanted with an edge of 768 takes a few MB. What comes in several passes is decoded as a
+// whole, at up to 8 bytes a pixel: of these PONS_PICTURE_WHOLE_MAX are read.
 #include "picture/scaled_rows.h"
 
 #include <math.h>
@@ -32,8 +34,9 @@ int pons_picture_decode(const void *bytes, size_t n, int edge_max, pons_picture_
     while (kinds[k].n > 0 && (n < kinds[k].n || memcmp(bytes, kinds[k].mark, kinds[k].n) != 0)) {
         k++;
     }
-    const int rc = kinds[k].read(bytes, n, &r, err);
+    int rc = kinds[k].read(bytes, n, &r, err);
     pons__scaled_rows_end(&r);
+    rc = rc < 0 ? rc : pons__turn_upright(&r.to, r.orientation, err);
     if (rc == PONS_OK) {
         *ret = r.to;
     } else {

@@ -65,7 +65,8 @@ static int read_header(reader *r)
     png_read_info(r->png, r->info);
     const png_uint_32 w = png_get_image_width(r->png, r->info),
                       h = png_get_image_height(r->png, r->info);
-    const int rc = pons__scaled_rows_allowed(w, h, r->err);
+    const int rc = pons__scaled_rows_allowed(
+        w, h, png_get_interlace_type(r->png, r->info) != PNG_INTERLACE_NONE, r->err);
     png_set_expand(r->png);
     png_set_scale_16(r->png);
     png_set_gray_to_rgb(r->png);

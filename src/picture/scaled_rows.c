@@ -11,13 +11,15 @@
 
 enum { RGB = 3 };
 
-int pons__scaled_rows_allowed(uint64_t w, uint64_t h, pons_error *err)
+int pons__scaled_rows_allowed(uint64_t w, uint64_t h, bool whole, pons_error *err)
 {
-    if (w == 0 || h == 0 || w > PONS_PICTURE_PIXELS_MAX || h > PONS_PICTURE_PIXELS_MAX / w) {
+    const uint64_t most = whole ? PONS_PICTURE_WHOLE_MAX : PONS_PICTURE_PIXELS_MAX;
+    if (w == 0 || h == 0 || w > most || h > most / w) {
         return pons_error_set(err, PONS_EINVAL, PONS__PICTURE,
                               "the picture has %" PRIu64 " × %" PRIu64
-                              " pixels, and at most %d million are read",
-                              w, h, PONS_PICTURE_PIXELS_MAX / 1000000);
+                              " pixels, and at most %d million are read%s",
+                              w, h, (int)(most / 1000000),
+                              whole ? " of an interlaced PNG or a progressive JPEG" : "");
     }
     return PONS_OK;
 }

@@ -292,6 +292,7 @@ void bench_brain(bench *b)
                                   .llm = b->llm.ops ? &b->llm : NULL,
                                   .connect = connect_body,
                                   .picture = b->picture,
+                                  .pictures_to = b->pictures_to,
                                   .on_event = on_event,
                                   .user = b,
                                   .keep_running = b->keep_running,

@@ -42,6 +42,7 @@ typedef struct bench {
     int llm_starts, llm_cancels;
     pons_value *llm_request;                      // the newest
     int (*picture)(void *user, pons_value **ret); // of the options
+    const char *pictures_to;                      // the same
     pons_value *objects;                          // of the world; NULL: none
     const char *thread;                           // NULL: t1
     pons_brain *brain;

@@ -1,11 +1,12 @@
 // test_pictures.c - a decision waits for its picture, gets one or none, and nothing of it is kept; a task that is
-// cancelled meanwhile asks no model.
+// cancelled meanwhile asks no model. Where a person is to be asked first, decisions go on without until the yes.
 #include "brain_bench.h"
 #include "unit.h"
 
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,6 +120,75 @@ static void a_death_while_it_waits_costs_no_call(void **state)
     bench_close(&b);
 }
 
+#define TO(zone)                                                                                   \
+    "{'decision':{'type':'CONTINUE','reason':'go','ops':[{'op':'dispatch','skill':"                \
+    "'navigate_to_pose','args':{'zone':'" zone "'}}]}},"                                           \
+    "{'decision':{'type':'FINISH','reason':'there'}}"
+
+// Another goal, from its words to its end: what its first request had, and to whom it may go.
+static const char *goal_with(bench *b, const char *words)
+{
+    static char server[64];
+    const int before = b->llm_starts;
+    bench_say(b, words);
+    for (int i = 0; i < 1000 && b->llm_starts == before; i++) {
+        bench_run(b, 0.02);
+    }
+    snprintf(server, sizeof server, "%s", pons_get_str(b->llm_request, "pictures_allowed", ""));
+    assert_true(!pictured(b) == !*server);
+    bench_await(b, "task.done", "status", "succeeded", 60);
+    return server;
+}
+
+static void answer(bench *b, const char *id, const char *action)
+{
+    pons_autovalue said = pons_object("id", json_string(id), "action", json_string(action), NULL);
+    assert_int_equal(pons_brain_answer(b->brain, said, &b->error), PONS_OK);
+    bench_await(b, "approval.resolved", "action", action, SOON);
+}
+
+static void a_person_is_asked_once_and_nobody_waits(void **state)
+{
+    (void)state;
+    bench b;
+    char id[64];
+    bench_open(&b, "[" TO("kitchen") "," TO("bedroom") "," TO("kitchen") "," TO("bedroom") "," TO(
+                       "kitchen") "]");
+    asked = 0;
+    ready_at = 1;
+    rc_at_last = PONS_OK;
+    b.picture = picture;
+    b.pictures_to = "models.example";
+    b.keep_running = true;
+    bench_brain(&b);
+    bench_run(&b, 0.5);
+    assert_string_equal(goal_with(&b, "go to the kitchen"), ""); // and it went on
+    assert_int_equal(asked, 0);
+    assert_int_equal(bench_count(&b, "approval.requested", NULL, NULL), 1);
+    pons_autovalue status = pons_brain_status(b.brain);
+    const pons_value *q = json_array_get(pons_get(status, "approvals"), 0);
+    assert_string_equal(pons_get_str(q, "question", ""),
+                        "may pictures of the robot's cameras go to models.example?");
+    assert_null(pons_brain_body_stays(b.brain)); // a body does not wait for it either
+    snprintf(id, sizeof id, "%s", pons_get_str(q, "id", ""));
+    answer(&b, id, "approve");
+    assert_string_equal(goal_with(&b, "go to the bedroom"), "models.example");
+    bench_kill(&b);
+    bench_brain(&b);
+    bench_run(&b, 0.5);
+    assert_string_equal(goal_with(&b, "go to the kitchen"), "models.example");
+    assert_int_equal(bench_count(&b, "approval.requested", NULL, NULL), 1);
+    answer(&b, id, "reject"); // takes it back
+    assert_string_equal(goal_with(&b, "go to the bedroom"), "");
+    bench_kill(&b);
+    b.pictures_to = "elsewhere.example";
+    bench_brain(&b);
+    bench_run(&b, 0.5);
+    assert_string_equal(goal_with(&b, "go to the kitchen"), "");
+    assert_int_equal(bench_count(&b, "approval.requested", NULL, NULL), 2);
+    bench_close(&b);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -126,6 +196,7 @@ int main(void)
         cmocka_unit_test(without_one_it_is_made_all_the_same),
         cmocka_unit_test(what_is_cancelled_meanwhile_asks_nobody),
         cmocka_unit_test(a_death_while_it_waits_costs_no_call),
+        cmocka_unit_test(a_person_is_asked_once_and_nobody_waits),
     };
     pons_value_init();
     return cmocka_run_group_tests_name("pictures", tests, NULL, NULL);

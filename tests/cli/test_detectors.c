@@ -3,6 +3,7 @@
 // and make nobody late.
 #include "app/workspace/context.h"
 #include "cli_bench.h"
+#include "llm/fake_server.h"
 #include "unit.h"
 
 #include <math.h>
@@ -318,12 +319,60 @@ static void pictures(void **state)
     bench_close(&b);
 }
 
+// The model that the program has, asked by a detector; what config/vision.yaml holds back is not asked.
+static void a_model(void **state)
+{
+    static const fake_step step = {
+        .bytes =
+            "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{\"choices\":[{\"message\":{\"content\":"
+            "\"{\\\"detections\\\":[{\\\"label\\\":\\\"cup\\\",\\\"score\\\":0.9,\\\"box\\\":[0,0,"
+            "500,500]}]}\"},\"finish_reason\":\"stop\"}]}"};
+    bench b;
+    proc p = {0};
+    char words[512];
+    if (bench_no_model_module()) {
+        skip();
+    }
+    bench_open(&b);
+    put_room(&b, "");
+    bench_shell("cp %s/fuzz/corpus/camera_picture/rgb.png %s/pics", PONS_SOURCE_DIR, b.workspace);
+    bench_put(&b, "config/sight.yaml",
+              "detectors: [{name: eyes, kind: model, camera: corner, pictures: pics/rgb.png, find: "
+              "[cup]}]\n");
+    fake_server *server = fake_server_start(&step, 1);
+    static const struct {
+        const char *vision, *says;
+        int status, requests;
+    } runs[] = {
+        {"send: ask\n", "not sent: no person has allowed that pictures go to this server", 3, 0},
+        {"send: allowed\n", "\"label\":\"cup\"", 0, 1}};
+    for (size_t i = 0; i < 2; i++) {
+        bench_put(&b, "config/vision.yaml", runs[i].vision);
+        snprintf(
+            words, sizeof words,
+            "PONS_LLM_URL=http://127.0.0.1:%d/v1 %s/pons sight detect eyes --once --world room "
+            "--workspace %s",
+            fake_server_port(server), PONS_BINARY_DIR, b.workspace);
+        bench_start_program(&b, &p, "/usr/bin/env", words);
+        bench_must_exit(&p, runs[i].status);
+        char *err = bench_stderr(&p);
+        assert_non_null(strstr(i ? p.text : err, runs[i].says));
+        free(err);
+        bench_free(&p);
+        assert_int_equal(fake_server_requests(server), runs[i].requests);
+    }
+    bench_must_fail(&b, "sight detect eyes --once --world room", 2, "url is missing");
+    fake_server_stop(server);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_tag_becomes_a_thing, bench_teardown),
         cmocka_unit_test_teardown(faults, bench_teardown),
         cmocka_unit_test_teardown(pictures, bench_teardown),
+        cmocka_unit_test_teardown(a_model, bench_teardown),
     };
     return bench_together("detectors", tests, sizeof tests / sizeof *tests);
 }

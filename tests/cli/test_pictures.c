@@ -8,11 +8,13 @@
 #include "pons/picture.h"
 #include "unit.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define CUP PONS_SOURCE_DIR "/fuzz/corpus/camera_picture/rgb.png"
 #define REPLY(message)                                                                             \
@@ -246,7 +248,78 @@ static void a_cameras_picture_is_blurred(void **state)
     end(&s);
 }
 
-// Of a chat program and of the page.
+#define CALL(name, arguments)                                                                      \
+    REPLY("{\"content\":null,\"tool_calls\":[{\"id\":\"c1\",\"type\":\"function\",\"function\":{"  \
+          "\"name\":\"" name "\",\"arguments\":\"" arguments "\"}}]}")
+
+// How many pictures request i has.
+static int images_of(stage *s, size_t i)
+{
+    int n = 0;
+    const char *at = fake_server_body(s->server, i);
+    for (; at && (at = strstr(at, "image_url\":{")); at++) {
+        n++;
+    }
+    return n;
+}
+
+// A plan is made with a picture of now, and judged after a step with one of then; a person is asked before the first.
+static void who_plans_and_who_judges_sees(void **state)
+{
+    static const fake_step steps[] = {
+        {.bytes = HI},
+        {.bytes = CALL(
+             "plan_create",
+             "{\\\"title\\\":\\\"t\\\",\\\"steps\\\":[\\\"one\\\",\\\"two\\\",\\\"three\\\"]}")},
+        {.bytes = HI}, // of the first step
+        {.bytes = REPLY(
+             "{\"content\":\"{\\\"action\\\":\\\"finish\\\",\\\"reason\\\":\\\"I see it\\\"}\"}")},
+        {.bytes = HI}};
+    static const int each[] = {0, 1, 1, 1,
+                               0}; // the last goes on with what was done, not with a person's words
+    stage s;
+    pons_picture_raw p = {0};
+    if (bench_no_model_module()) {
+        skip();
+    }
+    begin(&s, steps, 5, "{send: ask, cameras: [front]}\n");
+    if (!taken(&s, &p)) {
+        end(&s);
+        skip();
+    }
+    free(p.rgb);
+    bench_put(&s.b, "config/graph_config.yaml",
+              "graph: {nodes: {replanner: {skip_on_success: false}}}\n");
+    run(&s, 4, "agent --session p --driver mujoco --world tabletop tidy the table");
+    assert_int_equal(fake_server_requests(s.server), 0);
+    assert_int_equal(kept(&s), 0); // not even taken
+    assert_int_equal(bench_run(&s.b, "approve p approve"), 0);
+    run(&s, 0, "resume p"); // in the usual world, which has no camera
+    run(&s, 0, "agent --session p --driver mujoco --world tabletop tidy the table");
+    assert_int_equal(fake_server_requests(s.server), 5);
+    for (size_t i = 0; i < 5; i++) {
+        if (images_of(&s, i) != each[i]) {
+            fail_msg("request %zu has %d pictures, not %d", i, images_of(&s, i), each[i]);
+        }
+    }
+    assert_non_null(strstr(fake_server_body(s.server, 3), "camera front at"));
+    end(&s);
+}
+
+// A picture that no thread names, of the day before yesterday.
+static void leave_orphan(const stage *s, const char *bytes)
+{
+    char folder[160], name[PONS_PICTURE_NAME], path[256];
+    pons_error err = PONS_ERROR_INIT;
+    const struct timespec then[2] = {{.tv_sec = time(NULL) - 48L * 3600},
+                                     {.tv_sec = time(NULL) - 48L * 3600}};
+    snprintf(folder, sizeof folder, "%s/run/pictures", s->b.workspace);
+    assert_int_equal(pons_picture_put(folder, bytes, strlen(bytes), name, &err), PONS_OK);
+    snprintf(path, sizeof path, "%s/%s.jpg", folder, name);
+    assert_int_equal(utimensat(AT_FDCWD, path, then, 0), 0);
+}
+
+// Of a chat program and of the page. What nobody names goes when one is kept, once an hour.
 static void a_servers_chats_take_pictures(void **state)
 {
     static const fake_step steps[] = {{.bytes = HI}};
@@ -268,15 +341,19 @@ static void a_servers_chats_take_pictures(void **state)
         serve_must(&a, a.port, "POST", "/v1/chat/completions", bad[i][0], 400, bad[i][1]);
     }
     assert_int_equal(fake_server_requests(s.server), 0);
+    leave_orphan(&s, "one");
     serve_must(&a, a.port, "POST", "/v1/chat/completions", ASK(URL("data:image/png;base64," PNG)),
                200, "I see.");
     assert_int_equal(images(&s), 1);
+    assert_int_equal(kept(&s), 1);
+    leave_orphan(&s, "another");
     serve_must(
         &a, a.port, "POST", "/api/chat",
         "{\"message\":\"and here\",\"stream\":false,\"session_id\":\"s1\",\"pictures\":[\"data:"
         "image/png;base64," PNG "\"]}",
         200, "I see.");
     assert_int_equal(images(&s), 2);
+    assert_int_equal(kept(&s), 2); // the hour is not over
     bench_signal(&p, SIGTERM);
     bench_must_exit(&p, 0);
     bench_free(&p);
@@ -292,6 +369,7 @@ int main(void)
         cmocka_unit_test_teardown(bad_input_is_one_line, bench_teardown),
         cmocka_unit_test_teardown(a_servers_chats_take_pictures, bench_teardown),
         cmocka_unit_test_teardown(a_cameras_picture_is_blurred, bench_teardown),
+        cmocka_unit_test_teardown(who_plans_and_who_judges_sees, bench_teardown),
     };
     pons_value_init();
     setenv("ASAN_OPTIONS", "detect_leaks=0", 1); // OSMesa, which draws, keeps some bytes

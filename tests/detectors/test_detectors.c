@@ -1,5 +1,5 @@
 // test_detectors.c - the detectors that pons brings, held against the suite of all: tags that are drawn by the library
-// itself and seen from many places (the seed is printed), networks of some hundred bytes, services of a script.
+// itself and seen from many places (the seed is printed), networks of some hundred bytes, services and models of a script.
 #include "detectors/conformance.h"
 #include "detectors/tiny_network.h"
 #include "llm/fake_server.h"
@@ -391,11 +391,215 @@ static void bad_services(void **state)
     must_say(port, "does not answer"); // nobody listens
 }
 
+// ---- models -------------------------------------------------------------------------------------
+
+#define SAID(text)                                                                                 \
+    "{\"choices\":[{\"message\":{\"content\":\"" text "\"},\"finish_reason\":\"stop\"}]}"
+#define CUP_AT(box)                                                                                \
+    "{\\\"detections\\\":[{\\\"label\\\":\\\"cup\\\",\\\"score\\\":0.8,\\\"box\\\":" box "}]}"
+
+static pons_value *model_config(const fake_server *server, const char *more)
+{
+    char url[64];
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/v1", fake_server_port(server));
+    pons_value *config = json_loads(more, 0, NULL);
+    assert_non_null(config);
+    json_object_set_new(config, "url", json_string(url));
+    json_object_set_new(config, "model", json_string("eyes"));
+    return config;
+}
+
+// What it finds in a picture of this size, the first one in *ret; an error must say `says`.
+static size_t model_finds(const pons_value *config, int width, int height, const char *says,
+                          pons_detected *ret)
+{
+    static pons_detected found[PONS_DETECTED_MAX];
+    const pons_detector_ops *ops = detector_ops("model");
+    pons_picture_raw p = picture(width, height, 1, 2, 3);
+    const pons_lens lens = {50, 50, 32, 24, {0}};
+    pons_error err = PONS_ERROR_INIT;
+    void *self = NULL;
+    size_t n = 0;
+    assert_int_equal(ops->open(config, &self, NULL), PONS_OK);
+    const int rc = ops->detect(self, &p, &lens, found, &n, &err);
+    if (says ? rc >= 0 || !strstr(err.message, says) || strchr(err.message, '\n') : rc < 0) {
+        fail_msg("'%s' does not say '%s'", err.message, says);
+    }
+    ops->close(self);
+    free(p.rgb);
+    *ret = found[0];
+    return says ? 0 : n;
+}
+
+// Each form of a box, as it is asked for; with words around it.
+static void good_models(void **state)
+{
+    static const struct detector_refusal refused[] = {
+        {"{}", "url is missing"},
+        {"{\"url\": \"http://x/\", \"token_env\": \"PONS_NO_SUCH\"}", "PONS_NO_SUCH"},
+        {"{\"url\": \"http://x/\", \"boxes\": \"xywh\"}", "no form xywh"},
+        NONE};
+    static const struct {
+        const char *more, *says, *asks;
+    } forms[] = {{"{\"boxes\": \"xyxy_1000\"}", SAID(CUP_AT("[250,250,500,750]")),
+                  "[left, top, right, bottom], from 0 to 1000"},
+                 {"{\"boxes\": \"yxyx_1000\"}",
+                  SAID("Here: ```json\\n" CUP_AT("[250,250,750,500]") "\\n``` Done."),
+                  "[top, left, bottom, right]"},
+                 {"{\"boxes\": \"xyxy_pixels\"}",
+                  SAID("<think>a {cup}?</think>" CUP_AT("[16,12,32,36]")),
+                  "pixels of the picture"}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        fake_step step;
+        fake_server *server = service_of(&step, "200 OK", forms[i].says);
+        pons_autovalue config = model_config(server, forms[i].more);
+        json_object_set_new(config, "find", json_pack("[ss]", "cup", "red bottle"));
+        json_object_set_new(config, "labels", json_pack("{ss}", "cup", "mug"));
+        const detector_subject s = {.kind = "model",
+                                    .config = config,
+                                    .picture = picture(64, 48, 9, 9, 9),
+                                    .lens = {50, 50, 32, 24, {0}},
+                                    .label = "mug",
+                                    .box = {16, 12, 16, 24},
+                                    .near_px = 1e-9,
+                                    .refused = refused};
+        pons_detected first;
+        if (i == 0) { // its large picture takes a while
+            detector_conformance(&s);
+        }
+        assert_int_equal(model_finds(config, 64, 48, NULL, &first), 1);
+        for (int k = 0; k < 4; k++) {
+            assert_float_equal(first.box[k], s.box[k], 1e-9);
+        }
+        const char *body = fake_server_body(server, 0);
+        assert_non_null(strstr(body, forms[i].asks));
+        assert_non_null(strstr(body, "cup, red bottle"));
+        assert_non_null(strstr(body, "64 x 48 pixels"));
+        assert_non_null(strstr(body, "data:image/jpeg;base64,/9j/"));
+        assert_non_null(strstr(body, "\"response_format\""));
+        free(s.picture.rgb);
+        fake_server_stop(server);
+    }
+    // A large picture goes smaller, and pixels are those of what went; what was not asked for is left out; one without a
+    // score is half sure, one whose box is no numbers is the caller's to refuse.
+    pons_detected first;
+    fake_step step;
+    fake_server *server =
+        service_of(&step, "200 OK",
+                   SAID("{\\\"detections\\\":[{\\\"label\\\":\\\"password\\\",\\\"score\\\":1,"
+                        "\\\"box\\\":[1,2,3,4]},"
+                        "{\\\"label\\\":\\\"Cup\\\",\\\"box\\\":[100,200,300,400]},"
+                        "{\\\"label\\\":\\\"cup\\\",\\\"score\\\":2,\\\"box\\\":[\\\"a\\\"]}]}"));
+    pons_autovalue config =
+        model_config(server, "{\"boxes\": \"xyxy_pixels\", \"find\": [\"cup\"]}");
+    assert_int_equal(model_finds(config, 2048, 256, NULL, &first), 2);
+    assert_string_equal(first.label, "Cup");
+    assert_float_equal(first.score, 0.5, 1e-9);
+    assert_float_equal(first.box[0], 200, 1e-9);
+    assert_float_equal(first.box[3], 400, 1e-9);
+    assert_non_null(strstr(fake_server_body(server, 0), "1024 x 128 pixels"));
+    fake_server_stop(server);
+}
+
+static void bad_models(void **state)
+{
+    static char many[120000] = "{\"choices\":[{\"message\":{\"content\":\"{\\\"detections\\\":[0";
+    for (size_t n = strlen(many), i = 1; i < 10000; i++, n += 2) {
+        memcpy(many + n, ",0", 3);
+    }
+    strcat(many, "]}\"},\"finish_reason\":\"stop\"}]}");
+    static const struct {
+        const char *status, *body, *says;
+    } bad[] = {{"200 OK", many, "has 10000 detections"},
+               {"200 OK", SAID("I see a cup."), "no list `detections`: I see a cup."},
+               {"200 OK", SAID("{\\\"detections\\\": 3}"), "no list `detections`"},
+               {"200 OK", SAID("{\\\"detections\\\": [{\\\"label"), "no list `detections`"},
+               {"200 OK", SAID("<think>a cup"), "no list `detections`"},
+               {"200 OK",
+                "{\"choices\":[{\"message\":{\"refusal\":\"I cannot "
+                "help.\"},\"finish_reason\":\"stop\"}]}",
+                "I cannot help"},
+               {"401 No", "{\"error\":{\"message\":\"no such key\"}}", "no such key"}};
+    pons_detected first;
+    detector_ops("model");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        fake_step step;
+        fake_server *server = service_of(&step, bad[i].status, bad[i].body);
+        pons_autovalue config = model_config(server, "{}");
+        model_finds(config, 64, 48, bad[i].says, &first);
+        fake_server_stop(server);
+    }
+    // A box of NaN is repaired to none, or is none: no detection with numbers comes of it.
+    fake_step step;
+    fake_server *server = service_of(&step, "200 OK", SAID(CUP_AT("[NaN,1,2,3]")));
+    pons_autovalue config = model_config(server, "{}");
+    model_finds(config, 64, 48, "no list `detections`", &first);
+    fake_server_stop(server);
+    // One that does not answer is left after nine tenths of the limit.
+    const fake_step hold = {.bytes = "HTTP/1.1 200 OK\r\n", .hold = true};
+    server = fake_server_start(&hold, 1);
+    pons_autovalue hasty = model_config(server, "{\"limit_s\": 0.2}");
+    model_finds(hasty, 64, 48, "", &first);
+    fake_server_stop(server);
+}
+
+// What may not leave this machine does not: the server counts what it gets. A model that takes no pictures is found out
+// once.
+static void pictures_stay_here(void **state)
+{
+    static const char *const rules[][2] = {
+        {"{\"vision\": {\"send\": \"ask\"}}", "no person has allowed"},
+        {"{\"vision\": {\"send\": \"never\"}}", "pictures stay on this machine"},
+        {"{\"vision\": {\"model\": \"no\"}}", "this model takes no pictures"}};
+    char dir[] = "/tmp/pons-detector-XXXXXX", more[128], path[64];
+    pons_detected first;
+    fake_step step;
+    detector_ops("model");
+    fake_server *server = service_of(&step, "200 OK", SAID(CUP_AT("[1,2,3,4]")));
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        pons_autovalue config = model_config(server, rules[i][0]);
+        model_finds(config, 64, 48, rules[i][1], &first);
+    }
+    pons_autovalue elsewhere = model_config(server, "{\"vision\": {}}");
+    json_object_set_new(elsewhere, "url", json_string("http://models.example/v1"));
+    model_finds(elsewhere, 64, 48, "no person has allowed that pictures go to this server", &first);
+    assert_int_equal(fake_server_requests(server), 0);
+    pons_autovalue allowed = model_config(server, "{\"vision\": {\"send\": \"allowed\"}}");
+    assert_int_equal(model_finds(allowed, 64, 48, NULL, &first), 1);
+    assert_int_equal(fake_server_requests(server), 1);
+    fake_server_stop(server);
+
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/vision.json", dir);
+    snprintf(more, sizeof more, "{\"vision\": {\"memory\": \"%s\"}}", path);
+    static char no[512], hi[512];
+    snprintf(no, sizeof no,
+             "HTTP/1.1 400 Bad\r\nConnection: close\r\n\r\n{\"error\":{\"message\":\"Invalid "
+             "content type. "
+             "image_url is only supported by certain models.\"}}");
+    snprintf(hi, sizeof hi,
+             "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" SAID(CUP_AT("[1,2,3,4]")));
+    const fake_step blind[] = {{.bytes = no}, {.bytes = hi}};
+    server = fake_server_start(blind, 2);
+    pons_autovalue config = model_config(server, more);
+    model_finds(config, 64, 48, "this model takes no pictures", &first);
+    assert_int_equal(fake_server_requests(server), 2); // with it, and without
+    model_finds(config, 64, 48, "not sent: this model takes no pictures", &first);
+    assert_int_equal(fake_server_requests(server), 2);
+    fake_server_stop(server);
+    unlink(path), rmdir(dir);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tags),         cmocka_unit_test(tag_poses),
-        cmocka_unit_test(networks),     cmocka_unit_test(real_network),
-        cmocka_unit_test(good_service), cmocka_unit_test(bad_services)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tags),
+                                       cmocka_unit_test(tag_poses),
+                                       cmocka_unit_test(networks),
+                                       cmocka_unit_test(real_network),
+                                       cmocka_unit_test(good_service),
+                                       cmocka_unit_test(bad_services),
+                                       cmocka_unit_test(good_models),
+                                       cmocka_unit_test(bad_models),
+                                       cmocka_unit_test(pictures_stay_here)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

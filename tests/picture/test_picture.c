@@ -93,13 +93,78 @@ static void test_kinds_are_read(void **state)
     }
 }
 
+// A JPEG with an Exif block of this orientation, in either order of bytes, behind a segment that is none; the caller's.
+static uint8_t *with_exif(const char *jpeg, size_t n, int orientation, bool little, size_t *ret_n)
+{
+    const uint8_t o = (uint8_t)orientation;
+    const uint8_t big_tiff[] = {'M',  'M', 0, 42, 0, 0, 0, 8, 0, 1, 0x01,
+                                0x12, 0,   3, 0,  0, 0, 1, 0, o, 0, 0};
+    const uint8_t little_tiff[] = {'I',  'I', 42, 0, 8, 0, 0, 0, 1, 0, 0x12,
+                                   0x01, 3,   0,  1, 0, 0, 0, o, 0, 0, 0};
+    static const uint8_t before[] = {0xff, 0xd8, 0xff, 0xe1, 0,   4,   'X', 'Y', 0xff,
+                                     0xe1, 0,    30,   'E',  'x', 'i', 'f', 0,   0};
+    uint8_t *all = malloc(n + sizeof before + sizeof big_tiff);
+    memcpy(all, before, sizeof before);
+    memcpy(all + sizeof before, little ? little_tiff : big_tiff, sizeof big_tiff);
+    memcpy(all + sizeof before + sizeof big_tiff, jpeg + 2, n - 2);
+    *ret_n = n + sizeof before + sizeof big_tiff - 2;
+    return all;
+}
+
+// Of each of the eight ways in which a camera may be held, the picture's first pixel is where the standard has it.
+static void test_a_jpeg_is_turned_upright(void **state)
+{
+    static const struct {
+        bool swap, right, down; // where the stored first pixel is shown
+    } shown[] = {{0, 0, 0}, {0, 0, 0}, {0, 1, 0}, {0, 1, 1}, {0, 0, 1},
+                 {1, 0, 0}, {1, 1, 0}, {1, 1, 1}, {1, 0, 1}, {0, 0, 0}};
+    size_t n = 0, all_n = 0;
+    char *jpeg = file("baseline.jpg", &n);
+    pons_picture_raw is = decoded("baseline.jpg", 0);
+    for (int o = 0; o <= 9; o++) {
+        for (int little = 0; little < 2; little++) {
+            pons_error err = PONS_ERROR_INIT;
+            pons_picture_raw p = {0};
+            uint8_t *all = with_exif(jpeg, n, o, little, &all_n);
+            assert_int_equal(pons_picture_decode(all, all_n, 0, &p, &err), PONS_OK);
+            assert_int_equal(p.width, shown[o].swap ? is.height : is.width);
+            assert_int_equal(p.height, shown[o].swap ? is.width : is.height);
+            const int x = shown[o].right ? p.width - 1 : 0, y = shown[o].down ? p.height - 1 : 0;
+            assert_memory_equal(at(&p, x, y), is.rgb, 3);
+            // and the last pixel of the first row, which tells a turn from a mirror
+            const int dx = shown[o].right ? -1 : 1, dy = shown[o].down ? -1 : 1;
+            const uint8_t *end = shown[o].swap ? at(&p, x, y + dy * (p.height - 1))
+                                               : at(&p, x + dx * (p.width - 1), y);
+            assert_memory_equal(end, at(&is, is.width - 1, 0), 3);
+            free(p.rgb);
+            for (size_t k = 4; o == 6 && k < 2 + 8 + 32; k++) { // whatever stands in it
+                const uint8_t was = all[k];
+                for (int v = 0; v < 256; v += 51) {
+                    all[k] = (uint8_t)v;
+                    if (pons_picture_decode(all, all_n, 0, &p, &err) == PONS_OK) {
+                        free(p.rgb);
+                    }
+                }
+                all[k] = was;
+            }
+            free(all);
+        }
+    }
+    free(is.rgb);
+    free(jpeg);
+}
+
 static void test_what_is_wrong_is_one_line(void **state)
 {
     static const struct {
         const char *file, *says;
-    } wrong[] = {{"cut.jpg", "the JPEG is damaged: "},
-                 {"cmyk.jpg", "the JPEG is damaged: "},
-                 {"large.png", "the picture has 60000 × 60000 pixels, and at most 50 million"}};
+    } wrong[] = {
+        {"cut.jpg", "the JPEG is damaged: "},
+        {"cmyk.jpg", "the JPEG is damaged: "},
+        {"large.png", "the picture has 60000 × 60000 pixels, and at most 50 million"},
+        // in passes, which are decoded as a whole
+        {"large_interlaced.png", "5000 × 4000 pixels, and at most 16 million are read of"},
+        {"large_progressive.jpg", "5000 × 4000 pixels, and at most 16 million are read of"}};
     pons_picture_raw p = {0};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         pons_error err = PONS_ERROR_INIT;
@@ -277,6 +342,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kinds_are_read),
+        cmocka_unit_test(test_a_jpeg_is_turned_upright),
         cmocka_unit_test(test_what_is_wrong_is_one_line),
         cmocka_unit_test(test_scaling_is_the_mean),
         cmocka_unit_test(test_a_jpeg_fits),

@@ -230,7 +230,8 @@ static int open_all(pons_agent *a, const pons_agent_options *opts, pons_error *e
     }
     a->providers = calloc(a->opts.n_tools + 1, sizeof *a->providers);
     // Without its place, what is allowed here would hold everywhere.
-    if ((opts->place && !a->place) || (opts->pictures_to && !a->pictures_to) || !a->providers) {
+    if ((opts->place && !a->place) || (opts->pictures_to && !a->pictures_to) ||
+        (opts->cameras && !a->cameras) || !a->providers) {
         return pons_error_set(err, PONS_ENOMEM, PONS__AGENT, "no memory for an agent");
     }
     if (a->opts.n_tools > 0) {
@@ -264,6 +265,7 @@ int pons_agent_open(const pons_agent_options *opts, pons_agent **ret, pons_error
     a->place = opts->place ? strdup(opts->place) : NULL;
     a->opts.place = a->place;
     a->pictures_to = opts->pictures_to ? strdup(opts->pictures_to) : NULL;
+    a->cameras = opts->cameras ? strdup(opts->cameras) : NULL;
     a->prompts = pons_value_ref(opts->prompts);
     a->config = opts->config;
     a->inbox_due = true;
@@ -302,6 +304,7 @@ void pons_agent_close(pons_agent *a)
     free(a->providers);
     free(a->place);
     free(a->pictures_to);
+    free(a->cameras);
     pons_value_unref(a->prompts);
     pons_value_unref(a->draft);
     pons_value_unref(a->state);

@@ -30,6 +30,7 @@ pons_value *pons__pictures_question(pons__role *role, pons_cx *cx)
         return NULL;
     }
     if (!role->executor) {
+        pons_buf_str(&of, a->cameras ? a->cameras : "");
         const pons_value *said = pons_run_get(a->run, "messages");
         captions(said, pons__context_turn(said), &of);
     }

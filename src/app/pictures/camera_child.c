@@ -5,8 +5,6 @@
 #include "app/pictures/pictures.h"
 #include "pons/file.h"
 
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,18 +31,10 @@ int app_camera_picture(const app_context *c, const char *name, char **ret, size_
             argv[n++] = meant[i][1];
         }
     }
-    posix_spawn_file_actions_t quiet;
-    posix_spawn_file_actions_init(&quiet);
-    posix_spawn_file_actions_addopen(&quiet, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&quiet, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&quiet, 2, "/dev/null", O_WRONLY, 0);
-    pid_t pid = 0;
-    const int rc =
-        posix_spawn(&pid, "/proc/self/exe", &quiet, NULL, (char *const *)(uintptr_t)argv, environ);
-    posix_spawn_file_actions_destroy(&quiet);
+    const pid_t pid = app_child_start(c, "camera.log", argv);
     int status = -1;
     size_t n = 0;
-    const bool good = rc == 0 && app_child_await(pid, PATIENCE_MS, &status) && status == 0;
+    const bool good = pid > 0 && app_child_await(pid, PATIENCE_MS, &status) && status == 0;
     char *data = good ? pons_file_text(path, BYTES_MAX, &n) : NULL;
     unlink(path);
     if (!data || n == 0 || n > BYTES_MAX) {

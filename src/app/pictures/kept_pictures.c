@@ -1,21 +1,50 @@
 // kept_pictures.c - run/pictures: what models were shown, each once, and for as long as a thread names it.
+//
+// Whoever keeps one looks at `.pruned` there: when that is an hour old, what no thread names goes, whatever program it was
+// that kept it.
 #include "app/pictures/pictures.h"
 #include "pons/agent.h"
 #include "pons/file.h"
 #include "pons/picture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #define EDGE_MAX  768 // pixels
 #define BYTES_MAX (200 * 1000)
 #define DAY_MS    (24LL * 3600 * 1000)
+#define PRUNE_S   3600
 
 void app_pictures_folder(const app_context *c, char *ret, size_t cap)
 {
     snprintf(ret, cap, "%s/pictures", c->run_dir);
+}
+
+static void prune_now_and_then(const app_context *c, const char *folder)
+{
+    char path[PATH_MAX + 64];
+    struct stat st;
+    const pons_clock clock = pons_clock_real();
+    const int64_t now = pons_wall_ms(&clock) / 1000;
+    snprintf(path, sizeof path, "%s/.pruned", folder);
+    if (stat(path, &st) == 0 && st.st_mtime <= now && now - st.st_mtime < PRUNE_S) {
+        return;
+    }
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    pons_store store = {0};
+    pons_error none = PONS_ERROR_INIT; // it is tried again in an hour
+    if (fd >= 0 && futimens(fd, NULL) == 0 && app_store_read(c, &store, &none) >= 0) {
+        app_pictures_prune(c, store, NULL, &none);
+        pons_store_close(&store);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
 }
 
 int app_picture_keep(const app_context *c, const char *camera, const char *name, const void *bytes,
@@ -36,6 +65,7 @@ int app_picture_keep(const app_context *c, const char *camera, const char *name,
     if (rc < 0) {
         return rc;
     }
+    prune_now_and_then(c, folder);
     const pons_clock real = pons_clock_real();
     const time_t now = (time_t)(pons_wall_ms(&real) / 1000);
     struct tm at;

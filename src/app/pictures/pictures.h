@@ -12,6 +12,8 @@
 int app_vision(const app_context *c, pons_value **ret, pons_error *err);
 // Of that: `pictures` of a model's configuration (pons/llm.h), the caller's.
 pons_value *app_vision_of_model(const app_context *c, const pons_value *vision);
+// What a detector of the kind `model` is to know beside its entry of config/sight.yaml: puts it there.
+int app_vision_of_detector(const app_context *c, pons_value *entry, pons_error *err);
 // Of that: whether regions of a camera are to be blurred; and blurs them, in place.
 bool app_camera_blurs(const pons_value *vision, const char *camera);
 void app_picture_blur(const pons_value *vision, const char *camera, pons_picture_raw *p);
@@ -44,22 +46,24 @@ int app_camera_picture(const app_context *c, const char *name, char **ret, size_
 // take_picture, for a world with cameras and a model that may see them; else *ret is untouched. c outlives it.
 int app_camera_tools(const app_context *c, const char *world, pons_tools *ret, pons_error *err);
 
-// ---- decision_picture.c -------------------------------------------------------------------------
+// ---- new_pictures.c -----------------------------------------------------------------------------
 
-typedef struct app_decision_pictures { // the loop's; zeroed is fine for all but open
-    const app_context *c;
-    pons_store store; // borrowed
+#define APP_PICTURES_MOST 2 // of a request, where config/vision.yaml says no `most`
+
+typedef struct app_new_pictures { // the loop's; zeroed is fine for all but open
     pons_clock clock;
     pons_value *vision;
-    pons_tools tools; // ops NULL: decisions get no pictures
-    size_t camera;    // of `cameras`, the one after the one that is asked; 0: none is
-    uint64_t call, taken;
+    pons_tools tools; // ops NULL: there are none
+    size_t most;
+    size_t camera; // of `cameras`, the one after the one that is asked; 0: none is
+    uint64_t call;
     int64_t since_ms;
-} app_decision_pictures;
+    pons_value *taken;
+} app_new_pictures;
 
-int app_decision_pictures_open(const app_context *c, const char *world, pons_store store,
-                               const pons_clock *clock, app_decision_pictures *ret,
-                               pons_error *err);
-int app_decision_picture(app_decision_pictures *d,
-                         pons_value **ret); // as pons_brain_options.picture
-void app_decision_pictures_close(app_decision_pictures *d);
+int app_new_pictures_open(const app_context *c, const char *world, size_t most,
+                          const pons_clock *clock, app_new_pictures *ret, pons_error *err);
+// *ret, the caller's: [{sha256, caption, at_ms}], `most` at most, of as many of `cameras` as it takes. PONS_EAGAIN: they are
+// being taken, call it again. Never blocks.
+int app_new_pictures_take(app_new_pictures *d, pons_value **ret);
+void app_new_pictures_close(app_new_pictures *d);

@@ -36,6 +36,22 @@ pons_value *app_vision_of_model(const app_context *c, const pons_value *vision)
     return all;
 }
 
+int app_vision_of_detector(const app_context *c, pons_value *entry, pons_error *err)
+{
+    pons_autovalue vision = NULL;
+    pons_autovalue server = NULL;
+    const char *spec = app_llm_spec(NULL);
+    int rc = app_vision(c, &vision, err);
+    if (rc >= 0 && spec && !pons_get(entry, "url")) {
+        rc = app_llm_config(spec, NULL, &server, err);
+    }
+    if (rc >= 0) {
+        json_object_set_new(entry, "vision", app_vision_of_model(c, vision));
+        json_object_set(entry, "server", server);
+    }
+    return rc;
+}
+
 bool app_camera_blurs(const pons_value *vision, const char *camera)
 {
     return pons_find(pons_get(vision, "blur"), "camera", camera) != NULL;

@@ -75,6 +75,7 @@ static int agent_open(void *user, const char *session, bool look, pons_event_cb 
         return pons_error_set(err, PONS_ENOMEM, "agent", "no memory for a session");
     }
     int rc = open_parts(h, session, p, err);
+    rc = rc < 0 ? rc : app_agent_cameras_open(&p->agent, h->llm, &h->clock, err);
     rc = rc >= 0 && look ? only_look(p, err) : rc;
     if (rc >= 0) {
         const pons_agent_options o = {
@@ -87,6 +88,9 @@ static int agent_open(void *user, const char *session, bool look, pons_event_cb 
             .tools = look ? p->look : p->agent.tools,
             .n_tools = p->agent.n_tools,
             .prompts = p->agent.prompts,
+            .middleware = &p->agent.seeing,
+            .n_middleware = p->agent.n_seeing,
+            .cameras = p->agent.camera_names,
             .judge = p->agent.judge,
             .judge_user = p->agent.judge_user,
             .pictures_to = app_agent_pictures_to(h->c, h->llm, server, sizeof server),

@@ -43,7 +43,8 @@ typedef struct session {
     pons_brain *brain;
     run_body body;
     run_files files;
-    app_decision_pictures pictures;
+    app_new_pictures pictures;
+    char pictures_to[256]; // the server that gets them
     app_sight_child sight;
     pons_traces *traces; // NULL: none, or whoever is a guest has them
     app_notify *notify;  // NULL: nobody wants to be told
@@ -159,7 +160,10 @@ static pons_value *context(void *user)
 static int picture(void *user, pons_value **ret)
 {
     session *s = user;
-    return app_decision_picture(&s->pictures, ret);
+    pons_autovalue taken = NULL;
+    const int rc = app_new_pictures_take(&s->pictures, &taken);
+    *ret = pons_value_ref(json_array_get(taken, 0));
+    return rc < 0 || *ret ? rc : PONS_ENOTFOUND;
 }
 
 static bool keep_schedules(void *user, bool take)
@@ -259,12 +263,13 @@ static int open_brain(session *s, pons_error *err)
 {
     const app_session_options *o = s->o;
     const pons_llm *model = o->opened ? o->opened : &s->own_llm;
-    const int rc = model->ops ? app_decision_pictures_open(s->c, s->meant.world_file, s->store,
-                                                           &s->clock, &s->pictures, err)
+    const int rc = model->ops ? app_new_pictures_open(s->c, s->meant.world_file, 1, &s->clock,
+                                                      &s->pictures, err)
                               : PONS_OK;
     if (rc < 0) {
         return rc;
     }
+    const char *to = app_agent_pictures_to(s->c, o->llm, s->pictures_to, sizeof s->pictures_to);
     const char *objects = s->sight.wanted ? s->sight.space : NULL;
     const pons_brain_options opts = {.store = s->store,
                                      .thread = o->thread,
@@ -278,6 +283,7 @@ static int open_brain(session *s, pons_error *err)
                                      .judge = judge,
                                      .context = context,
                                      .picture = s->pictures.tools.ops ? picture : NULL,
+                                     .pictures_to = to,
                                      .on_event = on_event,
                                      .user = s,
                                      .about = s->about,
@@ -514,7 +520,7 @@ static void end(session *s)
     run_files_close(&s->files);
     run_body_close(&s->body);
     pons_brain_close(s->brain);
-    app_decision_pictures_close(&s->pictures);
+    app_new_pictures_close(&s->pictures);
     app_notify_close(s->notify);
     pons_traces_close(s->traces);
     if (s->schedule_lock >= 0) {

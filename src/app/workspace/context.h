@@ -93,6 +93,8 @@ int app_skills_load(const char *names, app_skills *ret, pons_error *err);
 // pictures: as pons/llm.h has them, or NULL: it gets none.
 int app_llm(const char *spec, const pons_value *pictures, const pons_clock *clock, pons_llm *ret,
             pons_error *err);
+// The configuration that a spec stands for (pons_llm_factory_open), the caller's; spec: of app_llm_spec, not NULL.
+int app_llm_config(const char *spec, const pons_value *pictures, pons_value **ret, pons_error *err);
 // Whether a person is to be asked before pictures go to that model's server, and its address.
 bool app_llm_asks(const char *spec, const pons_value *pictures, char *ret, size_t cap);
 // The model that was typed, or else the environment's; NULL: none, the rules decide. Borrowed.

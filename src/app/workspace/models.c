@@ -78,8 +78,7 @@ const char *app_llm_spec(const char *typed)
     return spec && *spec && strcmp(spec, "rules") != 0 ? spec : NULL;
 }
 
-static int with_pictures(const char *spec, const pons_value *pictures, pons_value **ret,
-                         pons_error *err)
+int app_llm_config(const char *spec, const pons_value *pictures, pons_value **ret, pons_error *err)
 {
     const int rc = llm_config(spec, ret, err);
     if (rc == PONS_OK && pictures) {
@@ -93,7 +92,7 @@ bool app_llm_asks(const char *spec, const pons_value *pictures, char *ret, size_
     pons_autovalue config = NULL;
     pons_error none = PONS_ERROR_INIT;
     spec = app_llm_spec(spec);
-    return spec && with_pictures(spec, pictures, &config, &none) == PONS_OK &&
+    return spec && app_llm_config(spec, pictures, &config, &none) == PONS_OK &&
            pons_llm_pictures_need_consent(config, ret, cap);
 }
 
@@ -107,7 +106,7 @@ int app_llm(const char *spec, const pons_value *pictures, const pons_clock *cloc
     }
     pons_autovalue config = NULL;
     pons_llm_factory *factory = NULL;
-    int rc = with_pictures(spec, pictures, &config, err);
+    int rc = app_llm_config(spec, pictures, &config, err);
     rc = rc == PONS_OK ? pons_llm_factory_create(clock, &factory, err) : rc;
     rc = rc == PONS_OK ? pons_llm_factory_open(factory, config, ret, err) : rc;
     pons_llm_factory_destroy(factory); // the handle keeps what it needs

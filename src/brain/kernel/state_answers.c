@@ -157,7 +157,8 @@ static bool say_held(pons__saying *s, bool zh, pons_buf *out)
 {
     const pons__tasks *t = s->t;
     PONS__AUTO_OPEN open = pons__questions_open(s->b);
-    const pons__question *q = open.unanswered > 0 ? open.at[0].about : NULL;
+    const bool holds = open.unanswered > 0 && !open.at[0].own;
+    const pons__question *q = holds ? open.at[0].about : NULL;
     if (t->stopped) {
         pons_buf_printf(
             out,

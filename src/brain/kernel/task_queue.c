@@ -8,6 +8,7 @@
 #include "brain/kernel/inbox_read.h"
 #include "brain/kernel/stop_state.h"
 #include "brain/records/event_fields.h"
+#include "brain/tasks/picture_question.h"
 #include "brain/tasks/questions.h"
 
 #include <math.h>
@@ -171,6 +172,7 @@ int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
         s.t->changed = true;
     }
     pons__hear_speed_request(&s);
+    pons__pictures_ask(b, cx, s.t);
     refuse_late(&s);
     take_back(&s);
     snprintf(s.t->asking, sizeof s.t->asking, "%s", pons__question_asking(b));

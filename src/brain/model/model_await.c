@@ -11,17 +11,21 @@
 #include "brain/model/answer_check.h"
 #include "brain/model/prompt.h"
 #include "brain/records/await_fields.h"
+#include "brain/tasks/picture_question.h"
 
 #include <string.h>
 
 #define COUNT_MAX (INT64_C(1) << 40) // tokens of one call that are believed
 
 // The observation's picture goes with the newest words.
-static void attach(pons_value *full, pons_value *picture)
+static void attach(pons_value *full, pons_value *picture, const char *to)
 {
     pons_value *list = json_object_get(full, "messages");
     pons_value *last = json_array_get(list, json_array_size(list) - 1);
     json_object_set_new(last, "pictures", json_pack("[o]", picture));
+    if (to) { // to which a person lets pictures go
+        json_object_set_new(full, "pictures_allowed", json_string(to));
+    }
 }
 
 // id may be the one that is there.
@@ -47,7 +51,7 @@ void pons__model_start(void *user, pons_run *run, const char *id, const pons_val
 {
     pons_brain *b = user;
     pons_value *picture = NULL;
-    if (b->opts.llm && b->opts.picture && !restarted &&
+    if (b->opts.llm && b->opts.picture && !restarted && pons__pictures_may_go(b) &&
         b->opts.picture(b->opts.user, &picture) == PONS_EAGAIN) {
         wait_for_picture(b, run, id, request);
         return;
@@ -70,7 +74,7 @@ void pons__model_start(void *user, pons_run *run, const char *id, const pons_val
             full, "run",
             json_sprintf("%s#%lld", pons_thread_id(b->thread), (long long)react->activation));
         if (picture) {
-            attach(full, picture);
+            attach(full, picture, b->opts.pictures_to);
         }
         snprintf(b->llm_task, sizeof b->llm_task, "%s", react->task ? react->task->id : "");
         if (restarted) { // its prompt is the same: the state is

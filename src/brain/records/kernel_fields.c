@@ -296,6 +296,7 @@ static const pons__field tasks_fields[] = {
     {"run_first",      INT,    KEY,   offsetof(pons__tasks, run_first), .means = "number of the run's first task"},
     {"switch_to",      TEXT,   KEY,   offsetof(pons__tasks, switch_to), .means = "the task that the active one was let go of for"},
     {"charge_again_ms", INT,   KEY,   offsetof(pons__tasks, charge_again_ms), .means = "wall: no charging begins before, as one was in vain"},
+    {"asks",           LIST,   KEY,   offsetof(pons__tasks, asks), .of = &pons__question_record, .means = "questions of no task, with their answers: whether pictures may go to the model's server"},
     {"left_at",        JSON,   KEY,   offsetof(pons__tasks, left_at), .means = "where the robot stood when the last task began"},
 };
 TABLE(tasks, "the kernel's channel `tasks`");

@@ -275,6 +275,7 @@ typedef struct pons__tasks {
     int64_t let_go;            // the activation at which a stop was let go of
     int64_t run_first;         // the first task of the run; 0: there was no run
     const pons_value *left_at; // {x, y, yaw} where the robot stood when the last task began
+    pons__list asks;           // pons__question: those of no task, with their answers
     const char *switch_to;     // a task that the active one let go for, until it is over
     int64_t charge_again_ms; // wall: no charging begins before, since one was in vain; 0: none was
     bool changed;            // not stored: there is something to write

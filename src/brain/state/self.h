@@ -74,6 +74,7 @@ struct pons_brain {
     char llm_task[64];   // whom it is about
     int64_t llm_tokens;  // it has said so far, as estimated
     pons_run *llm_run;
+    bool asks_pictures;    // the kernel is to ask whether pictures may go
     pons_value *llm_waits; // for its picture: what is to be asked then; NULL: nothing
 
     pons_tools knowledge;    // ops NULL: not opened yet

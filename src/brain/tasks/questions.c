@@ -6,6 +6,7 @@
 //     a task's asks                 the task was put aside with it, so that others may run
 //     tasks.react.asks              and has its turn again, which the inner loop has not read yet
 //     an await of the engine        an effect of a fork asks, before it goes out
+//     the kernel's own asks         nothing waits for it (picture_question.c); it stays there with its answer
 //
 // The first answer binds. Answers come through the kernel's inbox, which is ordered and durable, so
 // whoever posted first has answered, whether a brain lives or not; K5 writes it down in `hci`:
@@ -158,6 +159,11 @@ pons__open pons__questions_open(pons_brain *b)
             const pons__question *q = task->asks.at[k];
             stands(&list, q->id, q, task, hci);
         }
+    }
+    for (size_t i = 0; i < b->tasks->asks.n; i++) { // the last: others are meant before them
+        const pons__question *q = b->tasks->asks.at[i];
+        stands(&list, q->id, q, NULL, hci);
+        list.at[list.n - 1].own = true;
     }
     return list;
 }
@@ -350,12 +356,19 @@ static void bind(pons_brain *b, pons_cx *cx, const pons__open *list,
     pons_autovalue bound = pons__with(said, "id", json_string(question));
     pons__json(&a->said, pons__with(bound, "at_ms", json_integer(at_ms)));
     pons__json(&b->hci->approval_response, pons_value_ref(a->said));
-    for (size_t i = 0; one && one->task && i < one->task->asks.n; i++) {
-        pons__question *q = one->task->asks.at[i];
+    const pons__list none = {0};
+    const pons__list *of = one && one->task ? &one->task->asks : &none;
+    of = one && one->own ? &b->tasks->asks : of;
+    for (size_t i = 0; i < of->n; i++) {
+        pons__question *q = of->at[i];
         if (q == one->about) {
             pons__json(&q->answer, pons_value_ref(a->said));
             b->tasks->changed = true;
         }
+    }
+    if (one && one->own) { // nobody else tells of it
+        PONS__EMIT(b, cx, approval_resolved, .id = question, .action = reply->action,
+                   .reason = reply->reason, .by = reply->by, .at_ms = at_ms);
     }
     pons__list *answers = &b->hci->answers;
     size_t spare = 0, oldest = answers->n;

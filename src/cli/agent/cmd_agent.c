@@ -65,6 +65,7 @@ static int session(cli_chat *s, const char *words, bool resume, pons_error *err)
 {
     int rc = app_agent_parts_open(&s->c->app, s->thread, &s->clock, &s->store, NULL, s->folder,
                                   &s->parts, err);
+    rc = rc < 0 || s->plan ? rc : app_agent_cameras_open(&s->parts, s->llm_spec, &s->clock, err);
     rc = rc < 0 ? rc : pons_traces_from_environment(&s->traces, err);
     if (rc >= 0) {
         const char *model = getenv("PONS_LLM_MODEL");
@@ -80,6 +81,9 @@ static int session(cli_chat *s, const char *words, bool resume, pons_error *err)
             .tools = s->parts.tools,
             .n_tools = s->parts.n_tools,
             .prompts = s->parts.prompts,
+            .middleware = &s->parts.seeing,
+            .n_middleware = s->parts.n_seeing,
+            .cameras = s->parts.camera_names,
             .judge = s->parts.judge,
             .judge_user = s->parts.judge_user,
             .look = s->parts.judge ? pons_robot_tools_look : NULL,

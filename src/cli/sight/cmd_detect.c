@@ -5,6 +5,7 @@
 // `pons sight` starts one for each, reads the lines and kills who hangs; a person sees with it what a detector finds. A
 // picture that cannot be had or used is a line too, and the next is tried. It is nice to others: it yields the
 // processor to the body, and is the first to go where memory is short.
+#include "app/pictures/pictures.h"
 #include "app/sight/sight.h"
 #include "cli/camera/camera_source.h"
 #include "cli/sight/sight_cli.h"
@@ -214,8 +215,11 @@ int cli_detect(cli *c, const char *name, bool once, bool for_run, pons_error *er
     if (rc < 0) {
         return rc;
     }
-    d.config = pons_find(pons_get(config, "detectors"), "name", name);
-    if (strcmp(pons_get_str(d.config, "kind", "sim"), "sim") == 0) {
+    pons_value *entry =
+        (pons_value *)(uintptr_t)pons_find(pons_get(config, "detectors"), "name", name);
+    const char *kind = pons_get_str(entry, "kind", "sim");
+    d.config = entry;
+    if (strcmp(kind, "sim") == 0) {
         return app_bad(err, "config/sight.yaml has no detector of pictures that is called '%.60s'",
                        name);
     }
@@ -232,9 +236,10 @@ int cli_detect(cli *c, const char *name, bool once, bool for_run, pons_error *er
                                   .driver = c->app.driver,
                                   .depth = pons_get_bool(d.config, "depth", false),
                                   .view = true};
-    rc = rc < 0 ? rc : load(pons_get_str(d.config, "kind", ""), &d.ops, err);
+    rc = rc < 0 ? rc : load(kind, &d.ops, err);
     rc = rc < 0 ? rc
                 : cli_source_open(c, &o, pons_get_str(d.config, "pictures", NULL), &d.source, err);
+    rc = rc < 0 || strcmp(kind, "model") != 0 ? rc : app_vision_of_detector(&c->app, entry, err);
     rc = rc < 0 ? rc : d.ops->open(d.config, &d.self, err);
     if (rc >= 0) {
         rc = run(&d, err);

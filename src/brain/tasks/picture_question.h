@@ -1,0 +1,13 @@
+// picture_question.h - whether pictures of the robot's cameras may go to the model's server (picture_question.c).
+#pragma once
+
+#include "brain/records/kernel_fields.h"
+#include "brain/state/self.h"
+
+// What such a question shows as what would be done; no body has a skill of this name.
+#define PONS__PICTURES_SKILL "send_pictures"
+
+// Whether they may go now. Where a person is to be asked first, K5 does it, and this is false until a yes.
+bool pons__pictures_may_go(pons_brain *b);
+// K5: asks, where that is wanted and was not done.
+void pons__pictures_ask(pons_brain *b, pons_cx *cx, pons__tasks *t);
