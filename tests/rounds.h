@@ -24,6 +24,7 @@
     X(body_goals, 5500, 20000, "a goal in the ledger")                                             \
     X(body_grasps, 2, 20, "a seed of the arm's apple that is put into the basket")                 \
     X(body_halls, 6, 12, "a way of a long robot through a hall of 50 by 50 m")                     \
+    X(body_homes, 4, 100, "a home of narrow doors in which five goals are driven to")              \
     X(body_paces, 3, 10, "a raise of the pace that the disk has no word of")                       \
     X(body_resets, 16, 60, "a stop that races with a reset")                                       \
     X(body_stops, 3, 60, "a moment of a pick at which it is stopped")                              \

@@ -1,5 +1,5 @@
-// test_person_crosses.c - somebody walks across the robot's way: it slows down, stands, touches nobody, and
-// goes on. With both simulated robots.
+// test_person_crosses.c - somebody walks across the robot's way: it slows down or stands, touches nobody,
+// and goes on. With both simulated robots.
 #include "body/body_bench.h"
 #include "pons/drivers.h"
 #include "pons/module.h"
@@ -51,7 +51,7 @@ static double distance_to(double x, double y)
 
 // Through the door of the living room, in which somebody appears when the robot is near, stays for a
 // while and walks on into the corridor.
-static void it_stands_and_goes_on(void **state)
+static void it_gives_way_and_goes_on(void **state)
 {
     (void)state;
     const char *id = bench_goal(&t, "g", "navigate_to_pose", "{\"zone\":\"bedroom\"}");
@@ -77,7 +77,7 @@ static void it_stands_and_goes_on(void **state)
         nearest = fmin(nearest, distance_to(x, y));
     }
     print_message("from %.2f m/s down to %.3f, never nearer than %.3f m\n", fast, slowest, nearest);
-    assert_true(slowest < 0.02);
+    assert_true(slowest < 0.25);        // it stands, or turns round to the other way
     assert_true(nearest > 0.22 + 0.01); // its radius, and room
     bench_send(&t,
                json_pack("{s:s, s:s, s:b}", "type", "world.spawn", "id", "somebody", "remove", 1));
@@ -88,7 +88,7 @@ static void it_stands_and_goes_on(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(it_stands_and_goes_on, open_house, close_house),
+        cmocka_unit_test_setup_teardown(it_gives_way_and_goes_on, open_house, close_house),
     };
     driver = &pons_robot_kinematic;
     int failed = cmocka_run_group_tests_name("kinematic", tests, NULL, NULL);

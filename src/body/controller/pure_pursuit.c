@@ -10,8 +10,12 @@
 //     near to something     in proportion to the clearance here and at the carrot
 //     towards the end       √(2·a·distance left)
 //
-// With corners, or curves. A robot that is not round takes the carrot nearer, as far as it must, until the arc
-// to it, or the turn towards it, is free for its shape. One that cannot turn where it stands never does: it drives
+// Near to something the carrot is taken nearer, as far as it must, until the arc to it, or the turn towards it, is
+// free for the robot's shape, with as much beside it as it has where it stands, at most SHAPE_MARGIN_M. So no bend
+// is cut, and out of a place too near to something the path is followed as it was planned. (Who tries velocities looks
+// at each of them.)
+//
+// Curves. A robot that cannot turn where it stands never does: it drives
 // its tightest curve, and comes to the goal's heading by its path. By another name (`samples`) what is not a
 // turn is driven by dwa_controller.c.
 //
@@ -33,8 +37,8 @@ static const double CRAWL_MPS = 0.06;
 static const double ARRIVED_M = 0.04;     // goes on until this near
 static const double SEARCH_AHEAD_M = 0.8; // where the projection may have moved to in a step
 static const double YAW_ACCEL_RADPS2 = 3.0;
-static const double NEAREST_M = 0.12; // that the carrot is taken to
-static const double SHAPE_MARGIN_M = 0.03;
+static const double NEAREST_M = 0.12;      // that the carrot is taken to
+static const double SHAPE_MARGIN_M = 0.06; // the gate's 0.05, and a little
 static const double LAG_S = 0.3; // a command runs ahead of the measured speed by no more than this
 
 void pons__follower_begin(pons__follower *f, pons_twist2 twist)
@@ -82,11 +86,27 @@ static double curve_to(const pons__nav_params *p, double dist, double bearing)
                                       : fmin(fmax(k, -1.0 / r), 1.0 / r);
 }
 
+static bool is_free(const pons__nav_params *p, const pons__costmap *g, pons_pose2 at, double margin)
+{
+    return p->shape ? pons__shape_free(p->shape, g, at, margin)
+                    : (double)pons__costmap_dist(g, at.x, at.y) >= p->radius_m + margin;
+}
+
+// How much must be free beside the robot on its way, which is no more than there is where it stands.
+static double margin_at(const pons__nav_params *p, const pons__costmap *g, pons_pose2 pose)
+{
+    if (p->shape && p->shape->n > 0) {
+        return is_free(p, g, pose, SHAPE_MARGIN_M) ? SHAPE_MARGIN_M : 0.5 * SHAPE_MARGIN_M;
+    }
+    return fmin(SHAPE_MARGIN_M, (double)pons__costmap_dist(g, pose.x, pose.y) - p->radius_m);
+}
+
 // Is the arc to the carrot, or the turn towards it, free for the shape?
 static bool fits(const pons__nav_params *p, const pons__costmap *g, pons_pose2 pose, double dist,
                  double bearing, double turn_from)
 {
     const bool turns = fabs(bearing) > turn_from;
+    const double margin = margin_at(p, g, pose);
     const double turn = turns ? bearing : 2.0 * bearing, far = turns ? 0.0 : dist;
     const int n = 1 + (int)fmax(fabs(turn) / 0.15, far / g->res);
     for (int i = 1; i <= n; i++) {
@@ -94,7 +114,7 @@ static bool fits(const pons__nav_params *p, const pons__costmap *g, pons_pose2 p
         const pons_pose2 at = {pose.x + far * share * cos(pose.yaw + half),
                                pose.y + far * share * sin(pose.yaw + half),
                                pose.yaw + turn * share};
-        if (!pons__shape_free(p->shape, g, at, SHAPE_MARGIN_M)) {
+        if (!is_free(p, g, at, margin)) {
             return false;
         }
     }
@@ -123,8 +143,7 @@ static pons_twist2 drive(pons__follower *f, const pons__nav_params *p, const pon
         pons__path_at(path, f->s + reach, &cx, &cy);
         dist = hypot(cx - pose.x, cy - pose.y);
         bearing = pons_wrap_angle(atan2(cy - pose.y, cx - pose.x) - pose.yaw);
-        if (!p->shape || p->shape->n == 0 || 0.6 * reach < NEAREST_M ||
-            fits(p, g, pose, dist, bearing, turn_from)) {
+        if (f->samples || 0.6 * reach < NEAREST_M || fits(p, g, pose, dist, bearing, turn_from)) {
             break;
         }
     }

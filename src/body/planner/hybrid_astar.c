@@ -19,7 +19,8 @@
 //
 //     begin: flood … flood --> search … search --> found: states back to the first, and the last shot
 //
-// Near its start and its goal the robot may be nearer to things than the margin: as near as it stands there.
+// Near its start and its goal the robot may be nearer to things than the margin: as near as it stands there, and where
+// it turns, as near as a turn may bring a corner. One that faces a wall turns first.
 #include "body/planner/hybrid_astar_internal.h"
 #include "pons/growing_list.h"
 
@@ -191,7 +192,7 @@ static double step_cost(const pons__heading *h, pons_pose2 from, double curvatur
     double metres = 0.0;
     for (int i = 1; i <= n; i++) {
         *to = pons__heading_along(from, h->step_m * i / n, curvature);
-        if (!pons__heading_free(h, *to)) {
+        if (!pons__heading_free(h, *to, false)) {
             return INFINITY;
         }
         metres += pons__heading_metre(h, to->x, to->y) / n;
@@ -214,7 +215,7 @@ static void expand(pons__heading *h, int32_t i)
     for (int k = TURN_LEFT; h->task.turns && k <= TURN_RIGHT; k++) {
         const double by = (k == TURN_LEFT ? 2.0 : -2.0) * M_PI / BINS;
         const pons_pose2 to = {here.x, here.y, pons_wrap_angle(here.yaw + by)};
-        if (pons__heading_free(h, to)) {
+        if (pons__heading_free(h, to, true)) {
             const double cost = fabs(by) / M_PI * TURN_COST_M * COST_M;
             offer(h, (state){s.x, s.y, (float)to.yaw, s.g + (float)cost, i, (int8_t)k});
         }

@@ -9,9 +9,9 @@ static const double SHOT_DEARER = 1.15; // than the estimate: not taken
 static const double CHECK_RAD = 0.12;
 
 // Goes on to a pose; false when it is not free, or there are too many.
-static bool shoot(pons__heading *h, pons_pose2 to)
+static bool shoot(pons__heading *h, pons_pose2 to, bool turns)
 {
-    if (h->n_shot == SHOT_MAX || !pons__heading_free(h, to)) {
+    if (h->n_shot == SHOT_MAX || !pons__heading_free(h, to, turns)) {
         return false;
     }
     h->shot[h->n_shot++] = to;
@@ -23,7 +23,7 @@ static bool shoot_turn(pons__heading *h, pons_pose2 at, double to_yaw)
     const double by = pons_wrap_angle(to_yaw - at.yaw);
     const int n = (int)ceil(fabs(by) / CHECK_RAD);
     for (int i = 1; i <= n; i++) {
-        if (!shoot(h, (pons_pose2){at.x, at.y, pons_wrap_angle(at.yaw + by * i / n)})) {
+        if (!shoot(h, (pons_pose2){at.x, at.y, pons_wrap_angle(at.yaw + by * i / n)}, true)) {
             return false;
         }
     }
@@ -38,7 +38,7 @@ static bool shoot_arc(pons__heading *h, pons_pose2 *at, double arc_m, double cur
     const pons_pose2 from = *at;
     for (int i = 1; i <= n; i++) {
         *at = pons__heading_along(from, arc_m * i / n, curvature);
-        if (!shoot(h, *at)) {
+        if (!shoot(h, *at, false)) {
             return false;
         }
         *cost += arc_m / n * COST_M * pons__heading_metre(h, at->x, at->y) *

@@ -12,8 +12,9 @@ enum {
     TOO_NEAR = 30, // times what the open costs
     TILE = 8       // cells of a side of what is looked at or not
 };
-static const double OWN_GROUND_M = 0.7; // around start and goal
-static const double DEAREST = 6.0;      // a metre beside something
+static const double OWN_GROUND_M = 0.7;   // around start and goal
+static const double TURN_MARGIN_M = 0.02; // and there, of a turn where it stands: the gate's
+static const double DEAREST = 6.0;        // a metre beside something
 
 static uint8_t level_at(const pons__costmap *g, double x, double y)
 {
@@ -39,15 +40,16 @@ uint32_t pons__heading_left(const pons__heading *h, double x, double y)
                : UINT32_MAX;
 }
 
-bool pons__heading_free(const pons__heading *h, pons_pose2 at)
+bool pons__heading_free(const pons__heading *h, pons_pose2 at, bool turns)
 {
     const pons__heading_task *t = &h->task;
+    const double most = turns ? TURN_MARGIN_M : t->margin_m;
     double margin = t->margin_m;
     if (hypot(at.x - t->from.x, at.y - t->from.y) < OWN_GROUND_M) {
-        margin = fmin(margin, h->margin_from);
+        margin = fmin(margin, fmin(h->margin_from, most));
     }
     if (hypot(at.x - t->to.x, at.y - t->to.y) < OWN_GROUND_M) {
-        margin = fmin(margin, h->margin_to);
+        margin = fmin(margin, fmin(h->margin_to, most));
     }
     return pons__shape_free(t->shape, h->g, at, margin);
 }

@@ -64,8 +64,8 @@ struct pons__heading {
 // hybrid_astar_grid.c: the cells of the window, what a metre there costs, and what is left to the goal from there.
 uint32_t pons__heading_left(const pons__heading *h, double x, double y); // UINT32_MAX: no way
 double pons__heading_metre(const pons__heading *h, double x, double y);
-bool pons__heading_free(const pons__heading *h, pons_pose2 at);
-double pons__heading_margin(const pons__heading *h, pons_pose2 at); // -1: it touches
+bool pons__heading_free(const pons__heading *h, pons_pose2 at, bool turns); // where it stands
+double pons__heading_margin(const pons__heading *h, pons_pose2 at);         // -1: it touches
 bool pons__heading_ground(pons__heading *h); // before a flood; false: no memory
 void pons__heading_pour(pons__heading *h, uint32_t cost, int32_t cell);
 bool pons__heading_flood(pons__heading *h, int *cells); // true: it is over

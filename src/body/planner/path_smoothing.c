@@ -212,9 +212,9 @@ void pons__planner_smooth(pons__planner *p, pons__path *path)
             if (after >= before || after >= easy) {
                 path->x[i] = x;
                 path->y[i] = y;
-                if (turned &&
-                    !(headed_free(p, path, i - 1, MARGIN_M) && headed_free(p, path, i, MARGIN_M) &&
-                      headed_free(p, path, i + 1, MARGIN_M))) {
+                if (turned && !(headed_free(p, path, i - 1, p->margin_m) &&
+                                headed_free(p, path, i, p->margin_m) &&
+                                headed_free(p, path, i + 1, p->margin_m))) {
                     path->x[i] = p->qx[i];
                     path->y[i] = p->qy[i];
                 }

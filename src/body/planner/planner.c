@@ -1,10 +1,11 @@
 // planner.c - a path over the grid: A*, then straightened and rounded.
 //
 // 1. Cost. A place nearer to an obstacle than radius + MARGIN is forbidden: the robot would touch
-//    (Nav2's inscribed radius). Further out a metre costs more the nearer the obstacle is, falling
+//    (Nav2's inscribed radius). The middle of a gap lies up to half a cell beside a cell's, so of cells
+//    that much less is asked for. Further out a metre costs more the nearer the obstacle is, falling
 //    off exponentially, so that paths keep to the middle of doors and away from corners:
 //
-//        cost of a metre   1 + NEAR_COST · exp(−(dist − forbidden) / NEAR_FALLOFF_M)
+//        cost of a metre   1 + NEAR_COST · exp(−(dist − radius − MARGIN) / NEAR_FALLOFF_M)
 //
 //    MARGIN is more than the gate before the wheels leaves, by what the controller strays from its
 //    path: a gap that is planned through can be driven through. A metre within SPOT_M of a place
@@ -225,10 +226,11 @@ pons__planner *pons__planner_create(pons__costmap *grid, double radius_m)
     const pons_footprint circle = pons_footprint_circle(radius_m);
     pons__shape_of(&circle, &p->by.round);
     p->by.shape = &p->by.round;
-    p->forbidden = radius_m + MARGIN_M;
+    p->margin_m = fmax(MARGIN_M - 0.5 * grid->res, GATE_M);
+    p->forbidden = radius_m + p->margin_m;
     for (int k = 0; k < PONS__LEVELS; k++) {
         const double d = (double)grid->metres[k];
-        const double near = exp(-(d - p->forbidden) / NEAR_FALLOFF_M);
+        const double near = exp(-(d - radius_m - MARGIN_M) / NEAR_FALLOFF_M);
         p->metre[k] = d < p->forbidden ? INFINITY : (float)(1.0 + NEAR_COST * near);
         p->cost[k] = d < p->forbidden ? 0 : (uint16_t)lround(UNIT * (1.0 + NEAR_COST * near));
     }

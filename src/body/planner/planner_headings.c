@@ -64,7 +64,7 @@ bool pons__planner_next_stretch(pons__planner *p)
     pons__heading_task t = {
         .shape = b->shape,
         .metre = p->metre,
-        .margin_m = MARGIN_M,
+        .margin_m = p->margin_m,
         .turning_radius_m = b->turning_radius_m,
         .turns = b->kind == PONS__PLAN_TURNS,
         .extra = p->n_spots > 0 || b->detours > 0 ? pons__planner_spot_cost : NULL,

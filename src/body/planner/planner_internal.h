@@ -10,7 +10,8 @@
 #include <stdio.h>
 
 enum { SPOTS = 8, DETOURS = 4 };
-#define MARGIN_M     0.10 // the gate's 0.05, and 0.05 for tracking
+#define GATE_M       0.05 // what the gate keeps free
+#define MARGIN_M     0.10 // and 0.05 for tracking
 #define SPOT_M       0.5  // around a place where progress failed
 #define NEAR_COST    5.0
 #define START_MOVE_M 0.4
@@ -42,6 +43,7 @@ typedef struct headed { // the search by heading, along the cells' way
 struct pons__planner {
     pons__costmap *grid; // borrowed
     double radius, forbidden;
+    double margin_m;             // beside the robot, of a cell's middle
     uint16_t cost[PONS__LEVELS]; // by level of distance; 0: forbidden
     float metre[PONS__LEVELS];   // the same as a factor, for smoothing
     pons__regions *regions;      // NULL: the map is searched whole

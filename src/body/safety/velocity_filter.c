@@ -318,7 +318,8 @@ static pons_twist2 zones(pons__safety *s, pons_twist2 want, bool docking)
     if (p->footprint.n > 0 && want.w != 0.0) {
         const double bend = fabs(want.w / want.v);
         const double arc = sqrt(p->yaw_accel_radps2 * fmax(usable * bend - TURN_ROOM_RAD, 0.0));
-        const double most = fmin(arc, turn_limit(s, clearance, want.w));
+        // (On an arc that is free, what hardly turns is no turn.)
+        const double most = fmax(fmin(arc, turn_limit(s, clearance, want.w)), STILL_RADPS);
         if (most / bend < cap) {
             cap = most / bend;
             s->status.zone = PONS__ZONE_APPROACH;
