@@ -582,9 +582,9 @@ static void test_what_is_no_picture_is_a_line(void **state)
     set_scene(&s);
     must_say(camera, "6 × 4 pixels in rows of 18 bytes are not 71 bytes");
     s = plain();
-    s.stamp_ns = 0;
+    s.stamp_ns = ros_now();
     set_scene(&s);
-    must_say(camera, "its stamp is zero");
+    must_say(camera, "its stamp stays the same");
     ops->close(camera);
     s = plain();
     s.image.width = s.image.height = 70000;
