@@ -180,9 +180,7 @@ static void take_others(camera *c)
         take_tf(c, &c->tf_moving, false);
     }
     if (hold(&c->info)) {
-        const char *slash = strrchr(c->image.name, '/');
-        const bool rectified = strncmp(slash, "/image_rect", 11) == 0 || // REP 104's names
-                               strstr(c->image.name, "/image_rect/") != NULL;
+        const bool rectified = strstr(c->image.name, "/image_rect"); // image_proc's names
         ros2_calibration_of(c->info.held, rectified, &c->calibration);
         let_go(&c->info);
     }
