@@ -202,6 +202,7 @@ static outcome check_stamp(camera *c, int64_t stamp)
     }
     if (stamp < c->last_ns - FAR_NS) { // /clock began anew
         ros2_tf_clear(c->tf);
+        c->last_ns = stamp - 1;
     }
     return stamp != c->last_ns
                ? TAKEN

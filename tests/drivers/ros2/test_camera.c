@@ -48,7 +48,7 @@ static struct {
     bool wall; // stamps are of this machine's clock; else they begin at 1000 s
     bool quit; // [mtx]
     bool plays;
-    int64_t begun; // host
+    _Atomic int64_t begun; // host
 } robot = {.mtx = PTHREAD_MUTEX_INITIALIZER};
 
 static int64_t clock_ns(clockid_t id)
@@ -455,6 +455,10 @@ static void test_the_view_is_of_the_pictures_stamp(void **state)
     must_say(camera, "/tf does not say where pan was at that time; it is left out");
     s.tf_until_ns = INT64_MAX;
     set_scene(&s);
+    must_take(camera, &p);
+    must_see_from(&p.view, yaw_at(p.raw.stamp_ns));
+    clear(&p);
+    robot.begun += 500 * PONS_NS_PER_S; // a simulator begins anew
     must_take(camera, &p);
     must_see_from(&p.view, yaw_at(p.raw.stamp_ns));
     clear(&p);
