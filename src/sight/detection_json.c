@@ -108,23 +108,17 @@ static pons_value *found_value(const pons__boxed *b)
     return v;
 }
 
-static pons_value *numbers(const double *v, size_t n)
-{
-    pons_value *all = json_array();
-    for (size_t i = 0; i < n; i++) {
-        json_array_append_new(all, json_real(v[i]));
-    }
-    return all;
-}
+#define NINE(x)                                                                                    \
+    x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8] // of doubles, or of places for them
 
 static void add_view(pons_value *line, const pons_camera_view *v)
 {
-    double lens[LENS] = {v->lens.fx, v->lens.fy, v->lens.cx, v->lens.cy};
-    memcpy(lens + 4, v->lens.distortion, sizeof v->lens.distortion);
+    const double *eye = v->eye, *r = v->axes, *k = v->lens.distortion;
     if (v->placed) {
         json_object_set_new(line, "view",
-                            pons_object("eye", numbers(v->eye, 3), "axes", numbers(v->axes, 9),
-                                        "lens", numbers(lens, LENS), NULL));
+                            json_pack("{s[fff] s[fffffffff] s[fffffffff]}", "eye", eye[0], eye[1],
+                                      eye[2], "axes", NINE(r), "lens", v->lens.fx, v->lens.fy,
+                                      v->lens.cx, v->lens.cy, k[0], k[1], k[2], k[3], k[4]));
     }
 }
 
@@ -166,45 +160,23 @@ static const char *read_found(pons_value *v, int width, int height, pons__boxed 
     return pons__detected_wrong(d, width, height);
 }
 
-static bool read_numbers(const pons_value *v, const char *key, double *ret, size_t n)
+static bool read_view(pons_value *v, pons_camera_view *ret)
 {
-    const pons_value *all = pons_get(v, key);
-    for (size_t i = 0; i < n; i++) {
-        const json_t *number = json_array_get(all, i);
-        ret[i] = json_is_number(number) ? json_number_value(number) : NAN;
-    }
-    return json_array_size(all) == n && finite_all(ret, n);
-}
-
-// The columns of a rotation, to what a float is good for.
-static bool is_rotation(const double r[9])
-{
-    for (int a = 0; a < 3; a++) {
-        for (int b = 0; b <= a; b++) {
-            const double dot = r[a] * r[b] + r[3 + a] * r[3 + b] + r[6 + a] * r[6 + b];
-            if (fabs(dot - (a == b ? 1.0 : 0.0)) > 0.05) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-static bool read_view(const pons_value *v, pons_camera_view *ret)
-{
-    double lens[LENS];
+    double eye[3], r[9], lens[9];
     *ret = (pons_camera_view){.placed = v != NULL};
     if (!v) {
         return true;
     }
-    const bool whole = read_numbers(v, "eye", ret->eye, 3) &&
-                       read_numbers(v, "axes", ret->axes, 9) && is_rotation(ret->axes) &&
-                       read_numbers(v, "lens", lens, LENS);
-    if (whole) {
-        ret->lens = (pons_lens){.fx = lens[0], .fy = lens[1], .cx = lens[2], .cy = lens[3]};
-        memcpy(ret->lens.distortion, lens + 4, sizeof ret->lens.distortion);
+    if (json_unpack(v, "{s[FFF!] s[FFFFFFFFF!] s[FFFFFFFFF!]}", "eye", &eye[0], &eye[1], &eye[2],
+                    "axes", NINE(&r), "lens", NINE(&lens)) != 0 ||
+        !finite_all(eye, 3) || !finite_all(r, 9) || !finite_all(lens, 9)) {
+        return false;
     }
-    return whole && ret->lens.fx > 0.0 && ret->lens.fy > 0.0;
+    memcpy(ret->eye, eye, sizeof eye);
+    memcpy(ret->axes, r, sizeof r);
+    ret->lens = (pons_lens){.fx = lens[0], .fy = lens[1], .cx = lens[2], .cy = lens[3]};
+    memcpy(ret->lens.distortion, lens + 4, sizeof ret->lens.distortion);
+    return ret->lens.fx > 0.0 && ret->lens.fy > 0.0;
 }
 
 int pons__detector_line_read(const char *text, size_t n, pons__detector_line *ret, pons_error *err)
@@ -228,7 +200,7 @@ int pons__detector_line_read(const char *text, size_t n, pons__detector_line *re
         why = "it lacks something";
     } else if (!json_is_array(found) || json_array_size(found) > PONS_DETECTED_MAX) {
         why = "it has more than 256 detections";
-    } else if (!read_view(pons_get(v, "view"), &ret->view)) {
+    } else if (!read_view(json_object_get(v, "view"), &ret->view)) {
         why = "its view is none";
     }
     for (size_t i = 0; !why && i < json_array_size(found); i++) {

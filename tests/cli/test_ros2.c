@@ -1,5 +1,6 @@
 // test_ros2.c - `pons run --ros2`, whole: the body that a run starts is shown to ROS, and so is the one that a
-// resume of the run starts after it; and a recording of such a run has what ROS was told.
+// resume of the run starts after it; and a recording of such a run has what ROS was told. A camera of the world is the
+// robot's of ROS, by its driver, that was typed or is the workspace's; what it lacks is a line.
 #include "cli_bench.h"
 #include "unit.h"
 
@@ -142,6 +143,33 @@ static void a_recording_has_what_ros_was_told(void **state)
     bench_close(&b);
 }
 
+static void a_camera_of_the_world_is_the_robots(void **state)
+{
+    (void)state;
+    if (access(PONS_BINARY_DIR "/lib/pons/camera-ros2.so", F_OK) < 0) {
+        skip();
+    }
+    bench b;
+    bench_open(&b);
+    bench_shell("mkdir -m 700 -p %s/config", b.workspace);
+    bench_must_fail(&b, "body camera front --world tabletop --driver ros2", 2,
+                    "config/ros2.yaml has no topics of camera 'front'");
+    bench_put(&b, "config/ros2.yaml",
+              "limits: {discovery_s: 0.1}\ncameras:\n  front: {image: /nowhere/image_raw}\n");
+    bench_must_fail(&b, "body camera front --world tabletop --driver ros2", 3,
+                    "camera front: /nowhere/image_raw: nobody publishes it");
+    bench_must_fail(&b, "body camera front --world tabletop --driver ros2 --depth", 2,
+                    "camera front has no depth");
+    bench_must_fail(&b, "body camera back --world tabletop --driver ros2", 2, "there are front");
+    bench_must_fail(&b, "body camera front --world tabletop --driver kinematic", 3,
+                    "driver kinematic draws no pictures");
+    bench_put(&b, "config.json", "{\"robot\": {\"driver\": \"ros2\", \"world\": \"tabletop\"}}");
+    bench_must_fail(&b, "body camera front", 3, "/nowhere/image_raw: nobody publishes it");
+    bench_put(&b, "config/ros2.yaml", "cameras:\n  front: {image: 7}\n");
+    bench_must_fail(&b, "body camera front", 2, "ros2.yaml:2:18");
+    bench_close(&b);
+}
+
 int main(void)
 {
     char domain[8];
@@ -157,6 +185,7 @@ int main(void)
         cmocka_unit_test_teardown(a_resume_shows_its_body_too, bench_teardown),
         cmocka_unit_test_teardown(a_body_is_shown_once, bench_teardown),
         cmocka_unit_test_teardown(a_recording_has_what_ros_was_told, bench_teardown),
+        cmocka_unit_test_teardown(a_camera_of_the_world_is_the_robots, bench_teardown),
     };
     return cmocka_run_group_tests_name("cli/ros2", tests, NULL, NULL);
 }

@@ -198,6 +198,12 @@ static int find(cli_source *s, const cli_camera_options *o, pons_value **ret_bod
         snprintf(about, sizeof about, "%s/sim.json", s->c->app.run_dir);
         pons_value_load(about, ret_body, &none);
     }
+    app_robot meant = {.fallback = true};
+    if (!*ret_body && app_robot_meant(&s->c->app, o->driver, o->world, &meant, &none) >= 0 &&
+        !meant.fallback) { // none ever ran: the one that would
+        *ret_body = pons_object("driver", json_string(meant.driver), "world",
+                                json_string(meant.world), NULL);
+    }
     const char *name = o->world ? o->world : app_robot_world(*ret_body);
     const int rc = app_world(name ? name : APP_WORLD_USUAL, &s->world, err);
     if (rc < 0) {

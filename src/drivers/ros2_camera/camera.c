@@ -35,7 +35,7 @@
 #define ROUND_NS (5 * PONS_NS_PER_MS)  // what waits to be taken would end a wait for more
 #define AGAIN_NS (60 * PONS_NS_PER_S)  // until the same trouble is said again
 
-enum { LINE = 200 };
+enum { LINE = 200, TF_DEPTH = 1000 }; // transforms are taken when a picture is wanted, not before
 
 typedef enum trouble { // a kind that is said for itself
     NO_PICTURE,
@@ -107,7 +107,7 @@ __attribute__((format(printf, 4, 5))) static outcome is_wrong(camera *c, outcome
 static int complain(camera *c, pons_error *err)
 {
     const int64_t now = pons__host_now();
-    const uint64_t n = ++c->troubles[c->what].n;
+    const uint64_t n = c->troubles[c->what].n;
     if (c->troubles[c->what].said_ns && now - c->troubles[c->what].said_ns < AGAIN_NS) {
         return 0;
     }
@@ -180,9 +180,7 @@ static void take_others(camera *c)
         take_tf(c, &c->tf_moving, false);
     }
     if (hold(&c->info)) {
-        const char *slash = strrchr(c->image.name, '/');
-        const bool rectified = strncmp(slash, "/image_rect", 11) == 0 || // REP 104's names
-                               strstr(c->image.name, "/image_rect/") != NULL;
+        const bool rectified = strstr(c->image.name, "/image_rect"); // image_proc's names
         ros2_calibration_of(c->info.held, rectified, &c->calibration);
         let_go(&c->info);
     }
@@ -202,10 +200,13 @@ static outcome check_stamp(camera *c, int64_t stamp)
                         "or the clocks",
                         c->image.name);
     }
-    if (stamp < c->last_ns) { // /clock began anew
+    if (stamp < c->last_ns - FAR_NS) { // /clock began anew
         ros2_tf_clear(c->tf);
+        c->last_ns = stamp - 1;
     }
-    return stamp == c->last_ns ? SKIPPED : TAKEN;
+    return stamp != c->last_ns
+               ? TAKEN
+               : is_wrong(c, SKIPPED, BAD_STAMP, "%.100s: its stamp stays the same", c->image.name);
 }
 
 // Where the camera was at the stamp, of its optical frame.
@@ -340,10 +341,11 @@ static outcome look(camera *c, pons_camera_picture *ret)
     return o;
 }
 
-static int nothing(camera *c, pons_error *err)
+// dropped: some came, and none could be given.
+static int nothing(camera *c, bool dropped, pons_error *err)
 {
-    const int64_t since_ns = pons__host_now() - c->image.since_ns;
-    if (c->had && (c->image.held ? since_ns < SOON_NS : !*c->why && since_ns < FAR_NS)) {
+    const bool lately = pons__host_now() - c->image.since_ns < FAR_NS;
+    if (c->had && !dropped && (c->image.held || lately)) {
         return 0; // the next call has it, or it comes rarely
     }
     if (!*c->why) {
@@ -355,15 +357,12 @@ static int nothing(camera *c, pons_error *err)
 }
 
 // Somebody publishes the topic otherwise than it is needed: nothing will come.
-static bool is_misfit(camera *c, const received *r)
+static outcome misfit(camera *c, const received *r)
 {
     char why[LINE];
     const bool is =
         !ros2_node_matched(r->reader) && ros2_node_why(&c->node, r->reader, why, sizeof why);
-    if (is) {
-        is_wrong(c, LEFT_OUT, NO_PICTURE, "%s", why);
-    }
-    return is;
+    return is ? is_wrong(c, LEFT_OUT, NO_PICTURE, "%s", why) : WAITS;
 }
 
 static int camera_next(void *self, pons_camera_picture *ret, pons_error *err)
@@ -371,29 +370,25 @@ static int camera_next(void *self, pons_camera_picture *ret, pons_error *err)
     camera *c = self;
     const int64_t began = pons__host_now();
     const int64_t until = c->had || began >= c->first_ns ? began + NEXT_NS : c->first_ns;
+    bool dropped = false;
     for (c->why[0] = '\0'; pons__host_now() < until;) {
         take_others(c);
-        if (!hold(&c->image)) {
-            if (is_misfit(c, &c->image)) {
-                return complain(c, err);
-            }
-            dds_sleepfor(ROUND_NS);
-            continue;
-        }
-        outcome o = look(c, ret);
-        if (o == WAITS && pons__host_now() - c->image.since_ns >= SOON_NS) {
-            o = c->had ? LEFT_OUT : SKIPPED; // who was not found yet has no transforms of that time
+        outcome o = hold(&c->image) ? look(c, ret) : misfit(c, &c->image);
+        if (o == WAITS && c->image.held && pons__host_now() - c->image.since_ns >= SOON_NS) {
+            o = SKIPPED; // a newer one may have what it needs: more is heard by now
         }
         if (o == WAITS) {
             dds_sleepfor(ROUND_NS);
             continue;
         }
         let_go(&c->image);
+        c->troubles[c->what].n += o != TAKEN;
+        dropped = dropped || o == SKIPPED;
         if (o == TAKEN || o == LEFT_OUT) {
             return o == TAKEN ? 1 : complain(c, err);
         }
     }
-    return nothing(c, err);
+    return nothing(c, dropped, err);
 }
 
 // ---- open and close -----------------------------------------------------------------------------
@@ -430,12 +425,13 @@ static int listen_to_all(camera *c, bool depth, pons_error *err)
                {&c->tf_static, &c->c.t_tf_static, &tf2_msgs_msg_dds__TFMessage__desc, c->view}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         received *r = all[i].r;
+        ros2_qos qos = all[i].s->qos;
+        qos.depth = r == &c->tf_moving && qos.depth < TF_DEPTH ? TF_DEPTH : qos.depth;
         r->name = all[i].s->name;
         if (!all[i].wanted || !*r->name) {
             continue;
         }
-        r->reader =
-            ros2_node_reader(&c->node, "rt", r->name, NULL, all[i].type, all[i].s->qos, err);
+        r->reader = ros2_node_reader(&c->node, "rt", r->name, NULL, all[i].type, qos, err);
         if (!r->reader) {
             return PONS_EENV;
         }

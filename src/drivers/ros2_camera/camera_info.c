@@ -4,34 +4,22 @@
 //
 //     plumb_bob            f = 1 + k1 r^2 + k2 r^4 + k3 r^6
 //     rational_polynomial  f = (1 + k1 r^2 + k2 r^4 + k3 r^6) / (1 + k4 r^2 + k5 r^4 + k6 r^6)
-//     equidistant          f = t (1 + k1 t^2 + k2 t^4 + k3 t^6 + k4 t^8) / r, t = atan r
 //
-// pons_lens is the first. The others are turned into it by least squares over what the picture shows, in pixels; where
-// that is more than a pixel off, the distortion is left out and named.
+// pons_lens is the first. The second is turned into it by least squares over what the picture shows, in pixels; where
+// that is more than a pixel off, and of any other model, the distortion is left out and named.
 #include "drivers/ros2_camera/camera_info.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { SAMPLES = 64, COEFFICIENTS = 8 };
-static const double FAR_R = 3.0;  // 72 degrees from the axis: beyond, no pinhole is near it
+enum { SAMPLES = 64, PLUMB_BOB = 5, RATIONAL = 8 }; // coefficients of the models
+static const double FAR_R = 3.0;  // 72 degrees from the axis: no pinhole is near it
 static const double OFF_PX = 1.0; // by which a lens may be off
 
-enum { PLUMB_BOB, RATIONAL, EQUIDISTANT, MODELS };
-
-static const struct {
-    const char *name;
-    uint32_t n; // coefficients
-} models[MODELS] = {{"plumb_bob", 5}, {"rational_polynomial", 8}, {"equidistant", 4}};
-
-static double factor(int model, const double *d, double r)
+static double factor(const double d[RATIONAL], double r)
 {
-    const double r2 = r * r, t = atan(r), t2 = t * t;
-    if (model == EQUIDISTANT) {
-        const double bent = 1.0 + t2 * (d[0] + t2 * (d[1] + t2 * (d[2] + t2 * d[3])));
-        return r > 0.0 ? t * bent / r : 1.0;
-    }
+    const double r2 = r * r;
     return (1.0 + r2 * (d[0] + r2 * (d[1] + r2 * d[4]))) /
            (1.0 + r2 * (d[5] + r2 * (d[6] + r2 * d[7])));
 }
@@ -44,11 +32,11 @@ static double det3(double m[3][3])
 }
 
 // The k of 1 + k1 r^2 + k2 r^4 + k3 r^6 that is nearest to f up to r_max, each error weighed by r as the picture does.
-static void fit(int model, const double *d, double r_max, double k[3])
+static void fit(const double d[RATIONAL], double r_max, double k[3])
 {
     double a[3][3] = {{0.0}}, b[3] = {0.0};
     for (int i = 1; i <= SAMPLES; i++) {
-        const double r = r_max * i / SAMPLES, off = r * (factor(model, d, r) - 1.0);
+        const double r = r_max * i / SAMPLES, off = r * (factor(d, r) - 1.0);
         const double v[3] = {pow(r, 3.0), pow(r, 5.0), pow(r, 7.0)};
         for (int x = 0; x < 3; x++) {
             b[x] += v[x] * off;
@@ -68,21 +56,21 @@ static void fit(int model, const double *d, double r_max, double k[3])
 }
 
 // Whether the lens's distortion became the model's: a ray through the pixel that the model says leads back, to a pixel.
-static bool turn(int model, const double *d, const ros2_calibration *c, double k[3])
+static bool turn(const double d[RATIONAL], const ros2_calibration *c, double k[3])
 {
     const pons_lens *l = &c->lens;
     const double bent = hypot(fmax(l->cx, c->width - l->cx) / l->fx,
                               fmax(l->cy, c->height - l->cy) / l->fy); // in the farthest corner
     double r_max = 0.0;
-    for (double f = 1.0; r_max < FAR_R && r_max * f < bent; f = factor(model, d, r_max)) {
+    for (double f = 1.0; r_max < FAR_R && r_max * f < bent; f = factor(d, r_max)) {
         r_max += bent / SAMPLES;
     }
-    fit(model, d, r_max, k);
+    fit(d, r_max, k);
     const pons_lens turned = {.fx = l->fx, .fy = l->fy, .distortion = {k[0], k[1], 0.0, 0.0, k[2]}};
     for (int i = 0; i <= SAMPLES; i++) {
         const double r = r_max * i / SAMPLES;
         double ray[2];
-        pons_lens_ray(&turned, l->fx * r * factor(model, d, r), 0.0, ray);
+        pons_lens_ray(&turned, l->fx * r * factor(d, r), 0.0, ray);
         if (!(fabs(ray[0] - r) * l->fx <= OFF_PX)) {
             return false;
         }
@@ -90,44 +78,29 @@ static bool turn(int model, const double *d, const ros2_calibration *c, double k
     return r_max < FAR_R;
 }
 
-static int model_of(const sensor_msgs_msg_dds__CameraInfo_ *m)
-{
-    int model = 0;
-    while (model < MODELS && strcmp(models[model].name, m->distortion_model) != 0) {
-        model++;
-    }
-    for (uint32_t i = 0; i < m->d._length; i++) { // such as thin prisms, or what is no number
-        if (!isfinite(m->d._buffer[i]) ||
-            (model < MODELS && i >= models[model].n && m->d._buffer[i] != 0.0)) {
-            return MODELS;
-        }
-    }
-    return model;
-}
-
 static void take_distortion(const sensor_msgs_msg_dds__CameraInfo_ *m, ros2_calibration *c)
 {
-    const int model = model_of(m);
-    double d[COEFFICIENTS] = {0.0};
-    bool any = model == EQUIDISTANT;
+    const bool rational = strcmp(m->distortion_model, "rational_polynomial") == 0;
+    const uint32_t most = rational ? RATIONAL : PLUMB_BOB;
+    double d[RATIONAL] = {0.0}, k[3];
+    bool any = false, known = rational || strcmp(m->distortion_model, "plumb_bob") == 0;
     for (uint32_t i = 0; i < m->d._length; i++) {
-        any = any || m->d._buffer[i] != 0.0;
+        const double is = m->d._buffer[i];
+        any = any || is != 0.0;
+        known = known && isfinite(is) && (i < most || is == 0.0); // such as thin prisms
+        if (i < most) {
+            d[i] = is;
+        }
     }
-    if (!any) {
-        return;
-    }
-    memcpy(d, m->d._buffer,
-           sizeof *d * (m->d._length < COEFFICIENTS ? m->d._length : COEFFICIENTS));
-    const double decenters = model == EQUIDISTANT ? 0.0 : 1.0;
-    double k[3] = {d[0], d[1], d[4]};
-    if (model != PLUMB_BOB && (model == MODELS || !turn(model, d, c, k))) {
+    memcpy(k, (double[3]){d[0], d[1], d[4]}, sizeof k);
+    if (any && known && (!rational || turn(d, c, k))) {
+        memcpy(c->lens.distortion, (double[5]){k[0], k[1], d[2], d[3], k[2]},
+               sizeof c->lens.distortion);
+    } else if (any) {
         snprintf(c->why, sizeof c->why,
                  "its distortion (%.24s, %u numbers) is left out: publish rectified pictures",
                  m->distortion_model, m->d._length);
-        return;
     }
-    memcpy(c->lens.distortion, (double[5]){k[0], k[1], decenters * d[2], decenters * d[3], k[2]},
-           sizeof c->lens.distortion);
 }
 
 void ros2_calibration_of(const sensor_msgs_msg_dds__CameraInfo_ *m, bool rectified,
