@@ -397,6 +397,7 @@ if not alone:
     w_tf_static = writer("rt/tf_static", TF, qos(kept=kinds.get("qos") != "tf_static", depth=1))
 w_in = writer("rt/cmd_vel_nav2", Twist, qos(depth=1))
 r_cmd = None if alone else reader("rt/cmd_vel", Twist, qos())
+r_odom = reader("rt/odom", Odometry, qos(reliable=False)) if alone else None
 serve_open()
 if not alone:
     services_open()
@@ -418,6 +419,9 @@ while True:
     speed[:] = cmd if now - cmd_at < .5 else (0., 0.)
     dt, last = now - last, now
     moved(odom, *speed, dt)
+    for o in taken(r_odom) if r_odom else []:
+        p = o.pose.pose
+        odom[:] = p.position.x, p.position.y, 2 * math.atan2(p.orientation.z, p.orientation.w)
     if not alone:
         senses(n)
         upkeep()

@@ -229,6 +229,7 @@ int cmd_doctor(cli *c, pons_error *err)
     }
     doctor_model(&d);
     doctor_broker(&d);
+    doctor_ros2(&d);
     check_module(&d, &postgres, getenv("PONS_STORE") != NULL);
     if (private) { // else its servers and modules may be another user's
         doctor_modules(&d);

@@ -22,6 +22,7 @@ void doctor_body_files(doctor *d);
 // doctor_reach.c: servers that are configured, asked now.
 void doctor_model(doctor *d);
 void doctor_broker(doctor *d);
+void doctor_ros2(doctor *d); // doctor_ros2.c: a robot of ROS 2 that is configured
 
 // doctor_modules.c: the modules in lib/ of the workspace.
 void doctor_modules(doctor *d);

@@ -14,6 +14,7 @@
 #include "drivers/dds/dds_node.h"
 #include "drivers/dds/interface_types.h"
 #include "drivers/ros2_topics/message_definitions.h"
+#include "drivers/ros2_topics/network.h"
 #include "pons/module.h"
 
 #include <dds/ddsi/ddsi_serdata.h>
@@ -263,6 +264,9 @@ static int topics_open(const pons_topics_options *o, void **ret, pons_error *err
     return PONS_OK;
 }
 
-static const pons_topics_ops ops = {
-    .abi = PONS_TOPICS_ABI, .name = "ros2", .open = topics_open, .close = topics_close};
+static const pons_topics_ops ops = {.abi = PONS_TOPICS_ABI,
+                                    .name = "ros2",
+                                    .open = topics_open,
+                                    .close = topics_close,
+                                    .look = ros2_network_look};
 PONS_MODULE_EXPORT("topics", "ros2", &ops);

@@ -8,6 +8,7 @@
 #include "pons/ext/topics.h"
 #include "pons/module.h"
 #include "ros2.h"
+#include "server.h"
 #include "unit.h"
 
 #include <poll.h>
@@ -225,6 +226,47 @@ static void test_what_is_not_ours_or_not_known(void **state)
     ros2_node_close(&n);
 }
 
+// Looks until Nav2 is there with so many publishers where it should publish.
+static pons_topics_network looked_for(const char *workspace, int publishers)
+{
+    pons_topics_network found = {0};
+    pons_error err = PONS_ERROR_INIT;
+    for (int i = 0; i < 100 && !(found.nav2 && found.publishers == publishers); i++) {
+        assert_int_equal(ops->look(workspace, 200, &found, &err), PONS_OK);
+    }
+    assert_true(found.nav2);
+    assert_int_equal(found.publishers, publishers);
+    return found;
+}
+
+// Nav2's server is there, and at first nobody publishes the velocity that it should.
+static void test_who_is_there(void **state)
+{
+    (void)state;
+    char workspace[64], yaml[128], serves[64], wants[64];
+    pons_error err = PONS_ERROR_INIT;
+    ros2_node n = {0};
+    server s = {0};
+    ros2_types *types = peer_types("jazzy");
+    snprintf(yaml, sizeof yaml, "domain: %u\nnamespace: %s\n", domain, ns);
+    snprintf(serves, sizeof serves, "%s/navigate_to_pose", ns);
+    snprintf(wants, sizeof wants, "%s/cmd_vel_nav2", ns);
+    peer_workspace(yaml, workspace);
+    assert_int_equal(ros2_node_open(&n, domain, &err), PONS_OK);
+    server_open(&s, &n, types, serves, "nav2_msgs/action/NavigateToPose");
+    const pons_topics_network before = looked_for(workspace, 0);
+    assert_string_equal(before.wants, wants);
+    assert_int_equal(before.domain, domain);
+    assert_true(before.rmw_cyclonedds >= 1);
+    assert_int_equal(before.rmw_fastrtps + before.rmw_other, 0);
+    writer(&n, wants, NULL, &geometry_msgs_msg_dds__Twist__desc, true);
+    looked_for(workspace, 1);
+    server_close(&s);
+    ros2_node_close(&n);
+    ros2_types_destroy(types);
+    peer_workspace_remove(workspace);
+}
+
 static void test_a_wrong_configuration(void **state)
 {
     (void)state;
@@ -236,6 +278,7 @@ static void test_a_wrong_configuration(void **state)
                      PONS_EINVAL);
     assert_non_null(strstr(err.source, "ros2.yaml:1"));
     assert_null(self);
+    assert_int_equal(ops->look(workspace, 200, &(pons_topics_network){0}, &err), PONS_EINVAL);
     ops->close(NULL);
     peer_workspace_remove(workspace);
 }
@@ -255,6 +298,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_robot_is_heard),
         cmocka_unit_test(test_what_is_not_ours_or_not_known),
+        cmocka_unit_test(test_who_is_there),
         cmocka_unit_test(test_a_wrong_configuration),
     };
     return cmocka_run_group_tests_name("drivers/ros2/topics", tests, NULL, NULL);

@@ -1,0 +1,7 @@
+// network.h - who else is in a robot's DDS domain (ext/topics.h).
+#pragma once
+
+#include "pons/ext/topics.h"
+
+int ros2_network_look(const char *workspace, int wait_ms, pons_topics_network *ret,
+                      pons_error *err);
