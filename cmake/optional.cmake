@@ -1,7 +1,7 @@
 # What pons does without where a package is missing: each library is looked for here, and what is left out for want of
 # it is said once, with the Debian package that has it. -DPONS_WITHOUT="mujoco;ros2" looks away from some (all: from
 # each), as on a machine that does not have them.
-set(PONS_WITHOUT "" CACHE STRING "optional parts to leave out: mujoco osmesa jpeg ros2 fastdds gazebo postgres groot mqtt curl serve apriltag opencv openpi, all")
+set(PONS_WITHOUT "" CACHE STRING "optional parts to leave out: mujoco osmesa jpeg ros2 fastdds gazebo postgres groot mqtt curl serve apriltag opencv mrpt openpi, all")
 set(left_out)
 
 # pons_optional(NAME WHAT PACKAGES FOUND…): whether all FOUND are there, in NAME_FOUND of upper case.
@@ -58,6 +58,8 @@ foreach(part DNN IMGPROC CORE)
   find_library(OPENCV_${part} ${library})
 endforeach()
 find_path(OPENCV_INCLUDE opencv2/dnn.hpp PATH_SUFFIXES opencv4)
+find_package(mrpt-slam QUIET)
+find_package(mrpt-graphslam QUIET)
 pkg_check_modules(IGNITION IMPORTED_TARGET ignition-transport11 ignition-msgs8)
 
 pons_optional(mujoco driver-mujoco libmujoco-dev MUJOCO_LIB MUJOCO_INCLUDE)
@@ -77,6 +79,7 @@ pons_optional(mqtt mqtt-mosquitto libmosquitto-dev MOSQUITTO_FOUND)
 pons_optional(curl http-curl libcurl4-openssl-dev CURL_FOUND)
 pons_optional(apriltag detector-apriltag libapriltag-dev APRILTAG_LIB APRILTAG_INCLUDE)
 pons_optional(opencv detector-onnx "libopencv-dnn-dev, libopencv-imgproc-dev, g++" OPENCV_DNN OPENCV_IMGPROC OPENCV_CORE OPENCV_INCLUDE CMAKE_CXX_COMPILER)
+pons_optional(mrpt slam-mrpt "libmrpt-slam-dev, libmrpt-graphslam-dev, g++" mrpt-slam_FOUND mrpt-graphslam_FOUND CMAKE_CXX_COMPILER)
 pons_optional(openpi policy-openpi "libcurl4-openssl-dev, libgnutls28-dev, libwslay-dev, libmsgpack-dev" CURL_FOUND GNUTLS_FOUND WSLAY MSGPACK_LIB MSGPACK_INCLUDE)
 pons_optional(serve server-microhttpd "libmicrohttpd-dev, libgnutls28-dev, libwslay-dev" MICROHTTPD_FOUND WSLAY)
 

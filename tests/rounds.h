@@ -41,6 +41,8 @@
     X(drivers_walls, 5, 10, "a place from which a robot drives into a wall")                       \
     X(errand_dog_kills, 4, 20, "a watchdog that dies at a writing call while a task is at work")   \
     X(errand_run_kills, 3, 20, "the run of that task dies at one")                                 \
+    X(explore_kills, 1, 60, "a writing call of an exploration at which the body is killed")        \
+    X(explore_places, 1, 12, "a place that a robot explores without a map")                        \
     X(fleet_seeds, 1, 3, "a seed of a hundred robots for an hour")                                 \
     X(graph_values, 2, 6, "a thread whose value changes at random")                                \
     X(kills, 3, 20, "a run that is killed and resumed until it is done")                           \

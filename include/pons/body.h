@@ -60,6 +60,8 @@ typedef struct pons_body_options {
     double alone_timeout_s;
     const pons_skill *const *skills; // of modules, beside the body's own; they outlive it
     size_t n_skills;
+    const struct pons_slam_ops
+        *slam; // makes the map of a world whose `map.grows`; NULL: nobody does
     const pons_value
         *config; // shown in body.json: which of its driver's robots it is; NULL: nothing
     void (*on_round)(

@@ -37,6 +37,10 @@ typedef struct pons_map_info {
 // below it. *ret is the caller's.
 int pons_map_load(const char *path, pons_map **ret, pons_error *err);
 void pons_map_destroy(pons_map *m); // NULL-safe
+// Writes a map: cells (h, w), -1 unknown, 0 free, else occupied, and a picture beside the YAML, in one of two names in turn.
+// Who is killed meanwhile leaves the old map or the new one. PONS_EIO; PONS_EINVAL: a path that is too long; PONS_ENOMEM.
+int pons_map_save(const char *path, const int8_t *cells, int w, int h, double resolution_m,
+                  pons_pose2 origin, pons_error *err);
 const pons_map_info *pons_map_about(const pons_map *m);
 const int8_t *pons_map_cells(const pons_map *m); // (h, w)
 // The cell at a point in map; -1 outside.
@@ -55,6 +59,9 @@ int pons_map_rects(const pons_map *m, pons_map_kind kind, size_t most, pons_box2
 // The same for cells whose value is low to high: a filter's mask.
 int pons_map_rects_of(const pons_map *m, int low, int high, size_t most, pons_box2 **ret,
                       size_t *ret_n, pons_error *err);
+// The same for other cells (h, w) in a frame like a map's: m says w, h, resolution_m and origin, and no more.
+int pons_map_rects_of_cells(const pons_map_info *m, const int8_t *cells, int low, int high,
+                            size_t most, pons_box2 **ret, size_t *ret_n, pons_error *err);
 const char *pons_map_mode_word(pons_map_mode mode);
 
 PONS_C_END

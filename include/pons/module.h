@@ -20,10 +20,11 @@ PONS_C_BEGIN
 typedef struct pons_module {
     uint32_t abi; // PONS_MODULE_ABI; a module of pons itself has the version above it
     const char *
-        kind; // "driver", "bridge", "topics", "skill", "llm", "store", "tool", "graph", "http", "server", "detector", "policy"
+        kind; // "driver", "bridge", "topics", "skill", "llm", "store", "tool", "graph", "http", "server", "detector", "policy", "slam"
     const char *name; // "mujoco"
     // The kind's vtable: pons_robot_ops, pons_bridge_ops, pons_topics_ops, pons_skill, pons_llm_ops, pons_store_driver, pons_tool_module,
-    // pons_graph_module, pons_http_ops, pons_http_server_ops, pons_detector_ops, pons_policy_server_ops.
+    // pons_graph_module, pons_http_ops, pons_http_server_ops, pons_detector_ops,
+    // pons_policy_server_ops, pons_slam_ops.
     const void *ops;
 } pons_module;
 

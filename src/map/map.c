@@ -395,6 +395,12 @@ int pons_map_rects(const pons_map *m, pons_map_kind kind, size_t most, pons_box2
     return pons__map_merge(&m->info, m->cells, open, occupied, true, most, ret, ret_n, err);
 }
 
+int pons_map_rects_of_cells(const pons_map_info *m, const int8_t *cells, int low, int high,
+                            size_t most, pons_box2 **ret, size_t *ret_n, pons_error *err)
+{
+    return pons__map_merge(m, cells, low, high, false, most, ret, ret_n, err);
+}
+
 int pons_map_rects_of(const pons_map *m, int low, int high, size_t most, pons_box2 **ret,
                       size_t *ret_n, pons_error *err)
 {

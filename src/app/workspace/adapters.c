@@ -1,6 +1,7 @@
 // adapters.c - worlds, drivers and skills by the names that people give them.
 #include "app/workspace/context.h"
 #include "pons/drivers.h"
+#include "pons/ext/slam.h"
 #include "pons/module.h"
 #include "pons/protected_files.h"
 
@@ -59,6 +60,18 @@ int app_driver(const char *name, const pons_robot_ops **ret, pons_error *err)
         *err = strstr(like.message, "did you mean") ? like : *err;
         return err->status;
     }
+    *ret = rc < 0 ? *ret : ops;
+    return rc;
+}
+
+int app_slam(const pons_value *world, const pons_slam_ops **ret, pons_error *err)
+{
+    const pons_value *map = pons_get(world, "map");
+    const void *ops = NULL;
+    if (!pons_get_bool(map, "grows", false)) {
+        return PONS_OK;
+    }
+    const int rc = pons_module_load("slam", pons_get_str(map, "slam", "mrpt"), &ops, err);
     *ret = rc < 0 ? *ret : ops;
     return rc;
 }

@@ -32,15 +32,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MODULE        "body"
-#define STEP_NS       (10 * PONS_NS_PER_MS)  // the virtual clock's step of physics and gate
-#define BLOBS_NS      (500 * PONS_NS_PER_MS) // between summaries of the obstacle layer
-#define RATE_NS       PONS_NS_PER_S          // host time over which the real-time factor is taken
-#define LATE_NS       (4 * PONS__CONTROL_NS) // a rhythm that is later than this starts anew
-#define THINK_LOOKUPS 200000 // of a search for the pose, in one poll: a millisecond or two
-#define THINK_CELLS   30000  // of a plan, in one poll: some milliseconds
-#define ARM_BRAKE     2.0    // of its ordinary acceleration
-#define MOVED_M       1.0    // a restored pose further off than this is not believed
+#define MODULE         "body"
+#define STEP_NS        (10 * PONS_NS_PER_MS)  // the virtual clock's step of physics and gate
+#define BLOBS_NS       (500 * PONS_NS_PER_MS) // between summaries of the obstacle layer
+#define RATE_NS        PONS_NS_PER_S          // host time over which the real-time factor is taken
+#define LATE_NS        (4 * PONS__CONTROL_NS) // a rhythm that is later than this starts anew
+#define THINK_LOOKUPS  200000 // of a search for the pose, in one poll: a millisecond or two
+#define THINK_CELLS    30000  // of a plan, in one poll: some milliseconds
+#define ARM_BRAKE      2.0    // of its ordinary acceleration
+#define EXPLORE_ROOM_M 0.10   // beside the robot, as ways are planned
+#define MAPPED_STD_M   0.02   // of a pose that the mapper gives
+#define SHIFTED_M      0.08   // of it at once: a loop was closed
+#define MOVED_M        1.0    // a restored pose further off than this is not believed
 
 // ---- the poll -----------------------------------------------------------------------------------
 
@@ -63,6 +66,32 @@ static void watch_clocks(pons_body *b, int64_t host_ns, int64_t robot_ns)
     b->robot_ns = robot_ns;
 }
 
+// While the mapper runs it knows the place, and the costmap has its newest map.
+static void sense_map(pons_body *b)
+{
+    if (pons__mapper_take(b->mapper, b->grid)) {
+        pons__nav_map_changed(b->nav);
+    }
+    const pons__mapper_output *made = pons__mapper_newest(b->mapper);
+    const pons__mapper_state state = pons__mapper_state_of(b->mapper);
+    const bool runs = state == PONS__MAPPER_RUNNING || state == PONS__MAPPER_SAVING;
+    if (runs && made->placed) {
+        const pons_pose2 was = pons__localizer_pose(b->localizer);
+        pons__localizer_given(b->localizer,
+                              &(pons_robot_place){.known = true,
+                                                  .map_from_odom = made->map_from_odom,
+                                                  .std_m = MAPPED_STD_M});
+        const pons_pose2 now = pons__localizer_pose(b->localizer);
+        if (hypot(now.x - was.x, now.y - was.y) >
+            SHIFTED_M) { // what was seen from there is drawn elsewhere
+            pons__nav_forget(b->nav);
+        }
+    } else if (!runs && b->mapped) {
+        pons__localizer_own(b->localizer, b->state.odom_from_base);
+    }
+    b->mapped = runs && made->placed;
+}
+
 static void sense_scan(pons_body *b)
 {
     const int64_t last_ns = b->scans > 0 ? b->scan.stamp_ns : INT64_MIN;
@@ -72,6 +101,10 @@ static void sense_scan(pons_body *b)
     b->scans++;
     const pons_pose2 at = pons__odom_at(b, b->scan.stamp_ns);
     pons__localizer_correct(b->localizer, &b->scan, at);
+    if (b->mapper) {
+        pons__mapper_scan(b->mapper, &b->scan, at);
+        sense_map(b);
+    }
     // Where the robot was when it looked: now, less the motion since then.
     const pons_pose2 since = pons_pose_between(b->state.odom_from_base, at);
     const pons_pose2 then = pons_pose_compose(pons__localizer_pose(b->localizer), since);
@@ -315,7 +348,9 @@ static int open_driver(pons_body *b, const pons_body_options *opts, pons_error *
     if (!config) {
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a body");
     }
-    const int rc = b->robot->open(b->world, config, &b->self, err);
+    // A simulated robot may be in a place that it does not know.
+    const pons_value *real = pons_get(b->world, "simulated");
+    const int rc = b->robot->open(real ? real : b->world, config, &b->self, err);
     if (rc < 0) {
         return rc;
     }
@@ -334,7 +369,8 @@ static int open_registry(pons_body *b, const pons_body_options *opts, pons_error
     const bool docks = pons__external_goal_takes(&pons__skill_dock, b->robot, b->self);
     const unsigned has = (b->caps.speed_max_mps > 0.0 ? PONS__WITH_WHEELS : 0u) |
                          (b->hand.ops ? PONS__WITH_ARM : 0u) |
-                         (docks || pons_get(b->world, "charger") ? PONS__WITH_CHARGER : 0u);
+                         (docks || pons_get(b->world, "charger") ? PONS__WITH_CHARGER : 0u) |
+                         (opts->slam ? PONS__WITH_MAPPER : 0u);
     int rc = pons__skills_open(&b->skills, has, opts->skills, opts->n_skills, err);
     rc = rc < 0 ? rc : pons__skills_join(&b->skills, b->robot, b->self, err);
     if (rc >= 0 && !(b->registry = pons__skills_registry(&b->skills))) {
@@ -474,7 +510,17 @@ static bool restore_sim(pons_body *b, pons_pose2 *ret_pose)
     return true;
 }
 
-static int open_navigation(pons_body *b, const char *workspace, pons_error *err)
+static int open_mapper(pons_body *b, const pons_slam_ops *slam, pons_error *err)
+{
+    const pons__mapper_options o = {.slam = slam,
+                                    .grid = b->grid,
+                                    .map_path = pons_get_str(pons_get(b->world, "map"), "path", ""),
+                                    .room_m = b->caps.radius_m + EXPLORE_ROOM_M,
+                                    .threaded = b->threaded};
+    return slam ? pons__mapper_create(&o, &b->mapper, err) : PONS_OK;
+}
+
+static int open_navigation(pons_body *b, const pons_body_options *opts, pons_error *err)
 {
     int rc = pons__costmap_from_world(b->world, &b->grid, err);
     if (rc < 0) {
@@ -491,6 +537,10 @@ static int open_navigation(pons_body *b, const char *workspace, pons_error *err)
     params.reverse_max_mps = b->caps.reverse_max_mps;
     b->nav = pons__nav_create(b->grid, &params);
 
+    rc = open_mapper(b, opts->slam, err);
+    if (rc < 0) {
+        return rc;
+    }
     pons_pose2 start = {0};
     pons__pose_read(pons_get(b->world, "start"), &start);
     const bool restored = restore_sim(b, &start);
@@ -498,7 +548,7 @@ static int open_navigation(pons_body *b, const char *workspace, pons_error *err)
     if (!b->nav || !b->localizer) {
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the navigator");
     }
-    rc = pons__nav_workspace(b->nav, workspace, err);
+    rc = pons__nav_workspace(b->nav, opts->workspace, err);
     if (rc < 0) {
         return rc;
     }
@@ -542,7 +592,7 @@ static int open_parts(pons_body *b, const pons_body_options *opts, pons_error *e
     if (rc == PONS_OK) {
         rc = open_durable(b, opts, err);
     }
-    return rc == PONS_OK ? open_navigation(b, opts->workspace, err) : rc;
+    return rc == PONS_OK ? open_navigation(b, opts, err) : rc;
 }
 
 int pons__body_open(const pons_body_options *opts, bool threaded, pons_body **ret, pons_error *err)
@@ -607,6 +657,7 @@ void pons_body_destroy(pons_body *b)
         pons_value_unref(g->run.answer);
         pons_message_clear(&g->msg);
     }
+    pons__mapper_destroy(b->mapper);
     pons__nav_destroy(b->nav);
     pons__localizer_destroy(b->localizer);
     pons__costmap_destroy(b->grid);

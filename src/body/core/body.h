@@ -17,6 +17,7 @@
 #include "body/arm/arm_state.h"
 #include "body/ledger/ledger.h"
 #include "body/localization/localizer.h"
+#include "body/mapping/mapper.h"
 #include "body/safety/gate.h"
 #include "body/safety/latch_thread.h"
 #include "body/skills/skills.h"
@@ -150,9 +151,11 @@ struct pons_body {
     pons__limb hand;
     pons__nav *nav;
     pons__localizer *localizer;
-    uint32_t jumps_seen; // of the localiser
-    bool planning;       // a plan is under way between control steps
-    bool thinking;       // there is more to search or plan: the next poll comes at once
+    bool mapped;          // the pose is the mapper's
+    pons__mapper *mapper; // NULL: its world does not grow
+    uint32_t jumps_seen;  // of the localiser
+    bool planning;        // a plan is under way between control steps
+    bool thinking;        // there is more to search or plan: the next poll comes at once
     pons_pose2 pose;
     char lacks[PONS_OUTSIDE_TEXT_MAX];  // what the robot should not move without; "": nothing
     char lacked[PONS_OUTSIDE_TEXT_MAX]; // and what the controller was told

@@ -32,6 +32,7 @@ void pons__body_env(pons_body *b, pons__skill_env *ret)
         .hand = b->hand.ops ? &b->hand : NULL,
         .nav = b->nav,
         .grid = b->grid,
+        .mapper = b->mapper,
         .world = b->world,
         .caps = &b->caps,
         .robot = b->robot,

@@ -393,6 +393,25 @@ void pons__costmap_clear_region(pons__costmap *g, double x, double y, double hal
     }
 }
 
+void pons__costmap_forget_explained(pons__costmap *g)
+{
+    int32_t kept = 0;
+    for (int32_t i = 0; i < g->n_seen; i++) {
+        const int32_t cell = g->seen[i];
+        if ((double)pons__costmap_surface(g, cell % g->w, cell / g->w) > EXPLAINED_M) {
+            g->seen[kept++] = cell;
+            continue;
+        }
+        const bool was = pons__costmap_is_obstacle(g, cell);
+        g->evidence[cell] = 0;
+        if (was) {
+            obstacle_gone(g, cell);
+        }
+    }
+    g->n_seen = kept;
+    pons__costmap_refresh(g);
+}
+
 void pons__costmap_restamp(pons__costmap *g)
 {
     const window all = {0, 0, g->w - 1, g->h - 1};

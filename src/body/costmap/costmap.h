@@ -164,6 +164,10 @@ static inline float pons__costmap_surface(const pons__costmap *g, int cx, int cy
 int pons__costmap_alloc(pons__costmap *g, pons_error *err);
 // Its frame, its memory and its static layer: costmap_static.c.
 int pons__costmap_read(pons__costmap *g, const pons_value *world, pons_error *err);
+// From marks of what is never free, in their place: the level of the distance to the nearest. Any thread.
+int pons__costmap_distances(const pons__costmap *g, uint8_t *field, pons_error *err);
+// Forgets the evidence of what the boxes explain: after these have changed.
+void pons__costmap_forget_explained(pons__costmap *g);
 // Forgets the evidence within half_m of a point, to each side; or all but that.
 void pons__costmap_clear_region(pons__costmap *g, double x, double y, double half_m, bool except);
 // Makes dist anew from static_dist and the obstacles.
@@ -201,3 +205,5 @@ bool pons__shape_free(const pons__shape *s, const pons__costmap *g, pons_pose2 a
 pons__costmap *pons__local_costmap_create(const pons__costmap *map, double reach_m);
 // Keeps the robot in the middle half of it.
 void pons__local_costmap_follow(pons__costmap *w, const pons__costmap *map, pons_pose2 pose_in_map);
+void pons__local_costmap_copy(pons__costmap *w,
+                              const pons__costmap *map); // the map's boxes are others now

@@ -6,6 +6,7 @@
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { CELLS_MAX = 16 * 1024 * 1024, FAR = PONS__LEVELS - 1, BAND = 256 };
 static const double EXACT_M =
@@ -74,7 +75,7 @@ static int clamp_cell(double v, int n)
     return v < 0.0 ? 0 : v > n - 1 ? n - 1 : (int)v;
 }
 
-// Marks the cells that it covers, for make_fixed.
+// Marks the cells that it covers, for the distances.
 static void add_box(pons__costmap *g, const pons__box *b)
 {
     // A box thinner than a cell still covers one centre in each row.
@@ -168,7 +169,7 @@ static void edt_line(edt_scratch *e, int n)
 }
 
 // A row of levels, from how far the next static cells of each column are.
-static void make_row(pons__costmap *g, band_scratch *b, const uint16_t *below, uint8_t *ret)
+static void make_row(const pons__costmap *g, band_scratch *b, const uint16_t *below, uint8_t *ret)
 {
     const int most = g->reach * g->reach;
     bool any = false;
@@ -189,8 +190,7 @@ static void make_row(pons__costmap *g, band_scratch *b, const uint16_t *below, u
     }
 }
 
-// From the marks of add_box and of areas, in their place.
-static int make_fixed(pons__costmap *g, uint8_t *field, pons_error *err)
+int pons__costmap_distances(const pons__costmap *g, uint8_t *field, pons_error *err)
 {
     const size_t w = (size_t)g->w;
     band_scratch b = {calloc(((size_t)BAND + (size_t)g->reach + 1) * w, sizeof *b.below),
@@ -216,19 +216,54 @@ static int make_fixed(pons__costmap *g, uint8_t *field, pons_error *err)
     return good ? PONS_OK : pons_error_set(err, PONS_ENOMEM, "grid", "out of memory");
 }
 
+static pons_box2 box_between(double x0, double y0, double x1, double y1)
+{
+    return (pons_box2){0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.0, fmax(x1 - x0, 0.0),
+                       fmax(y1 - y0, 0.0)};
+}
+
+// Around a map that grows nothing is known yet; without one, nowhere.
+static int add_around(const pons__costmap *g, const double *map, pons_box2 **boxes, size_t *n,
+                      pons_error *err)
+{
+    const double x1 = g->x0 + g->w * g->res, y1 = g->y0 + g->h * g->res;
+    pons_box2 *more = realloc(*boxes, (*n + 4) * sizeof *more);
+    if (!more) {
+        return pons_error_set(err, PONS_ENOMEM, "grid", "out of memory");
+    }
+    *boxes = more;
+    if (!map) {
+        more[(*n)++] = box_between(g->x0, g->y0, x1, y1);
+        return PONS_OK;
+    }
+    const pons_box2 sides[] = {
+        box_between(g->x0, g->y0, map[0], y1), box_between(map[2], g->y0, x1, y1),
+        box_between(map[0], g->y0, map[2], map[1]), box_between(map[0], map[3], map[2], y1)};
+    for (size_t i = 0; i < 4; i++) {
+        if (sides[i].sx > 0.5 * g->res && sides[i].sy > 0.5 * g->res) {
+            more[(*n)++] = sides[i];
+        }
+    }
+    return PONS_OK;
+}
+
 // What a map does not know, as boxes: the map is gone again before there is more to remember.
-static int read_unknown(const pons_value *world, pons_box2 **ret, size_t *ret_n, pons_error *err)
+static int read_unknown(const pons__costmap *g, const pons_value *world, pons_box2 **ret,
+                        size_t *ret_n, pons_error *err)
 {
     const pons_value *map = pons_get(world, "map");
     const char *path = pons_get_str(map, "path", NULL);
     pons_map *m = NULL;
-    if (!path || strcmp(pons_get_str(map, "unknown", "blocked"), "free") == 0) {
+    const bool grows = pons_get_bool(map, "grows", false);
+    if (!path || (!grows && strcmp(pons_get_str(map, "unknown", "blocked"), "free") == 0)) {
         return PONS_OK;
     }
-    int rc = pons_map_load(path, &m, err);
-    if (rc == PONS_OK) {
-        rc = pons_map_rects(m, PONS_MAP_UNKNOWN, PONS_MAP_CELLS_MAX, ret, ret_n, err);
+    if (grows && access(path, F_OK) < 0) {
+        return add_around(g, NULL, ret, ret_n, err);
     }
+    int rc = pons_map_load(path, &m, err);
+    rc = rc < 0 ? rc : pons_map_rects(m, PONS_MAP_UNKNOWN, PONS_MAP_CELLS_MAX, ret, ret_n, err);
+    rc = rc < 0 || !grows ? rc : add_around(g, pons_map_about(m)->bounds, ret, ret_n, err);
     pons_map_destroy(m);
     return rc;
 }
@@ -255,7 +290,7 @@ static int make_static(pons__costmap *g, const pons_value *world, pons_error *er
     const pons__area_frame frame = {g->x0, g->y0, g->res, g->w, g->h};
     pons_box2 *unknown = NULL;
     size_t n = 0;
-    int rc = read_unknown(world, &unknown, &n, err);
+    int rc = read_unknown(g, world, &unknown, &n, err);
     rc = rc < 0 ? rc : pons__area_create(world, &frame, &g->area, err);
     const bool any = rc == PONS_OK && (n > 0 || pons__area_has_keep_out(g->area));
     if (any) {
@@ -269,8 +304,8 @@ static int make_static(pons__costmap *g, const pons_value *world, pons_error *er
         }
     }
     free(unknown);
-    rc = rc < 0 ? rc : make_fixed(g, g->fixed, err);
-    return rc < 0 || !any ? rc : make_fixed(g, g->walls, err);
+    rc = rc < 0 ? rc : pons__costmap_distances(g, g->fixed, err);
+    return rc < 0 || !any ? rc : pons__costmap_distances(g, g->walls, err);
 }
 
 int pons__costmap_read(pons__costmap *g, const pons_value *world, pons_error *err)

@@ -83,6 +83,13 @@ static void move_evidence(pons__costmap *w, int dx, int dy)
     w->n_seen = kept;
 }
 
+void pons__local_costmap_copy(pons__costmap *w, const pons__costmap *map)
+{
+    copy_map(w, map);
+    pons__costmap_forget_explained(w);
+    pons__costmap_restamp(w);
+}
+
 void pons__local_costmap_follow(pons__costmap *w, const pons__costmap *map, pons_pose2 pose)
 {
     if (!isfinite(pose.x + pose.y)) {

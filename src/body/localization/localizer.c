@@ -803,6 +803,14 @@ void pons__localizer_given(pons__localizer *l, const pons_robot_place *place)
     l->given = true;
 }
 
+void pons__localizer_own(pons__localizer *l, pons_pose2 odom_from_base)
+{
+    if (l->given) {
+        l->given = false;
+        pons__localizer_reset(l, pons__localizer_pose(l), odom_from_base);
+    }
+}
+
 bool pons__localizer_is_given(const pons__localizer *l)
 {
     return l->given;

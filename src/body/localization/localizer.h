@@ -40,6 +40,8 @@ void pons__localizer_reported(pons__localizer *l, pons_pose2 pose_in_map,
 void pons__localizer_doubt(pons__localizer *l);
 // The robot's own software knows: its word counts from now on, and scans correct nothing.
 void pons__localizer_given(pons__localizer *l, const pons_robot_place *place);
+void pons__localizer_own(pons__localizer *l,
+                         pons_pose2 odom_from_base); // nobody's word counts any more
 bool pons__localizer_is_given(const pons__localizer *l);
 // A slice of a search, if there is one to do; lookups bounds it. True: there is more to do.
 bool pons__localizer_think(pons__localizer *l, int64_t lookups);

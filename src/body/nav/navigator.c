@@ -157,6 +157,11 @@ void pons__nav_forget(pons__nav *n)
     }
 }
 
+void pons__nav_map_changed(pons__nav *n)
+{
+    pons__local_costmap_copy(n->grid[PONS__LOCAL], n->grid[PONS__GLOBAL]);
+}
+
 const pons__costmap *pons__nav_local(const pons__nav *n)
 {
     return n->grid[PONS__LOCAL];

@@ -57,7 +57,8 @@ typedef struct pons__nav_senses {
 void pons__nav_sense(pons__nav *n, const pons__nav_senses *s);
 // A scan that was taken at a pose, for the local costmap; the caller observes the global one.
 void pons__nav_observe(pons__nav *n, pons_pose2 pose_in_map, const pons_scan *scan);
-void pons__nav_forget(pons__nav *n); // clears both costmaps' obstacle layers
+void pons__nav_forget(pons__nav *n);      // clears both costmaps' obstacle layers
+void pons__nav_map_changed(pons__nav *n); // the global costmap's static layer is another one
 const pons__costmap *pons__nav_local(const pons__nav *n);
 
 typedef enum pons__nav_status {

@@ -47,18 +47,20 @@ static const pons__skill *const own[] = {
     &pons__skill_move_to,      &pons__skill_home,
     &pons__skill_open_gripper, &pons__skill_close_gripper,
     &pons__skill_follow,       &pons__skill_follow_joints,
+    &pons__skill_explore,
 };
 #define N_OWN (sizeof own / sizeof own[0])
 _Static_assert(N_OWN + PONS_BODY_SKILLS_MAX + PONS__ROBOTS_MAX <= PONS__SKILLS_MAX,
                "there is a place for each");
 
 // A robot that stands has no use for what drives, one without an arm none for what grasps, and where no charger is
-// nothing is driven onto.
+// nothing is driven onto, and a map that does not grow is not explored.
 static bool of_use(const pons__skill *k, unsigned has)
 {
     return (!k->needs_arm || (has & PONS__WITH_ARM)) &&
            (!(k->needs_base && k->moves) || (has & PONS__WITH_WHEELS)) &&
-           (k != &pons__skill_dock || (has & PONS__WITH_CHARGER));
+           (k != &pons__skill_dock || (has & PONS__WITH_CHARGER)) &&
+           (k != &pons__skill_explore || (has & PONS__WITH_MAPPER));
 }
 
 static pons_value *parse_constant(const char *text)

@@ -43,6 +43,8 @@ enum {
     PONS__SKILL_FAULT = 9906, // a module's skill answered what makes no sense
     PONS__LOCALIZATION_LOST = 9907,
     PONS__ROBOT_LACKS = 9908,    // a sense of the robot, or its wheels, did not come back
+    PONS__MAPPING_FAILED = 9910, // the mapper cannot go on, or its map cannot be written
+    PONS__NOTHING_SEEN = 9911,   // no floor is seen that the robot could stand on
     PONS__OUTCOME_UNKNOWN = 9909 // the robot's own software has lost the goal
 };
 
@@ -72,6 +74,7 @@ typedef struct pons__skill_env {
     pons__limb *hand; // NULL: no arm
     pons__nav *nav;
     pons__costmap *grid;
+    struct pons__mapper *mapper; // NULL: the map does not grow
     const pons_value *world;
     const pons_robot_caps *caps;
     const pons_robot_ops *robot;
@@ -200,7 +203,8 @@ typedef struct pons__skills { // all of one body; not to be moved
     pons__skill robots[PONS__ROBOTS_MAX]; // that the robot's own software has
 } pons__skills;
 
-enum { PONS__WITH_WHEELS = 1, PONS__WITH_ARM = 2, PONS__WITH_CHARGER = 4 }; // what a body has
+// What a body has.
+enum { PONS__WITH_WHEELS = 1, PONS__WITH_ARM = 2, PONS__WITH_CHARGER = 4, PONS__WITH_MAPPER = 8 };
 
 // The body's own, of what it has, and these. PONS_EINVAL, PONS_EEXIST (a name that there is already),
 // PONS_EUNSUPPORTED (another ABI), PONS_ENOMEM; to be closed in any case.
@@ -256,13 +260,13 @@ double pons__chunk_joined(const pons__skill_run *r, const pons__skill_env *env, 
 const pons_value *pons__world_zone(const pons_value *world, const char *name);
 bool pons__pose_read(const pons_value *v, pons_pose2 *ret);
 
-// navigate.c, dock.c, base_motions.c, drive_by_hand.c, speak_wait_look.c; pick.c, place.c, arm_moves.c, follow_joints.c
+// navigate.c, explore.c, dock.c, base_motions.c, drive_by_hand.c, speak_wait_look.c; pick.c, place.c, arm_moves.c, follow_joints.c
 extern const pons__skill pons__skill_navigate, pons__skill_navigate_through, pons__skill_dock,
     pons__skill_undock, pons__skill_stop_base, pons__skill_spin, pons__skill_back_up,
     pons__skill_drive, pons__skill_by_hand, pons__skill_speak, pons__skill_wait, pons__skill_look,
     pons__skill_pick, pons__skill_place, pons__skill_move_to, pons__skill_home,
     pons__skill_open_gripper, pons__skill_close_gripper, pons__skill_follow,
-    pons__skill_follow_joints;
+    pons__skill_follow_joints, pons__skill_explore;
 
 // external_goal.c: goals that the robot's own software carries out (ext/outside.h).
 static inline bool pons__external_goal_takes(const pons__skill *k, const pons_robot_ops *robot,

@@ -399,6 +399,10 @@ static int check_sense(const pons_yaml *yaml, const pons_value *world, pons_erro
     if (rc == PONS_OK) {
         rc = check_ids(&c, "/zones", zones);
     }
+    if (rc == PONS_OK && json_array_size(zones) == 0 &&
+        !pons_get_bool(pons_get(world, "map"), "grows", false)) {
+        rc = fault(&c, "", "a world whose map does not grow needs zones");
+    }
     if (rc == PONS_OK) {
         rc = check_areas(&c, "keep_out");
     }
@@ -421,6 +425,38 @@ static int check_sense(const pons_yaml *yaml, const pons_value *world, pons_erro
     if (rc == PONS_OK) {
         rc = check_objects(&c);
     }
+    return rc;
+}
+
+// The world that a simulated robot is really in takes the place of its file's name: its walls and what lies in it, with this
+// world's robot.
+static int take_simulated(pons_value *world, const pons_yaml *yaml, pons_error *err)
+{
+    static const char *const own[] = {"robot", "lidar", "battery", "odometry", "sight"};
+    const char *name = pons_get_str(world, "simulated", NULL);
+    char path[2 * PATH_MAX];
+    if (!name) {
+        return PONS_OK;
+    }
+    checker c = {.yaml = yaml, .world = world, .err = err};
+    if (!pons_get_bool(pons_get(world, "map"), "grows", false)) {
+        return fault(&c, "/simulated",
+                     "only a world whose map grows can be another one than is simulated");
+    }
+    pons_value *real = NULL;
+    snprintf(path, sizeof path, "%s/%s", *name == '/' ? "" : pons_get_str(world, "dir", "."), name);
+    int rc = pons_world_load(path, &real, err);
+    for (size_t i = 0; rc == PONS_OK && i < sizeof own / sizeof own[0]; i++) {
+        const pons_value *ours = pons_get(world, own[i]);
+        if (ours ? json_object_set(real, own[i], (json_t *)(uintptr_t)ours) != 0
+                 : json_object_del(real, own[i]) != 0 && pons_get(real, own[i])) {
+            rc = pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the world %s", name);
+        }
+    }
+    if (rc == PONS_OK && json_object_set(world, "simulated", real)) {
+        rc = pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the world %s", name);
+    }
+    pons_value_unref(real);
     return rc;
 }
 
@@ -457,6 +493,7 @@ int pons_world_load(const char *path, pons_value **ret, pons_error *err)
     }
     rc = rc < 0 ? rc : pons__world_map(world, yaml, err);
     rc = rc < 0 ? rc : take_robot(world, yaml, err);
+    rc = rc < 0 ? rc : take_simulated(world, yaml, err);
     rc = rc < 0 ? rc : check_sense(yaml, world, err);
     if (rc < 0) {
         pons_value_unref(world);
@@ -473,6 +510,14 @@ int pons_world_id(const pons_value *world, char ret[PONS_WORLD_ID_MAX], pons_err
     pons_autovalue said = json_copy((json_t *)world);
     json_object_del(said, "dir");
     json_object_del(said, "path");
+    if (pons_get_bool(pons_get(said, "map"), "grows",
+                      false)) { // what it has grown to is no other world
+        pons_autovalue map = json_copy(json_object_get(said, "map"));
+        json_object_del(map, "boxes");
+        json_object_set(said, "map", map);
+        json_object_del(said, "bounds");
+        json_object_del(said, "simulated");
+    }
     json_object_del(said, "start"); // where it began is not which world it is
     char *text = said ? json_dumps(said, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     if (!text) {

@@ -10,19 +10,75 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MODULE "world"
 
 enum { WALLS_MAX = 65536 };
-static const double WALL_HEIGHT_M = 1.0;
+static const double WALL_HEIGHT_M = 1.0, RESOLUTION_M = 0.05;
+static const double NEW_M = 25.0,
+                    MORE_M = 10.0; // around the start of a new map; around one that is there
 
 static int fault(const pons_yaml *yaml, const char *pointer, pons_error *err)
 {
     char where[PONS_ERROR_SOURCE_MAX];
     return pons_error_source(err, "%s", pons_yaml_position(yaml, pointer, where, sizeof where));
+}
+
+// A name of the world's file, from where that lies.
+static void join(const pons_value *world, const char *name, char *ret, size_t cap)
+{
+    if (*name == '/') {
+        snprintf(ret, cap, "%s", name);
+    } else {
+        snprintf(ret, cap, "%s/%s", pons_get_str(world, "dir", "."), name);
+    }
+}
+
+// A map that is still to be made: nothing stands anywhere, as far as anybody knows.
+static int take_new_map(pons_value *world, const pons_yaml *yaml, const char *name, pons_error *err)
+{
+    char path[2 * PATH_MAX];
+    pons_autovalue all = json_copy((json_t *)(uintptr_t)pons_get(world, "map"));
+    if (*name == '/' || strstr(name, "..")) {
+        pons_error_set(err, PONS_EINVAL, MODULE, "the map %s is not in the world's folder", name);
+        return fault(yaml, "/map/file", err);
+    }
+    join(world, name, path, sizeof path);
+    if (!all || json_object_set_new(all, "path", json_string(path)) ||
+        (!pons_get(all, "boxes") && json_object_set_new(all, "boxes", json_array())) ||
+        (!pons_get(all, "resolution_m") &&
+         json_object_set_new(all, "resolution_m", json_real(RESOLUTION_M))) ||
+        json_object_set(world, "map", all)) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the map %s", name);
+    }
+    return PONS_OK;
+}
+
+// How far a map may grow: as far as `bounds` says, else a good way around what is known. In whole cells, as mappers have them.
+static int take_room(pons_value *world, const double *known, pons_error *err)
+{
+    const double res = pons_get_num(pons_get(world, "map"), "resolution_m", RESOLUTION_M);
+    const pons_value *start = pons_get(world, "start"), *given = pons_get(world, "bounds");
+    const double x = pons_get_num(start, "x", 0.0), y = pons_get_num(start, "y", 0.0);
+    const double around[4] = {x - NEW_M, y - NEW_M, x + NEW_M, y + NEW_M};
+    pons_autovalue bounds = json_array();
+    bool whole = bounds != NULL;
+    for (size_t i = 0; i < 4; i++) {
+        const double more = i < 2 ? -MORE_M : MORE_M;
+        double v = known ? known[i] + more : around[i];
+        v = given ? json_number_value(json_array_get(given, i)) : v;
+        v = res * (i < 2 ? floor(v / res + 1e-6) : ceil(v / res - 1e-6));
+        whole = whole && !json_array_append_new(bounds, json_real(v));
+    }
+    if (!whole || json_object_set(world, "bounds", bounds)) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the world's bounds");
+    }
+    return PONS_OK;
 }
 
 static int world_file(const pons_value *world, const pons_yaml *yaml, const char *pointer,
@@ -31,7 +87,7 @@ static int world_file(const pons_value *world, const pons_yaml *yaml, const char
     char path[2 * PATH_MAX];
     const char *dir = pons_get_str(world, "dir", ".");
     const size_t n = strlen(dir);
-    snprintf(path, sizeof path, "%s%s%s", *name == '/' ? "" : dir, *name == '/' ? "" : "/", name);
+    join(world, name, path, sizeof path);
     if (!realpath(path, ret)) {
         pons_error_set(err, PONS_EINVAL, MODULE, "cannot read the map %s: %s", name,
                        strerror(errno));
@@ -156,6 +212,13 @@ static int take_filters(pons_value *world, const pons_yaml *yaml, pons_error *er
     return rc == PONS_ENOMEM ? pons_error_set(err, rc, MODULE, "no memory for the filters") : rc;
 }
 
+static bool is_there(const pons_value *world, const char *name)
+{
+    char path[2 * PATH_MAX];
+    join(world, name, path, sizeof path);
+    return access(path, F_OK) == 0;
+}
+
 int pons__world_map(pons_value *world, const pons_yaml *yaml, pons_error *err)
 {
     const char *name = pons_get_str(pons_get(world, "map"), "file", NULL);
@@ -168,8 +231,16 @@ int pons__world_map(pons_value *world, const pons_yaml *yaml, pons_error *err)
     }
     char path[PATH_MAX];
     pons_map *m = NULL;
-    int rc = world_file(world, yaml, "/map/file", name, path, err);
+    int rc;
+    const bool grows = pons_get_bool(pons_get(world, "map"), "grows", false);
+    if (grows && !is_there(world, name)) {
+        rc = take_new_map(world, yaml, name, err);
+        rc = rc < 0 ? rc : take_room(world, NULL, err);
+        return rc < 0 ? rc : take_filters(world, yaml, err);
+    }
+    rc = world_file(world, yaml, "/map/file", name, path, err);
     rc = rc < 0 ? rc : pons_map_load(path, &m, err);
+    rc = rc < 0 || !grows ? rc : take_room(world, pons_map_about(m)->bounds, err);
     rc = rc < 0 ? rc : take_map(world, m, path, err);
     pons_map_destroy(m);
     return rc < 0 ? rc : take_filters(world, yaml, err);

@@ -69,6 +69,8 @@ static const module modules[] = {
     {"detector", "apriltag", "pons-detectors", "libapriltag-dev", "to find AprilTags in pictures"},
     {"detector", "onnx", "pons-detectors", "libopencv-dnn-dev, libopencv-imgproc-dev and g++",
      "to run a network on pictures"},
+    {"slam", "mrpt", "pons-slam", "libmrpt-slam-dev, libmrpt-graphslam-dev and g++",
+     "to explore a place without a map"},
     {"mqtt", "mosquitto", NULL, "libmosquitto-dev", "to use pons vda5050"},
 };
 static const module physics = {"driver", "mujoco", "pons-mujoco", "libmujoco-dev",

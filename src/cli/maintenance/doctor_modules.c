@@ -6,6 +6,7 @@
 #include "pons/ext/llm.h"
 #include "pons/ext/robot.h"
 #include "pons/ext/skill.h"
+#include "pons/ext/slam.h"
 #include "pons/ext/store.h"
 #include "pons/ext/tool.h"
 #include "pons/graph_module.h"
@@ -23,9 +24,15 @@ typedef struct kind {
 } kind;
 
 static const kind kinds[] = {
-    {"detector", PONS_DETECTOR_ABI},  {"driver", PONS_ROBOT_ABI}, {"graph", PONS_GRAPH_MODULE_ABI},
-    {"http", PONS_HTTP_ABI},          {"llm", PONS_LLM_ABI},      {"skill", PONS_SKILL_ABI},
-    {"store", PONS_STORE_DRIVER_ABI}, {"tool", PONS_TOOL_ABI},
+    {"detector", PONS_DETECTOR_ABI},
+    {"driver", PONS_ROBOT_ABI},
+    {"graph", PONS_GRAPH_MODULE_ABI},
+    {"http", PONS_HTTP_ABI},
+    {"llm", PONS_LLM_ABI},
+    {"skill", PONS_SKILL_ABI},
+    {"slam", PONS_SLAM_ABI},
+    {"store", PONS_STORE_DRIVER_ABI},
+    {"tool", PONS_TOOL_ABI},
 };
 
 static const kind *kind_of(const char *file, size_t n)

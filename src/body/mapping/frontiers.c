@@ -1,0 +1,275 @@
+// frontiers.c - where the known floor ends, and which of these places a robot sees most from for its way.
+//
+// A frontier (Yamauchi, "A Frontier-Based Approach for Autonomous Exploration", 1997) is a run of free cells beside unknown
+// ones. Three floods, each from what the last one has found:
+//
+//     the robot --> cells where its middle can be, with the way to each      (room_m from walls and from the unknown)
+//               --> free cells near those, which it sees from there          (LOOK_M further; never through a wall)
+//               --> runs of them that are beside unknown cells               (a frontier each, if it is long enough)
+//
+// A corner behind a chair has such cells as well, and no robot would ever stand there. So a cell counts only when, if all that
+// is unknown were free, the robot's middle could be near it where it cannot be yet.
+//
+// The first flood goes by rings of equal way, in fifths of a cell: 5 straight, 7 across a corner. So a frontier behind a wall
+// is as far as its way, and one that nobody can reach is none.
+//
+// Utility is what may be seen for the way that it costs: length / (way + NEAR_M). Length counts up to LENGTH_MAX_M: a long
+// edge across a hall does not draw the robot away from the corner that it would come back for.
+#include "body/mapping/frontiers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STRAIGHT = 5, ACROSS = 7, RINGS = ACROSS + 1 };
+static const double MORE_M = 0.05; // a wall is drawn as rough as this
+static const double LOOK_M = 0.8, LENGTH_MIN_M = 0.15, LENGTH_MAX_M = 1.5, NEAR_M = 0.8,
+                    SNAP_M = 0.6;
+
+typedef struct list {
+    int32_t *at;
+    int n, cap;
+} list;
+
+typedef struct field {
+    const pons__costmap *g;
+    const pons__static_layer *l;
+    double room_m;
+    int32_t *way;    // (h, w) fifths of a cell from the robot; -1: not reached
+    int32_t *source; // (h, w) the reached cell that sees it; -1: none
+    list ring[RINGS], seen;
+} field;
+
+static bool push(list *l, int32_t cell)
+{
+    if (l->n == l->cap) {
+        const int cap = l->cap ? 2 * l->cap : 256;
+        int32_t *more = realloc(l->at, sizeof *more * (size_t)cap);
+        if (!more) {
+            return false;
+        }
+        l->at = more;
+        l->cap = cap;
+    }
+    l->at[l->n++] = cell;
+    return true;
+}
+
+static bool has_room(const field *f, int32_t cell)
+{
+    return (double)f->g->metres[f->l->fixed[cell]] >= f->room_m;
+}
+
+// The cell with room nearest to the robot, which may stand closer to a wall than it would go; -1: there is none near.
+static int32_t first_cell(const field *f, pons_pose2 robot)
+{
+    const pons__costmap *g = f->g;
+    const int cx = pons__costmap_col(g, robot.x), cy = pons__costmap_row(g, robot.y),
+              r = (int)(SNAP_M * g->inv_res);
+    int32_t best = -1;
+    int best_d = r * r + 1;
+    for (int y = cy - r; y <= cy + r; y++) {
+        for (int x = cx - r; x <= cx + r; x++) {
+            const int d = (x - cx) * (x - cx) + (y - cy) * (y - cy);
+            if (d < best_d && pons__costmap_inside(g, x, y) && has_room(f, y * g->w + x)) {
+                best = y * g->w + x;
+                best_d = d;
+            }
+        }
+    }
+    return best;
+}
+
+// Calls visit for each neighbour; false: it has.
+static bool around(const field *f, int32_t cell,
+                   bool (*visit)(field *f, int32_t from, int32_t to, bool across))
+{
+    const int w = f->g->w, cx = cell % w, cy = cell / w;
+    for (int y = cy - 1; y <= cy + 1; y++) {
+        for (int x = cx - 1; x <= cx + 1; x++) {
+            if ((x != cx || y != cy) && pons__costmap_inside(f->g, x, y) &&
+                !visit((field *)(uintptr_t)f, cell, y * w + x, x != cx && y != cy)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool reach(field *f, int32_t from, int32_t to, bool across)
+{
+    const int32_t way = f->way[from] + (across ? ACROSS : STRAIGHT);
+    if (!has_room(f, to) || (f->way[to] >= 0 && f->way[to] <= way)) {
+        return true;
+    }
+    f->way[to] = way;
+    return push(&f->ring[way % RINGS], to);
+}
+
+// All that the robot can reach, by rings of equal way; a ring that comes round again is empty by then.
+static bool reach_all(field *f, int32_t first)
+{
+    f->way[first] = 0;
+    bool good = push(&f->ring[0], first);
+    for (int32_t way = 0, empty = 0; good && empty < RINGS; way++) {
+        list *r = &f->ring[way % RINGS];
+        empty = r->n > 0 ? 0 : empty + 1;
+        for (int i = 0; good && i < r->n; i++) {
+            const int32_t cell = r->at[i];
+            if (f->way[cell] == way && f->source[cell] < 0) {
+                f->source[cell] = cell;
+                good = push(&f->seen, cell) && around(f, cell, reach);
+            }
+        }
+        r->n = 0;
+    }
+    return good;
+}
+
+static bool look(field *f, int32_t from, int32_t to, bool across)
+{
+    (void)across;
+    if (f->source[to] >= 0 || f->l->known[to] != PONS__FREE) {
+        return true;
+    }
+    const int32_t source = f->source[from], w = f->g->w;
+    const double dx = to % w - source % w, dy = to / w - source / w;
+    if (hypot(dx, dy) * f->g->res > f->room_m + LOOK_M) {
+        return true;
+    }
+    f->source[to] = source;
+    return push(&f->seen, to);
+}
+
+static bool look_all(field *f)
+{
+    bool good = true;
+    for (int i = 0; good && i < f->seen.n; i++) {
+        good = around(f, f->seen.at[i], look);
+    }
+    return good;
+}
+
+static bool is_edge(const field *f, int32_t cell)
+{
+    const int w = f->g->w, h = f->g->h, x = cell % w, y = cell / w;
+    const uint8_t *known = f->l->known;
+    return (x > 0 && known[cell - 1] == PONS__UNKNOWN) ||
+           (x + 1 < w && known[cell + 1] == PONS__UNKNOWN) ||
+           (y > 0 && known[cell - w] == PONS__UNKNOWN) ||
+           (y + 1 < h && known[cell + w] == PONS__UNKNOWN);
+}
+
+// Whether, for all that is known of walls, the robot might stand within room_m of it, where it cannot yet. No wall is in between,
+// as none is that near to where it would stand.
+static bool opens(const field *f, int32_t cell)
+{
+    const pons__costmap *g = f->g;
+    const int cx = cell % g->w, cy = cell / g->w, r = (int)ceil(f->room_m * g->inv_res);
+    for (int y = cy - r; y <= cy + r; y++) {
+        for (int x = cx - r; x <= cx + r; x++) {
+            const int32_t at = y * g->w + x;
+            if ((x - cx) * (x - cx) + (y - cy) * (y - cy) <= r * r &&
+                pons__costmap_inside(g, x, y) && f->way[at] < 0 &&
+                (double)g->metres[f->l->walls[at]] >= f->room_m + MORE_M) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// A run of edge cells becomes a frontier; their sources are taken from them on the way.
+static bool of_run(field *f, int32_t first, list *run, pons__frontier *ret)
+{
+    const pons__costmap *g = f->g;
+    const int w = g->w;
+    double sx = 0.0, sy = 0.0;
+    int32_t stand = -1;
+    run->n = 0;
+    bool good = push(run, first);
+    f->source[first] = -2 - f->source[first];
+    for (int i = 0; good && i < run->n; i++) {
+        const int cx = run->at[i] % w, cy = run->at[i] / w, source = -2 - f->source[run->at[i]];
+        sx += pons__costmap_x(g, cx);
+        sy += pons__costmap_y(g, cy);
+        stand = stand < 0 || f->way[source] < f->way[stand] ? source : stand;
+        for (int k = 0; good && k < 9; k++) {
+            const int x = cx + k % 3 - 1, y = cy + k / 3 - 1;
+            const int32_t to = y * w + x;
+            if (pons__costmap_inside(g, x, y) && f->source[to] >= 0 && is_edge(f, to) &&
+                opens(f, to)) {
+                f->source[to] = -2 - f->source[to];
+                good = push(run, to);
+            }
+        }
+    }
+    *ret = (pons__frontier){.x = sx / run->n, .y = sy / run->n, .length_m = run->n * g->res};
+    const double px = pons__costmap_x(g, stand % w), py = pons__costmap_y(g, stand / w);
+    ret->stand = (pons_pose2){px, py, atan2(ret->y - py, ret->x - px)};
+    ret->way_m = f->way[stand] * g->res / STRAIGHT;
+    ret->utility = fmin(ret->length_m, LENGTH_MAX_M) / (ret->way_m + NEAR_M);
+    return good;
+}
+
+static void keep(pons__frontiers *all, const pons__frontier *one)
+{
+    if (all->n == PONS__FRONTIERS_MAX) {
+        if (all->at[all->n - 1].utility >= one->utility) {
+            return;
+        }
+        all->n--;
+    }
+    int i = all->n++;
+    for (; i > 0 && all->at[i - 1].utility < one->utility; i--) {
+        all->at[i] = all->at[i - 1];
+    }
+    all->at[i] = *one;
+}
+
+static bool find_all(field *f, pons__frontiers *ret)
+{
+    const int w = f->g->w, h = f->g->h;
+    list run = {0};
+    bool good = true;
+    for (int i = 0; good && i < f->seen.n; i++) {
+        const int32_t cell = f->seen.at[i];
+        const int x = cell % w, y = cell / w;
+        ret->at_edge = ret->at_edge || x == 0 || y == 0 || x == w - 1 || y == h - 1;
+        ret->reachable_m2 += f->way[cell] >= 0 ? f->g->res * f->g->res : 0.0;
+        if (f->source[cell] >= 0 && is_edge(f, cell) && opens(f, cell)) {
+            pons__frontier one;
+            good = of_run(f, cell, &run, &one);
+            if (good && one.length_m >= LENGTH_MIN_M - 1e-9) {
+                keep(ret, &one);
+            }
+        }
+    }
+    ret->known_m2 = f->seen.n * f->g->res * f->g->res;
+    free(run.at);
+    return good;
+}
+
+int pons__frontiers_find(const pons__costmap *g, const pons__static_layer *l, pons_pose2 robot,
+                         double room_m, pons__frontiers *ret, pons_error *err)
+{
+    const size_t cells = (size_t)g->w * (size_t)g->h;
+    field f = {.g = g, .l = l, .room_m = room_m};
+    f.way = malloc(sizeof *f.way * cells);
+    f.source = malloc(sizeof *f.source * cells);
+    *ret = (pons__frontiers){0};
+    bool good = f.way && f.source;
+    if (good) {
+        memset(f.way, 0xff, sizeof *f.way * cells);
+        memset(f.source, 0xff, sizeof *f.source * cells);
+        const int32_t first = first_cell(&f, robot);
+        good = first < 0 || (reach_all(&f, first) && look_all(&f) && find_all(&f, ret));
+    }
+    for (int i = 0; i < RINGS; i++) {
+        free(f.ring[i].at);
+    }
+    free(f.seen.at);
+    free(f.way);
+    free(f.source);
+    return good ? PONS_OK
+                : pons_error_set(err, PONS_ENOMEM, "mapper", "no memory to look for frontiers");
+}

@@ -1,0 +1,338 @@
+// explore.c - explore: makes the map of a place, or goes on with it, and comes back.
+//
+//     UNDOCK --> LOOK --> DRIVE <--+             no frontier is left
+//                          |      | next         DRIVE ------------> HOME --> SAVE --> done
+//                          +------+                ^                  |
+//                                                  +--- a new one ----+
+//
+// Where to go says the mapper: frontiers, the best first (frontiers.c). A frontier is driven to by the navigator, as any goal
+// is, so walls, people and the gate count as always. It is given up as soon as it has gone from the map, which is mostly on
+// the way there; for a better one, when that is much better; or because it cannot be reached. What could not be reached, or
+// was still there after the robot had stood before it (glass, or a gap that no beam enters), is banned: its surroundings are
+// no goal again. Where a way was blocked, that is tried once more at the end, for whoever stood there may have gone.
+//
+// A goal that is held goes on where it was. One that is begun again, after a stop or a death, begins from the map that was
+// saved, which has the same frontiers.
+#include "body/mapping/mapper.h"
+#include "body/skills/skills.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PHASE_UNDOCK, PHASE_LOOK, PHASE_DRIVE, PHASE_HOME, PHASE_SAVE };
+enum { BANS_MAX = 36 };
+
+#define TIMEOUT_S   14400.0
+#define LOOK_S      10.0 // without a map, or any floor in it
+#define SAVE_S      60.0
+#define SAME_M      0.6 // a frontier this near to where it was is the same one
+#define BAN_M       0.5 // around one that was tried in vain
+#define BETTER      2.0 // so many times the utility makes another one the goal
+#define UNDER_WAY_M 0.6 // left of the way: what is nearly reached is not given up
+
+typedef struct ban {
+    float x, y;
+    bool blocked; // there was no way: it is tried again once
+} ban;
+
+typedef struct exploration { // in the run's state
+    pons__frontier target;
+    uint32_t maps; // seen when it was chosen, or looked at last
+    int n_bans;
+    bool again; // what was blocked is being tried once more
+    ban bans[BANS_MAX];
+} exploration;
+_Static_assert(sizeof(exploration) <= PONS_SKILL_STATE_MAX, "it fits");
+
+static exploration *state_of(pons__skill_run *r)
+{
+    return (exploration *)r->state;
+}
+
+static bool is_banned(const exploration *e, const pons__frontier *f)
+{
+    for (int i = 0; i < e->n_bans; i++) {
+        if (hypot((double)e->bans[i].x - f->x, (double)e->bans[i].y - f->y) < BAN_M) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// When there are too many the oldest is forgotten.
+static void add_ban(exploration *e, bool blocked)
+{
+    if (e->n_bans == BANS_MAX) {
+        memmove(e->bans, e->bans + 1, sizeof e->bans - sizeof *e->bans);
+        e->n_bans--;
+    }
+    e->bans[e->n_bans++] = (ban){(float)e->target.x, (float)e->target.y, blocked && !e->again};
+}
+
+// The bans of what was blocked are lifted, once; false: there are none.
+static bool lift_blocked(exploration *e)
+{
+    int kept = 0;
+    for (int i = 0; i < e->n_bans; i++) {
+        if (!e->bans[i].blocked) {
+            e->bans[kept++] = e->bans[i];
+        }
+    }
+    const bool any = kept < e->n_bans;
+    e->n_bans = kept;
+    e->again = e->again || any;
+    return any;
+}
+
+static const pons__frontier *best_frontier(const exploration *e, const pons__frontiers *all)
+{
+    for (int i = 0; i < all->n; i++) {
+        if (!is_banned(e, &all->at[i])) {
+            return &all->at[i];
+        }
+    }
+    return NULL;
+}
+
+// What the target has become in a newer map; NULL: it has gone.
+static const pons__frontier *same_frontier(const exploration *e, const pons__frontiers *all)
+{
+    for (int i = 0; i < all->n; i++) {
+        if (hypot(all->at[i].x - e->target.x, all->at[i].y - e->target.y) < SAME_M) {
+            return &all->at[i];
+        }
+    }
+    return NULL;
+}
+
+static void drive_to(const pons__skill_env *env, pons_pose2 pose, bool any_yaw)
+{
+    pons_error err = PONS_ERROR_INIT;
+    const pons__nav_goal goal = {.poses = &pose, .any_yaw = &any_yaw, .n = 1};
+    pons__nav_go(env->nav, &goal, env->robot_ns, &err); // its fault shows at the next step
+}
+
+static void go(pons__skill_run *r, const pons__skill_env *env, const pons__frontier *f)
+{
+    exploration *e = state_of(r);
+    e->target = *f;
+    e->maps = pons__mapper_newest(env->mapper)->maps;
+    if (r->phase != PHASE_DRIVE) {
+        pons__skill_phase(r, env, PHASE_DRIVE);
+    }
+    drive_to(env, f->stand, true);
+}
+
+// The next frontier, or home.
+static void choose(pons__skill_run *r, const pons__skill_env *env)
+{
+    exploration *e = state_of(r);
+    const pons__frontiers *all = &pons__mapper_newest(env->mapper)->frontiers;
+    const pons__frontier *next = best_frontier(e, all);
+    if (!next && lift_blocked(e)) {
+        next = best_frontier(e, all);
+    }
+    if (next) {
+        go(r, env, next);
+        return;
+    }
+    pons__skill_phase(r, env, PHASE_HOME);
+    drive_to(env, r->goal, false);
+}
+
+static void begin(pons__skill_run *r, const pons__skill_env *env)
+{
+    pons__mapper_start(env->mapper, env->pose, env->odom);
+    state_of(r)->maps = pons__mapper_newest(env->mapper)->maps;
+    pons__skill_phase(r, env, PHASE_LOOK);
+}
+
+static void start(pons__skill_run *r, const pons__skill_env *env)
+{
+    *state_of(r) = (exploration){0};
+    pons__pose_read(pons_get(env->world, "start"), &r->goal);
+    r->timeout_s = pons_get_num(r->args, "timeout_s", TIMEOUT_S);
+    pons__nav_cancel(env->nav); // what it had been taken over from
+    if (env->on_charger) {
+        r->phase = PHASE_UNDOCK;
+    } else {
+        begin(r, env);
+    }
+}
+
+static void look(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
+{
+    const pons__mapper_output *made = pons__mapper_newest(env->mapper);
+    if (made->maps != state_of(r)->maps && made->frontiers.reachable_m2 > 0.0) {
+        choose(r, env);
+    } else if (pons__skill_in_phase_s(r, env) > LOOK_S) {
+        pons__skill_fail(
+            ret, PONS__NOTHING_SEEN,
+            "NOTHING_SEEN: in %.0f s the lidar has shown no floor that the robot has room on",
+            LOOK_S);
+    }
+}
+
+// One control step of the navigator.
+static pons__nav_status steer(const pons__skill_env *env, pons__skill_output *ret,
+                              pons__nav_output *out)
+{
+    pons__nav_step(env->nav, env->robot_ns, env->pose, env->twist, env->scan, out);
+    ret->cmd = out->cmd;
+    ret->distance_m = out->distance_remaining_m;
+    ret->recoveries = out->recoveries;
+    ret->node = pons__nav_tree_at(env->nav);
+    return out->status;
+}
+
+// A newer map may have done away with the target, or shown a much better one.
+static void look_again(pons__skill_run *r, const pons__skill_env *env, double left_m)
+{
+    exploration *e = state_of(r);
+    const pons__mapper_output *made = pons__mapper_newest(env->mapper);
+    if (made->maps == e->maps) {
+        return;
+    }
+    e->maps = made->maps;
+    const pons__frontier *now = same_frontier(e, &made->frontiers),
+                         *best = best_frontier(e, &made->frontiers);
+    if (!now ||
+        (best && best != now && best->utility > BETTER * now->utility && !(left_m < UNDER_WAY_M))) {
+        choose(r, env);
+    } else if (hypot(now->stand.x - e->target.stand.x, now->stand.y - e->target.stand.y) >
+               0.5 * SAME_M) {
+        go(r, env, now);
+    } else {
+        e->target.x = now->x;
+        e->target.y = now->y;
+    }
+}
+
+static void drive(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
+{
+    pons__nav_output out;
+    const pons__nav_status status = steer(env, ret, &out);
+    if (status == PONS_NAV_RUNNING) {
+        look_again(r, env, out.distance_remaining_m);
+        return;
+    }
+    add_ban(state_of(r), status == PONS_NAV_FAILED);
+    choose(r, env);
+}
+
+static void go_home(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
+{
+    exploration *e = state_of(r);
+    const pons__mapper_output *made = pons__mapper_newest(env->mapper);
+    pons__nav_output out;
+    const pons__nav_status status = steer(env, ret, &out);
+    if (status == PONS_NAV_FAILED) {
+        pons__skill_fail(ret, out.error_code,
+                         "%s: the map is saved, but the robot has not come back: %.300s",
+                         pons__nav_error_word(out.error_code), out.error_msg);
+    } else if (status == PONS_NAV_SUCCEEDED) {
+        pons__mapper_stop(env->mapper);
+        pons__skill_phase(r, env, PHASE_SAVE);
+    } else if (made->maps != e->maps) {
+        e->maps = made->maps;
+        const pons__frontier *next = best_frontier(e, &made->frontiers);
+        if (next) {
+            go(r, env, next);
+        }
+    }
+}
+
+static void wait_for_disk(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
+{
+    if (pons__mapper_state_of(env->mapper) == PONS__MAPPER_IDLE) {
+        ret->status = PONS__SKILL_DONE;
+    } else if (pons__skill_in_phase_s(r, env) > SAVE_S) {
+        pons__skill_fail(ret, PONS__MAPPING_FAILED,
+                         "MAPPING_FAILED: the map is not on the disk after %.0f s", SAVE_S);
+    }
+}
+
+static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
+{
+    if (pons__mapper_state_of(env->mapper) == PONS__MAPPER_FAILED) {
+        pons__skill_fail(ret, PONS__MAPPING_FAILED, "MAPPING_FAILED: %.350s",
+                         pons__mapper_fault(env->mapper));
+        return;
+    }
+    switch (r->phase) {
+    case PHASE_UNDOCK:
+        if (pons__undock_step(r, env, ret) && ret->status == PONS__SKILL_RUNNING) {
+            begin(r, env);
+        }
+        break;
+    case PHASE_LOOK:
+        look(r, env, ret);
+        break;
+    case PHASE_DRIVE:
+        drive(r, env, ret);
+        break;
+    case PHASE_HOME:
+        go_home(r, env, ret);
+        break;
+    default:
+        wait_for_disk(r, env, ret);
+    }
+}
+
+static bool navigates(const pons__skill_run *r)
+{
+    return r->phase == PHASE_DRIVE || r->phase == PHASE_HOME;
+}
+
+static void stop(pons__skill_run *r, const pons__skill_env *env)
+{
+    if (navigates(r)) {
+        pons__nav_cancel(env->nav);
+    }
+    if (r->phase != PHASE_UNDOCK) {
+        pons__mapper_stop(env->mapper);
+    }
+}
+
+static void hold(pons__skill_run *r, const pons__skill_env *env)
+{
+    if (navigates(r)) {
+        pons__nav_hold(env->nav, env->robot_ns);
+    }
+}
+
+static void resume(pons__skill_run *r, const pons__skill_env *env)
+{
+    if (navigates(r)) {
+        pons__nav_resume(env->nav, env->robot_ns);
+    }
+}
+
+const pons__skill pons__skill_explore = {
+    .name = "explore",
+    .description = "Drive around until all of the place is in the map, save it, and come back to "
+                   "where the map begins.",
+    .args_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
+                   "\"timeout_s\":{\"type\":\"number\",\"exclusiveMinimum\":0,\"maximum\":86400}}}",
+    .needs_base = true,
+    .moves = true,
+    .needs_pose = true,
+    .preemptible = true,
+    .cancel_supported = true,
+    .timeout_s = TIMEOUT_S,
+    .success = "no frontier is left that the robot can reach, the map is on the disk, and the "
+               "robot stands at the start",
+    .error_map = "{\"9901\":\"retry\",\"9902\":\"ask_human\",\"9903\":\"retry\",\"9904\":\"ask_"
+                 "human\",\"9907\":\"ask_human\","
+                 "\"9910\":\"ask_human\",\"9911\":\"ask_human\",\"default\":\"retry\"}",
+    .phrases =
+        "[{\"say\":[\"explore\",\"explore the place\",\"explore the house\",\"explore this "
+        "place\",\"make a map\","
+        "\"map the "
+        "house\",\"探索\",\"探索一下\",\"探索这里\",\"建图\",\"建一张地图\",\"熟悉一下环境\"]}]",
+    .start = start,
+    .step = step,
+    .stop = stop,
+    .hold = hold,
+    .resume = resume,
+};

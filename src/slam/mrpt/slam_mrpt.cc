@@ -1,0 +1,639 @@
+// slam_mrpt.cc - the module slam-mrpt: a map by MRPT's scan matching, grid and optimisation of pose graphs.
+//
+// Keyframes. Every KEY_M or KEY_RAD the scan is kept, with its pose: a vertex. The map is made of the keyframes and nothing
+// else, so it can be made again whenever their poses have changed.
+//
+//     scan --> odometry predicts --> ICP against keyframes near --> pose --> far from the last keyframe? --> a new one
+//                                                                               |            edge to the last one
+//                                       old keyframes near, and ICP agrees <----+
+//                                       edge to an old one, all poses optimised, grid made anew
+//
+// Scans. A lidar of 120 beams leaves a foot between two hits at six metres. Where neighbours lie on one face, points between
+// them are filled in along the chord: ICP then matches faces, not points, and the grid has no stripes.
+//
+// Cells. A hit is drawn half a cell behind the face, so that a cell is occupied when its middle is in the wall, as a world's
+// boxes are drawn. No return says only that the first part of the beam is free.
+#include "pons/clock.h"
+#include "pons/ext/slam.h"
+#include "pons/module.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include <mrpt/graphs/CNetworkOfPoses.h>
+#include <mrpt/graphslam/levmarq.h>
+#include <mrpt/maps/COccupancyGridMap2D.h>
+#include <mrpt/maps/CSimplePointsMap.h>
+#include <mrpt/obs/CObservation2DRangeScan.h>
+#include <mrpt/poses/CPosePDF.h>
+#include <mrpt/slam/CICP.h>
+
+using mrpt::maps::COccupancyGridMap2D;
+using mrpt::maps::CSimplePointsMap;
+using mrpt::obs::CObservation2DRangeScan;
+using mrpt::poses::CPose2D;
+using mrpt::poses::CPose3D;
+
+namespace {
+
+const char MODULE[] = "slam-mrpt";
+const double MATCH_M = 0.08, MATCH_RAD = 0.06;     // motion before the next scan is matched
+const double KEY_M = 0.30, KEY_RAD = 0.35;         // and before the next keyframe
+const double NEAR_M = 4.0;                         // keyframes this near are matched against
+const int NEAR = 8, RECENT = 8;                    // so many of them; and what counts as recent
+const int OLD = 15;                                // keyframes ago: a loop, where there is one
+const double LOOP_NEAR_M = 2.5, LOOP_FIT = 0.65;   // where old ones are looked for; their share that must agree
+const double LOOP_M = 0.15, LOOP_PER_M = 0.03;     // what a loop may correct, and more by the way since the last one
+const double CLOSED_M = 0.02, CLOSED_RAD = 0.006;  // less is no reason to move anything
+const double FIT = 0.35;                           // less of a scan: odometry is better
+const double FACE_M = 0.5, FACE_SHARE = 0.12;      // neighbours that lie on one face: apart, and by range
+const double FILL_M = 0.04;                        // between filled in points
+const double FREE_SHARE = 0.5;                     // of the range that no return says is free
+const double REDRAWN_M = 0.01;                     // a keyframe that moved more makes the grid old
+const double TRUST_WAY_M = 6.0;                    // since the last loop: old keyframes are as good as new ones
+
+typedef struct keyframe {
+    CPose2D pose, drawn; // of the base in map, now and in the grid
+    pons_scan scan;
+    std::shared_ptr<CSimplePointsMap> points; // in base
+} keyframe;
+
+typedef struct edge {
+    size_t from, to;
+    CPose2D way;
+} edge;
+
+typedef struct mapper {
+    double resolution_m = 0.05;
+    std::vector<keyframe> keys;
+    std::vector<edge> edges;
+    std::unique_ptr<COccupancyGridMap2D> grid;
+    CPose2D pose, matched, odom; // where the robot is; at the last match; odometry of both
+    bool placed = false;
+    double way_m = 0.0; // since the last loop
+    std::vector<size_t> near; // keyframes in `around`,
+    CSimplePointsMap around;  // which is their points in map
+} mapper;
+
+CPose2D of_pons(pons_pose2 p)
+{
+    return CPose2D(p.x, p.y, p.yaw);
+}
+
+pons_pose2 to_pons(const CPose2D &p)
+{
+    return pons_pose2{p.x(), p.y(), p.phi()};
+}
+
+double apart(const CPose2D &a, const CPose2D &b)
+{
+    return std::hypot(a.x() - b.x(), a.y() - b.y());
+}
+
+double turned(const CPose2D &a, const CPose2D &b)
+{
+    return std::fabs(pons_wrap_angle(a.phi() - b.phi()));
+}
+
+bool hits(const pons_scan &s, int i)
+{
+    return s.ranges[i] > s.range_min && s.ranges[i] < s.range_max;
+}
+
+// ---- a scan -------------------------------------------------------------------------------------
+
+// How many parts the gap between a beam and the next has, with points of one face in between; 0: they lie on no one face.
+int parts_between(const pons_scan &s, int i, int next)
+{
+    if (!hits(s, i) || !hits(s, next)) {
+        return 0;
+    }
+    const double a = s.ranges[i], b = s.ranges[next];
+    const double gap = std::sqrt(std::max(a * a + b * b - 2.0 * a * b * std::cos(s.angle_increment), 0.0));
+    const bool face = gap < FACE_M && std::fabs(a - b) < FACE_SHARE * std::min(a, b) + FILL_M;
+    return face ? std::max(1, (int)std::ceil(gap / FILL_M)) : 0;
+}
+
+int beam_after(const pons_scan &s, int i)
+{
+    const bool round = s.n * (double)s.angle_increment > 2.0 * M_PI - 0.5 * (double)s.angle_increment;
+    const int first = round ? 0 : -1;
+    return i + 1 < s.n ? i + 1 : first;
+}
+
+struct hit_point {
+    double x, y; // from the lidar
+};
+
+// All hits and what lies between them on one face, in the lidar's frame.
+std::vector<hit_point> filled_hits(const pons_scan &s)
+{
+    std::vector<hit_point> all;
+    for (int i = 0; i < s.n; i++) {
+        if (!hits(s, i)) {
+            continue;
+        }
+        const double a = (double)s.angle_min + i * (double)s.angle_increment;
+        const hit_point p = {s.ranges[i] * std::cos(a), s.ranges[i] * std::sin(a)};
+        all.push_back(p);
+        const int next = beam_after(s, i), parts = next < 0 ? 0 : parts_between(s, i, next);
+        for (int k = 1; k < parts; k++) {
+            const double b = a + (double)s.angle_increment, t = (double)k / parts;
+            all.push_back({p.x + t * (s.ranges[next] * std::cos(b) - p.x),
+                           p.y + t * (s.ranges[next] * std::sin(b) - p.y)});
+        }
+    }
+    return all;
+}
+
+std::shared_ptr<CSimplePointsMap> points_of(const pons_scan &s)
+{
+    auto points = std::make_shared<CSimplePointsMap>();
+    const double c = std::cos(s.from.yaw), n = std::sin(s.from.yaw);
+    for (const hit_point &p : filled_hits(s)) {
+        points->insertPointFast((float)(s.from.x + c * p.x - n * p.y), (float)(s.from.y + n * p.x + c * p.y), 0.0f);
+    }
+    points->mark_as_modified();
+    return points;
+}
+
+// ---- the grid -----------------------------------------------------------------------------------
+
+// One observation has beams at equal angles, so what is filled in goes in as beams of a finer scan.
+const int FINER = 8;
+
+// The range of a fine beam: k of FINER between a beam and the next.
+float fine_range(const pons_scan &s, int i, int k, double behind_m, bool *ret_valid)
+{
+    const int next = beam_after(s, i);
+    *ret_valid = true;
+    if (k == 0 && hits(s, i)) {
+        return s.ranges[i] + (float)behind_m;
+    }
+    if (next >= 0 && parts_between(s, i, next) > 0) {
+        // Along the chord: 1/r is linear in the direction's components.
+        const double da = s.angle_increment, a = da * k / FINER, r0 = s.ranges[i], r1 = s.ranges[next];
+        return (float)(r0 * r1 * std::sin(da) / (r1 * std::sin(da - a) + r0 * std::sin(a)) + behind_m);
+    }
+    const bool silent = !hits(s, i) && !(s.ranges[i] <= s.range_min) &&
+                        (k == 0 || (next >= 0 && !hits(s, next) && !(s.ranges[next] <= s.range_min)));
+    *ret_valid = false;
+    return silent ? -1.0f : 0.0f; // -1: nothing came back
+}
+
+void draw(COccupancyGridMap2D *grid, const keyframe &k, double resolution_m)
+{
+    const pons_scan &s = k.scan;
+    const int n = s.n * FINER;
+    CObservation2DRangeScan fine, silent;
+    for (CObservation2DRangeScan *o : {&fine, &silent}) {
+        o->aperture = (float)((double)s.angle_increment * (n - 1) / FINER);
+        o->rightToLeft = true;
+        o->maxRange = s.range_max + 1.0f;
+        const double middle = (double)s.angle_min + 0.5 * (double)o->aperture;
+        o->sensorPose = CPose3D(s.from.x, s.from.y, 0.0, s.from.yaw + middle, 0.0, 0.0);
+        o->resizeScan((size_t)n);
+    }
+    bool any_silent = false;
+    for (int i = 0; i < n; i++) {
+        bool valid;
+        const float r = fine_range(s, i / FINER, i % FINER, 0.5 * resolution_m, &valid);
+        fine.setScanRange((size_t)i, valid ? r : 0.0f);
+        fine.setScanRangeValidity((size_t)i, valid);
+        const bool quiet = !valid && r < 0.0f;
+        silent.setScanRange((size_t)i, s.range_max);
+        silent.setScanRangeValidity((size_t)i, quiet);
+        any_silent = any_silent || quiet;
+    }
+    const CPose3D at(k.pose);
+    grid->insertionOptions.considerInvalidRangesAsFreeSpace = false;
+    grid->insertionOptions.maxOccupancyUpdateCertainty = 0.7f;
+    grid->insertionOptions.maxDistanceInsertion = s.range_max;
+    grid->insertObservation(fine, at);
+    if (any_silent) { // what is beyond the distance is free up to there, and nothing ends there
+        grid->insertionOptions.maxDistanceInsertion = (float)(FREE_SHARE * (double)s.range_max);
+        grid->insertObservation(silent, at);
+    }
+}
+
+void draw_all(mapper *m)
+{
+    m->grid = std::make_unique<COccupancyGridMap2D>(-5.0f, 5.0f, -5.0f, 5.0f, (float)m->resolution_m);
+    for (keyframe &k : m->keys) {
+        draw(m->grid.get(), k, m->resolution_m);
+        k.drawn = k.pose;
+    }
+}
+
+// ---- matching -----------------------------------------------------------------------------------
+
+CSimplePointsMap joined(const mapper *m, const std::vector<size_t> &which)
+{
+    CSimplePointsMap all;
+    for (size_t i : which) {
+        all.insertAnotherMap(m->keys[i].points.get(), CPose3D(m->keys[i].pose));
+    }
+    return all;
+}
+
+// The newest, and the nearest of those with numbers in [from, to).
+std::vector<size_t> nearest(const mapper *m, size_t from, size_t to, double reach_m, size_t most)
+{
+    std::vector<size_t> all;
+    for (size_t i = from; i < to; i++) {
+        if (apart(m->keys[i].pose, m->pose) < reach_m) {
+            all.push_back(i);
+        }
+    }
+    std::sort(all.begin(), all.end(), [m](size_t a, size_t b) {
+        return apart(m->keys[a].pose, m->pose) < apart(m->keys[b].pose, m->pose);
+    });
+    all.resize(std::min(all.size(), most));
+    return all; // the nearest first
+}
+
+// Returns the share of the points that have a partner.
+double match(const CSimplePointsMap &map, const CSimplePointsMap &points, double from_m, CPose2D *pose)
+{
+    mrpt::slam::CICP icp;
+    icp.options.maxIterations = 60;
+    icp.options.thresholdDist = from_m;
+    icp.options.thresholdAng = 0.02;
+    icp.options.smallestThresholdDist = 0.03;
+    icp.options.ALFA = 0.6;
+    icp.options.minAbsStep_trans = icp.options.minAbsStep_rot = 1e-4;
+    icp.options.corresponding_points_decimation = points.size() > 300 ? 2 : 1;
+    icp.options.skip_cov_calculation = true;
+    mrpt::slam::CICP::TReturnInfo info;
+    const auto pdf = icp.Align(&map, &points, *pose, info);
+    *pose = pdf->getMeanVal();
+    return info.goodness;
+}
+
+void track(mapper *m, const CSimplePointsMap &points)
+{
+    const size_t n = m->keys.size(), first = m->way_m < TRUST_WAY_M || n < (size_t)RECENT ? 0 : n - RECENT;
+    std::vector<size_t> near = nearest(m, first, n, NEAR_M, NEAR);
+    if (m->placed && std::find(near.begin(), near.end(), n - 1) == near.end()) {
+        near.push_back(n - 1);
+    }
+    if (near != m->near) {
+        m->around = joined(m, near);
+        m->near = near;
+    }
+    CPose2D found = m->pose;
+    if (points.size() > 20 && match(m->around, points, 0.25, &found) >= FIT && apart(found, m->pose) < 0.3 &&
+        turned(found, m->pose) < 0.2) {
+        m->pose = found;
+    }
+    m->matched = m->pose;
+}
+
+// ---- the graph ----------------------------------------------------------------------------------
+
+void optimise(mapper *m)
+{
+    mrpt::graphs::CNetworkOfPoses2D graph;
+    for (size_t i = 0; i < m->keys.size(); i++) {
+        graph.nodes[i] = m->keys[i].pose;
+    }
+    for (const edge &e : m->edges) {
+        graph.insertEdge(e.from, e.to, e.way);
+    }
+    graph.root = 0;
+    mrpt::graphslam::TResultInfoSpaLevMarq info;
+    mrpt::containers::yaml params = mrpt::containers::yaml::Map();
+    params["max_iterations"] = 30;
+    mrpt::graphslam::optimize_graph_spa_levmarq(graph, info, nullptr, params);
+    for (size_t i = 0; i < m->keys.size(); i++) {
+        m->keys[i].pose = graph.nodes[i];
+    }
+    m->near.clear();
+}
+
+// Looks for old keyframes that are seen again from the newest; what they say of its pose becomes an edge.
+void close_loop(mapper *m)
+{
+    const size_t n = m->keys.size();
+    if (n < (size_t)OLD + 2) {
+        return;
+    }
+    const std::vector<size_t> old = nearest(m, 0, n - OLD, LOOP_NEAR_M, NEAR);
+    if (old.size() < 2) {
+        return;
+    }
+    CPose2D found = m->pose;
+    const double fit = match(joined(m, old), *m->keys.back().points, 0.5, &found);
+    const double off = apart(found, m->pose);
+    if (fit < LOOP_FIT || off > LOOP_M + LOOP_PER_M * m->way_m || turned(found, m->pose) > 0.3) {
+        return;
+    }
+    m->edges.push_back({old[0], n - 1, found - m->keys[old[0]].pose});
+    m->way_m = 0.0;
+    if (off > CLOSED_M || turned(found, m->pose) > CLOSED_RAD) {
+        optimise(m);
+        m->pose = m->matched = m->keys.back().pose;
+    }
+}
+
+// True: keyframes were moved so far that the grid is old.
+bool redraw(mapper *m)
+{
+    for (const keyframe &k : m->keys) {
+        if (apart(k.pose, k.drawn) > REDRAWN_M || turned(k.pose, k.drawn) > REDRAWN_M) {
+            draw_all(m);
+            return true;
+        }
+    }
+    return false;
+}
+
+// After it was placed anew the robot has come there on no way that is known: it is tied to what is near.
+void keep(mapper *m, const pons_scan *scan, std::shared_ptr<CSimplePointsMap> points)
+{
+    const size_t n = m->keys.size();
+    const std::vector<size_t> near = nearest(m, 0, m->placed ? 0 : n, INFINITY, 1);
+    m->keys.push_back({m->pose, m->pose, *scan, std::move(points)});
+    if (n > 0) {
+        const size_t from = near.empty() ? n - 1 : near[0];
+        m->way_m += apart(m->keys[from].pose, m->pose);
+        m->edges.push_back({from, n, m->pose - m->keys[from].pose});
+    }
+    m->placed = true;
+    draw(m->grid.get(), m->keys.back(), m->resolution_m);
+    close_loop(m);
+    redraw(m);
+}
+
+// ---- g2o's text ---------------------------------------------------------------------------------
+
+void write_scan(FILE *f, const keyframe &k)
+{
+    const pons_scan &s = k.scan;
+    const CPose2D lidar = k.pose + of_pons(s.from);
+    std::fprintf(f, "ROBOTLASER1 0 %.9g %.9g %.9g %.9g %.9g 0 %d", (double)s.angle_min,
+                 (double)s.angle_increment * (s.n - 1), (double)s.angle_increment, (double)s.range_max,
+                 (double)s.range_min, s.n);
+    for (int i = 0; i < s.n; i++) {
+        std::fprintf(f, " %.4f", std::isfinite(s.ranges[i]) ? (double)s.ranges[i] : 2.0 * (double)s.range_max);
+    }
+    std::fprintf(f, " 0 %.9g %.9g %.9g %.9g %.9g %.9g 0 0 0 0 0 %.6f pons %.6f\n", lidar.x(), lidar.y(), lidar.phi(),
+                 k.pose.x(), k.pose.y(), k.pose.phi(), 1e-9 * (double)s.stamp_ns, 1e-9 * (double)s.stamp_ns);
+}
+
+struct reader {
+    const char *path;
+    int line;
+    pons_error *err;
+};
+
+int bad(const reader &r, const char *what)
+{
+    pons_error_set(r.err, PONS_EINVAL, MODULE, "%s", what);
+    return pons_error_source(r.err, "%s:%d", r.path, r.line);
+}
+
+bool numbers(char **at, double *ret, int n)
+{
+    for (int i = 0; i < n; i++) {
+        char *end = nullptr;
+        ret[i] = std::strtod(*at, &end);
+        if (end == *at || !std::isfinite(ret[i])) {
+            return false;
+        }
+        *at = end;
+    }
+    return true;
+}
+
+int read_scan(const reader &r, char *at, mapper *m)
+{
+    double head[8], tail[7];
+    if (m->keys.empty() || m->keys.back().points || !numbers(&at, head, 8)) {
+        return bad(r, "a ROBOTLASER1 needs its vertex before it, and eight numbers");
+    }
+    pons_scan &s = m->keys.back().scan;
+    s.angle_min = (float)head[1];
+    s.angle_increment = (float)head[3];
+    s.range_max = (float)head[4];
+    s.range_min = (float)head[5];
+    s.n = (int)head[7];
+    if (!(head[7] >= 1.0 && head[7] <= PONS_SCAN_MAX) || !(s.angle_increment > 0.0f) || !(s.range_max > s.range_min)) {
+        return bad(r, "no lidar has such angles, ranges or so many beams");
+    }
+    for (int i = 0; i < s.n; i++) {
+        double v;
+        if (!numbers(&at, &v, 1)) {
+            return bad(r, "the scan is cut off");
+        }
+        s.ranges[i] = v > head[4] ? INFINITY : (float)v;
+    }
+    if (!numbers(&at, tail, 7)) {
+        return bad(r, "the scan's poses are missing");
+    }
+    s.from = to_pons(CPose2D(tail[1], tail[2], tail[3]) - CPose2D(tail[4], tail[5], tail[6]));
+    m->keys.back().points = points_of(s);
+    return PONS_OK;
+}
+
+int read_line(const reader &r, char *line, mapper *m)
+{
+    char tag[24];
+    int n = 0;
+    double v[5];
+    if (std::sscanf(line, "%23s %n", tag, &n) < 1 || *tag == '#') {
+        return PONS_OK;
+    }
+    char *at = line + n;
+    if (std::strcmp(tag, "VERTEX_SE2") == 0) {
+        if (!numbers(&at, v, 4) || v[0] != (double)m->keys.size()) {
+            return bad(r, "a VERTEX_SE2 has its number, counted from 0, and x, y, yaw");
+        }
+        const CPose2D pose(v[1], v[2], v[3]);
+        m->keys.push_back({pose, pose, pons_scan(), nullptr});
+        return PONS_OK;
+    }
+    if (std::strcmp(tag, "EDGE_SE2") == 0) {
+        if (!numbers(&at, v, 5) || v[0] < 0.0 || v[1] < 0.0) {
+            return bad(r, "an EDGE_SE2 has two vertices and x, y, yaw");
+        }
+        m->edges.push_back({(size_t)v[0], (size_t)v[1], CPose2D(v[2], v[3], v[4])});
+        return PONS_OK;
+    }
+    if (std::strcmp(tag, "ROBOTLASER1") == 0) {
+        return read_scan(r, at, m);
+    }
+    return std::strcmp(tag, "FIX") == 0 ? PONS_OK : bad(r, "this line is none of a pose graph with scans");
+}
+
+int check_graph(const reader &r, const mapper &m)
+{
+    for (const keyframe &k : m.keys) {
+        if (!k.points) {
+            return bad(r, "a vertex has no scan");
+        }
+    }
+    for (const edge &e : m.edges) {
+        if (e.from >= m.keys.size() || e.to >= m.keys.size() || e.from == e.to) {
+            return bad(r, "an edge has a vertex that is not there");
+        }
+    }
+    return PONS_OK;
+}
+
+// ---- the contract -------------------------------------------------------------------------------
+
+// MRPT throws; its messages have a line for each function that was passed.
+int thrown(const std::exception &e, pons_error *err)
+{
+    const char *what = e.what();
+    return pons_error_set(err, PONS_EIO, MODULE, "MRPT: %.*s", (int)std::min<size_t>(std::strcspn(what, "\n"), 200), what);
+}
+
+int slam_open(const pons_value *config, void **ret_self, pons_error *err)
+{
+    const double resolution_m = pons_get_num(config, "resolution_m", 0.05);
+    if (!(resolution_m >= 0.01 && resolution_m <= 0.5)) {
+        return pons_error_set(err, PONS_EINVAL, MODULE, "resolution_m is %g, not within 0.01 … 0.5", resolution_m);
+    }
+    try {
+        auto m = std::make_unique<mapper>();
+        m->resolution_m = resolution_m;
+        draw_all(m.get());
+        *ret_self = m.release();
+        return PONS_OK;
+    } catch (const std::exception &e) {
+        return thrown(e, err);
+    }
+}
+
+void slam_close(void *self)
+{
+    delete static_cast<mapper *>(self);
+}
+
+int slam_place(void *self, pons_pose2 base_in_map, pons_pose2 odom_from_base)
+{
+    mapper *m = static_cast<mapper *>(self);
+    m->pose = m->matched = of_pons(base_in_map);
+    m->odom = of_pons(odom_from_base);
+    m->placed = false;
+    m->way_m = 0.0;
+    return PONS_OK;
+}
+
+int slam_add(void *self, const pons_scan *scan, pons_pose2 odom_from_base, pons_pose2 *ret_map_from_odom,
+             bool *ret_changed, pons_error *err)
+{
+    mapper *m = static_cast<mapper *>(self);
+    try {
+        const CPose2D odom = of_pons(odom_from_base);
+        m->pose = m->pose + (odom - m->odom);
+        m->odom = odom;
+        *ret_changed = false;
+        const bool first = m->keys.empty() || !m->placed;
+        if (first || apart(m->pose, m->matched) > MATCH_M || turned(m->pose, m->matched) > MATCH_RAD) {
+            auto points = points_of(*scan);
+            if (!m->keys.empty()) {
+                track(m, *points);
+            }
+            const bool far = first || apart(m->pose, m->keys.back().pose) > KEY_M ||
+                             turned(m->pose, m->keys.back().pose) > KEY_RAD;
+            if (far && points->size() > 0) {
+                keep(m, scan, points);
+                *ret_changed = true;
+            }
+        }
+        *ret_map_from_odom = pons_pose_compose(to_pons(m->pose), pons_pose_inverse(odom_from_base));
+        return PONS_OK;
+    } catch (const std::exception &e) {
+        return thrown(e, err);
+    }
+}
+
+int slam_map(void *self, pons_slam_map *ret, pons_error *err)
+{
+    mapper *m = static_cast<mapper *>(self);
+    const COccupancyGridMap2D &g = *m->grid;
+    const int w = (int)g.getSizeX(), h = (int)g.getSizeY();
+    int8_t *cells = static_cast<int8_t *>(std::malloc((size_t)w * (size_t)h));
+    if (!cells) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a map of %d × %d cells", w, h);
+    }
+    for (int y = 0; y < h; y++) {
+        for (int x = 0; x < w; x++) {
+            const int evidence = g.getRow(y)[x]; // log odds; above 0: rather free
+            int8_t *cell = &cells[(size_t)y * (size_t)w + (size_t)x];
+            *cell = (int8_t)(evidence < 0 ? 100 : 0);
+            *cell = (int8_t)(evidence == 0 ? -1 : *cell);
+        }
+    }
+    *ret = pons_slam_map{w, h, m->resolution_m, m->resolution_m * std::round(g.getXMin() / m->resolution_m),
+                         m->resolution_m * std::round(g.getYMin() / m->resolution_m), cells};
+    return PONS_OK;
+}
+
+int slam_save(void *self, const char *path, pons_error *err)
+{
+    const mapper *m = static_cast<mapper *>(self);
+    FILE *f = std::fopen(path, "we");
+    if (!f) {
+        return pons_error_set(err, PONS_EIO, MODULE, "cannot write %s: %s", path, std::strerror(errno));
+    }
+    for (size_t i = 0; i < m->keys.size(); i++) {
+        const CPose2D &p = m->keys[i].pose;
+        std::fprintf(f, "VERTEX_SE2 %zu %.9g %.9g %.9g\n", i, p.x(), p.y(), p.phi());
+        write_scan(f, m->keys[i]);
+    }
+    for (const edge &e : m->edges) {
+        std::fprintf(f, "EDGE_SE2 %zu %zu %.9g %.9g %.9g 1 0 0 1 0 1\n", e.from, e.to, e.way.x(), e.way.y(), e.way.phi());
+    }
+    const bool failed = std::ferror(f) != 0;
+    if (std::fclose(f) != 0 || failed) {
+        return pons_error_set(err, PONS_EIO, MODULE, "cannot write %s", path);
+    }
+    return PONS_OK;
+}
+
+int slam_load(void *self, const char *path, pons_error *err)
+{
+    mapper *m = static_cast<mapper *>(self);
+    FILE *f = std::fopen(path, "re");
+    if (!f) {
+        return pons_error_set(err, errno == ENOENT ? PONS_ENOTFOUND : PONS_EIO, MODULE, "cannot read %s: %s", path,
+                              std::strerror(errno));
+    }
+    char *line = nullptr;
+    size_t cap = 0;
+    int rc = PONS_OK;
+    try {
+        mapper fresh;
+        fresh.resolution_m = m->resolution_m;
+        reader r = {path, 1, err};
+        for (; rc == PONS_OK && getline(&line, &cap, f) > 0; r.line++) {
+            rc = read_line(r, line, &fresh);
+        }
+        rc = rc < 0 ? rc : check_graph(r, fresh);
+        if (rc == PONS_OK) {
+            draw_all(&fresh);
+            *m = std::move(fresh);
+        }
+    } catch (const std::exception &e) {
+        rc = thrown(e, err);
+    }
+    std::free(line);
+    std::fclose(f);
+    return rc;
+}
+
+const pons_slam_ops ops = {PONS_SLAM_ABI, slam_open, slam_place, slam_add, slam_map, slam_save, slam_load, slam_close};
+
+} // namespace
+
+PONS_MODULE_EXPORT("slam", "mrpt", &ops);

@@ -1,0 +1,30 @@
+// place.h - generated places that a robot has no map of, and a judge that knows them.
+#ifndef PONS_TESTS_PLACE_H
+#define PONS_TESTS_PLACE_H
+
+#include "body/costmap/costmap.h"
+#include "pons/map.h"
+
+enum {
+    PLACE_KINDS =
+        4, // rooms; rooms along a corridor; a narrow passage with dead ends; a hall with pillars
+    PLACE_SMALL = 103 // the number of one with two rooms, which is explored in half a minute
+};
+
+// Writes real.yaml, the place by its number, and new.yaml, the world of a robot that is to explore it, into a folder.
+void place_write(const char *dir, int number);
+// The same for a map of nav2_map_server; the robot starts there.
+void place_copy_map(const char *dir, const char *from, const char *name); // NAME.yaml and NAME.pgm
+void place_write_of_map(const char *dir, const char *map, pons_pose2 start);
+
+typedef struct place_score {
+    double known;  // share of the floor that the robot's middle can reach, that the map has as free
+    double iou;    // of free cells, within what the robot can see from there; of 5 cm
+    double tour_m; // of a robot that knows the place, sees all of that floor, and comes back
+    double reached_m2;
+} place_score;
+// Of the map that lies there. real: the world of real.yaml; new_: that of new.yaml, whose frame counts.
+place_score place_judge(const pons_value *real, const pons_value *new_, const char *map_path,
+                        double room_m, double range_m);
+
+#endif

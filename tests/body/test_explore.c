@@ -1,0 +1,357 @@
+// test_explore.c - a robot that has no map makes one: the floor that it can reach is known, the map is that of the place, nothing
+// was touched, and the way is no detour. People walk about; it is stopped, killed, carried off, and goes on.
+//
+// The places are generated (place.c): in `./dev test` one of two rooms, whose half minute takes a second of the virtual clock, with
+// `--full` twelve of up to 120 square metres; and maps that people publish, where PONS_NAV2_MAPS names a folder of them. It is
+// seconds long all the same: every test drives through a place, some of them twice.
+#include "body/body_bench.h"
+#include "body/core/body.h"
+#include "body/place.h"
+#include "killer.h"
+#include "pons/drivers.h"
+#include "pons/ext/slam.h"
+#include "pons/module.h"
+#include "rounds.h"
+#include "unit.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { PLACES = 12 };
+static const double KNOWN = 0.98, IOU = 0.95, DETOUR = 2.0, RANGE_M = 10.0, LONGEST_S = 1500.0;
+
+static const pons_slam_ops *slam; // NULL: this build has none
+static bench t;
+static char dir[64]; // of the place's files
+
+static const char *in_place(const char *name)
+{
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return path;
+}
+
+static void empty(const char *folder)
+{
+    DIR *d = opendir(folder);
+    char path[512];
+    const struct dirent *e;
+    while (d && (e = readdir(d))) {
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        unlink(path);
+    }
+    if (d) {
+        closedir(d);
+    }
+    rmdir(folder);
+}
+
+static void make_place_dir(void)
+{
+    snprintf(dir, sizeof dir, "%s/pons-place-XXXXXX", bench_disk());
+    assert_non_null(mkdtemp(dir));
+}
+
+// A body in the world that lies there, with the map as far as it is made.
+static void open_body(int seed)
+{
+    bench_open_with(&t, in_place("new.yaml"), &pons_robot_kinematic, (uint64_t)seed);
+    t.opts.slam = slam;
+    t.opts.auto_reset_sim = true;
+    bench_reboot(&t);
+    bench_hello(&t);
+}
+
+static void open_place(int number)
+{
+    make_place_dir();
+    place_write(dir, number);
+    open_body(number + 1);
+}
+
+static void close_place(void)
+{
+    bench_close(&t);
+    empty(dir);
+}
+
+static pons_pose2 truth(void)
+{
+    pons_pose2 p;
+    assert_int_equal(pons_body_truth(t.body, &p, NULL), PONS_OK);
+    return p;
+}
+
+static int64_t bumps(void)
+{
+    pons_value *saved = NULL;
+    assert_int_equal(t.body->robot->save(t.body->self, &saved, NULL), PONS_OK);
+    const int64_t n = pons_get_int(saved, "bumps", -1);
+    pons_value_unref(saved);
+    return n;
+}
+
+typedef struct trip {
+    double way_m, robot_s;
+    char result[256];
+} trip;
+
+// Explores to the end, or for so many seconds.
+static trip explore(double seconds)
+{
+    char id[32];
+    trip r = {0};
+    pons_pose2 last = truth();
+    snprintf(id, sizeof id, "%s", bench_goal(&t, NULL, "explore", "{}"));
+    for (; r.robot_s < seconds && !pons_get(t.results, id); r.robot_s += 0.05) {
+        bench_step(&t, 0.05);
+        const pons_pose2 now = truth();
+        r.way_m += hypot(now.x - last.x, now.y - last.y);
+        last = now;
+    }
+    snprintf(r.result, sizeof r.result, "%s", bench_until_result(&t, id, 0.01));
+    const pons_value *end = pons_get(t.results, id);
+    if (end && pons_get_int(end, "error_code", 0) != 0) {
+        print_message("%s\n", pons_get_str(end, "error_msg", ""));
+    }
+    return r;
+}
+
+static place_score judge(void)
+{
+    return place_judge(pons_get(t.world, "simulated"), t.world, in_place("new.map.yaml"),
+                       t.body->caps.radius_m + 0.1, RANGE_M);
+}
+
+static void check_map(const char *what)
+{
+    const place_score s = judge();
+    if (!(s.known >= KNOWN && s.iou >= IOU)) {
+        fail_msg("%s: %.4f of the floor is known, IoU %.4f", what, s.known, s.iou);
+    }
+}
+
+static void check_explored(int number)
+{
+    const pons_pose2 from = truth();
+    const trip r = explore(LONGEST_S);
+    const place_score s = judge();
+    const pons_pose2 to = truth();
+    print_message("place %d: %.0f m2, known %.4f, IoU %.4f, way %.1f m of %.1f m, %.0f s\n", number,
+                  s.reached_m2, s.known, s.iou, r.way_m, s.tour_m, r.robot_s);
+    assert_string_equal(r.result, "done 0");
+    assert_int_equal(bumps(), 0);
+    assert_true(s.known >= KNOWN);
+    assert_true(s.iou >= IOU);
+    assert_true(r.way_m <= DETOUR * s.tour_m);
+    assert_true(hypot(to.x - from.x, to.y - from.y) < 0.3);
+}
+
+static void test_places(void **state)
+{
+    (void)state;
+    const long all = rounds(ROUNDS_explore_places);
+    for (int i = 0; slam && i < all; i++) {
+        const int number = all < PLACES ? PLACE_SMALL + i : i;
+        open_place(number);
+        check_explored(number);
+        close_place();
+    }
+}
+
+// Where the map is there, and loaded as any map, every ordinary goal works; the localizer has it.
+static void test_then_an_ordinary_day(void **state)
+{
+    (void)state;
+    if (!slam) {
+        skip();
+    }
+    open_place(PLACE_SMALL);
+    assert_string_equal(explore(LONGEST_S).result, "done 0");
+    const pons_pose2 first = {
+        pons_get_num(pons_get(pons_get(t.world, "simulated"), "start"), "x", 0.0),
+        pons_get_num(pons_get(pons_get(t.world, "simulated"), "start"), "y", 0.0),
+        pons_get_num(pons_get(pons_get(t.world, "simulated"), "start"), "yaw", 0.0)};
+    // Both in the body that made the map, and in one that starts with it.
+    for (int life = 0; life < 2; life++) {
+        const pons_pose2 far = {1.6, 5.2, 0.0}; // of the place: in its other room
+        const pons_pose2 goal = pons_pose_between(first, far);
+        char args[128];
+        snprintf(args, sizeof args, "{\"pose\":{\"x\":%.3f,\"y\":%.3f}}", goal.x, goal.y);
+        char id[32];
+        snprintf(id, sizeof id, "%s", bench_goal(&t, NULL, "navigate_to_pose", args));
+        assert_string_equal(bench_until_result(&t, id, 120.0), "done 0");
+        assert_true(bench_truth_to(&t, far.x, far.y) < 0.3);
+        bench_close(&t);
+        open_body(3);
+        bench_step(&t, 1.0);
+    }
+    close_place();
+}
+
+// The body dies at one of its writing calls; the next one begins with what is on the disk, and ends with the whole map.
+static void test_killed(void **state)
+{
+    (void)state;
+    long calls = 0;
+    typedef struct shared {
+        char dir[sizeof t.dir];
+    } shared;
+    shared *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(s != MAP_FAILED);
+    for (long at = 0; slam && (at == 0 || at <= calls); at++) {
+        if (at > 0 && !rounds_take(ROUNDS_explore_kills, at - 1, calls)) {
+            continue;
+        }
+        make_place_dir();
+        place_write(dir, PLACE_SMALL);
+        killer k = {.at = at};
+        const pid_t pid = fork();
+        if (pid == 0) {
+            killer_wait();
+            open_body(3);
+            snprintf(s->dir, sizeof s->dir, "%s", t.dir);
+            explore(LONGEST_S);
+            bench_close(&t);
+            _exit(0);
+        }
+        assert_true(pid > 0);
+        if (!killer_run(&k, pid)) {
+            print_message("nobody may be traced here\n");
+            empty(dir);
+            break;
+        }
+        empty(s->dir);
+        calls = at == 0 ? k.calls : calls;
+        open_body(3);
+        assert_string_equal(explore(LONGEST_S).result, "done 0");
+        assert_int_equal(bumps(), 0);
+        check_map("after a kill");
+        close_place();
+    }
+    munmap(s, sizeof *s);
+}
+
+static void carry(double x, double y, double yaw)
+{
+    pons_value *saved = NULL;
+    assert_int_equal(t.body->robot->save(t.body->self, &saved, NULL), PONS_OK);
+    json_object_set_new(saved, "pose", json_pack("{s:f,s:f,s:f}", "x", x, "y", y, "yaw", yaw));
+    assert_int_equal(t.body->robot->restore(t.body->self, saved, NULL), PONS_OK);
+    pons_value_unref(saved);
+}
+
+// Half of it is in the map when it is switched off. It is switched on elsewhere, finds itself, and makes the rest.
+static void test_extended_from_elsewhere(void **state)
+{
+    (void)state;
+    if (!slam) {
+        skip();
+    }
+    open_place(PLACE_SMALL);
+    explore(4.0);
+    bench_close(&t);
+    open_body(4);
+    assert_true(judge().known < 0.9);
+    carry(2.0, 2.4, -2.0);
+    bench_step(&t, 30.0);
+    assert_string_equal(explore(LONGEST_S).result, "done 0");
+    check_map("extended");
+    close_place();
+}
+
+static void test_a_person_walks_about(void **state)
+{
+    (void)state;
+    if (!slam) {
+        skip();
+    }
+    open_place(PLACE_SMALL);
+    char id[32];
+    snprintf(id, sizeof id, "%s", bench_goal(&t, NULL, "explore", "{}"));
+    for (int i = 0; i < 20 * 300 && !pons_get(t.results, id); i++) {
+        const double s = 0.05 * i, x = 1.8 + 0.9 * sin(0.4 * s), y = 2.4 + 0.6 * cos(0.3 * s);
+        const pons_pose2 at = truth();
+        pons_autovalue person =
+            pons_object("id", json_string("person"), "x", json_real(x), "y", json_real(y), "sx",
+                        json_real(0.3), "sy", json_real(0.3), "height", json_real(1.7), NULL);
+        if (i % 4 == 0 &&
+            hypot(at.x - x, at.y - y) > 0.8) { // who sees a robot does not walk into it
+            assert_int_equal(t.body->robot->spawn(t.body->self, person, NULL), PONS_OK);
+        }
+        bench_step(&t, 0.05);
+    }
+    assert_string_equal(bench_until_result(&t, id, 0.01), "done 0");
+    assert_int_equal(bumps(), 0);
+    check_map("with a person");
+    close_place();
+}
+
+static void test_stopped_and_gone_on(void **state)
+{
+    (void)state;
+    if (!slam) {
+        skip();
+    }
+    open_place(PLACE_SMALL);
+    char id[32];
+    snprintf(id, sizeof id, "%s", bench_goal(&t, NULL, "explore", "{}"));
+    bench_step(&t, 6.0);
+    pons_body_stop(t.body, "a person");
+    assert_string_equal(bench_until_result(&t, id, 5.0), "failed 9902");
+    const pons_pose2 at = truth();
+    bench_step(&t, 5.0);
+    assert_true(bench_truth_to(&t, at.x, at.y) < 0.05);
+    bench_send(&t, pons_object("type", json_string("reset"), NULL));
+    bench_step(&t, 1.0);
+    assert_string_equal(explore(LONGEST_S).result, "done 0");
+    check_map("after a stop");
+    close_place();
+}
+
+// Maps of other people: `file x y` a line in $PONS_NAV2_MAPS/places.txt, which `./dev bench` writes.
+static void test_published_maps(void **state)
+{
+    (void)state;
+    const char *maps = getenv("PONS_NAV2_MAPS");
+    char path[512], name[128], line[512];
+    double x, y;
+    if (!slam || !maps) {
+        skip();
+    }
+    snprintf(path, sizeof path, "%s/places.txt", maps);
+    FILE *list = fopen(path, "r");
+    assert_non_null(list);
+    for (int i = 100;
+         fgets(line, sizeof line, list) && sscanf(line, "%127s %lf %lf", name, &x, &y) == 3; i++) {
+        make_place_dir();
+        place_copy_map(dir, maps, name);
+        place_write_of_map(dir, name, (pons_pose2){x, y, 0.0});
+        open_body(i);
+        check_explored(i);
+        close_place();
+    }
+    fclose(list);
+}
+
+int main(void)
+{
+    const void *ops = NULL;
+    if (pons_module_load("slam", "mrpt", &ops, NULL) == PONS_OK) {
+        slam = ops;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_then_an_ordinary_day),
+        cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_extended_from_elsewhere),
+        cmocka_unit_test(test_a_person_walks_about),
+        cmocka_unit_test(test_stopped_and_gone_on),
+        cmocka_unit_test(test_published_maps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
