@@ -172,12 +172,8 @@ int pons_brain_open(const pons_brain_options *opts, pons_brain **ret, pons_error
     pons__heart_init(&b->heart, &opts->clock);
     pons__port_init(&b->port, b);
     int rc = pons__doors_open(err);
-    if (rc >= 0) {
-        rc = pons__kernel_graph(b, &b->kernel, err);
-    }
-    if (rc >= 0) {
-        rc = pons__react_graph(b, &b->react, err);
-    }
+    rc = rc < 0 ? rc : pons__kernel_graph(b, &b->kernel, err);
+    rc = rc < 0 ? rc : pons__react_graph(b, &b->react, err);
     rc = rc < 0 ? rc : take(b, err);
     if (rc >= 0 && opts->resumed) {
         const pons__said said = {.text = "", .word = "resume", .by = "", .stop_boot = ""};

@@ -260,9 +260,7 @@ static int step_body(pons__runner *r, pons_error *err)
 static int step_story(pons__runner *r, pons_error *err)
 {
     int rc = pons__happen_check(r, err);
-    if (rc >= 0) {
-        rc = pons__calm_end_step(r, err);
-    }
+    rc = rc < 0 ? rc : pons__calm_end_step(r, err);
     return rc < 0 ? rc : pons__lives_step(r, err);
 }
 

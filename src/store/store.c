@@ -149,10 +149,10 @@ void pons__store_host(char ret[PONS__HOST_MAX])
 
 int pons__store_stale(pons_error *err, const char *thread, uint64_t have, uint64_t now)
 {
-    pons_error_set(err, PONS_ESTALE, "store",
-                   "thread %s has another writer: this lease's epoch is %llu, the store's %llu",
-                   thread, (unsigned long long)have, (unsigned long long)now);
-    return PONS_ESTALE;
+    return pons_error_set(
+        err, PONS_ESTALE, "store",
+        "thread %s has another writer: this lease's epoch is %llu, the store's %llu", thread,
+        (unsigned long long)have, (unsigned long long)now);
 }
 
 int pons__store_held(pons_error *err, const char *thread, int64_t pid, const char *host)

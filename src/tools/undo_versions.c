@@ -408,9 +408,7 @@ static int put_back(const pons__core *c, int dir, int64_t seq, const pons_value 
                               "%.200s is protected by the configuration", path);
     }
     int rc = read_kept(dir, seq, meta, &old, err);
-    if (rc >= 0) {
-        rc = mark_undoing(dir, seq, meta, err);
-    }
+    rc = rc < 0 ? rc : mark_undoing(dir, seq, meta, err);
     if (rc < 0) {
         return rc;
     }

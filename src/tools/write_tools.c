@@ -178,9 +178,7 @@ static int prepare(pons__core *c, bool edit, const pons_value *args, bool make, 
         return pons_error_set(err, PONS_ENOTFOUND, PONS__TOOLS, "there is no %s", ch->path);
     }
     rc = edit ? replace_text(ch, args, err) : PONS_OK;
-    if (rc >= 0) {
-        rc = check_size(ch->text.len, most, err);
-    }
+    rc = rc < 0 ? rc : check_size(ch->text.len, most, err);
     if (rc >= 0 && (ch->old.failed || ch->text.failed)) {
         rc = pons_error_set(err, PONS_ENOMEM, PONS__TOOLS, "no room for %s", ch->path);
     }

@@ -244,12 +244,8 @@ static int open_all(pons_agent *a, const pons_agent_options *opts, pons_error *e
     if (rc >= 0 && !opts->offline) {
         rc = open_middleware(a, err);
     }
-    if (rc >= 0) {
-        rc = open_graphs(a, err);
-    }
-    if (rc >= 0) {
-        rc = open_thread(a, err);
-    }
+    rc = rc < 0 ? rc : open_graphs(a, err);
+    rc = rc < 0 ? rc : open_thread(a, err);
     return rc < 0 ? rc : resume(a, err);
 }
 

@@ -53,9 +53,8 @@ static int place_it(app_import *j, const char *dir, pons_error *err)
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         struct stat st;
         if (lstat(files[i], &st) == 0) {
-            pons_error_set(err, PONS_EEXIST, "map", "%s is there already; give another NAME",
-                           files[i]);
-            return PONS_EEXIST;
+            return pons_error_set(err, PONS_EEXIST, "map", "%s is there already; give another NAME",
+                                  files[i]);
         }
     }
     return PONS_OK;

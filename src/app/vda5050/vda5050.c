@@ -72,9 +72,7 @@ static int keep(void *user, const pons_value *state, pons_error *err)
     pons_item_write *w = NULL;
     int rc = pons_items_write_put(&opts, pons_wall_ms(&v->clock), ITEMS, v->thread, state, &how, &w,
                                   err);
-    if (rc >= 0) {
-        rc = v->store.ops->items_write(v->store.self, w, 1, PONS_SYNC_FULL, err);
-    }
+    rc = rc < 0 ? rc : v->store.ops->items_write(v->store.self, w, 1, PONS_SYNC_FULL, err);
     free(w);
     return rc;
 }

@@ -79,9 +79,7 @@ int app_workspace(const app_context *c, bool create, pons_error *err)
     }
     int rc = make_dir(c->workspace, err);
     rc = rc < 0 ? rc : pons_workspace_check(c->workspace, err);
-    if (rc >= 0) {
-        rc = make_dir(c->run_dir, err);
-    }
+    rc = rc < 0 ? rc : make_dir(c->run_dir, err);
     if (rc >= 0) {
         make_private(c);
     }
@@ -148,14 +146,10 @@ int app_yaml(const app_context *c, const char *relative, const char *schema, pon
     pons_yaml *yaml = NULL;
     pons_schema *compiled = NULL;
     int rc = pons_config_find(c->workspace, relative, path, sizeof path, NULL, err);
-    if (rc >= 0) {
-        rc = pons_yaml_load(path, &yaml, err);
-    }
+    rc = rc < 0 ? rc : pons_yaml_load(path, &yaml, err);
     if (rc >= 0 && schema) {
         rc = pons_schema_shipped(schema, &compiled, err);
-        if (rc >= 0) {
-            rc = pons_schema_check_yaml(compiled, yaml, err);
-        }
+        rc = rc < 0 ? rc : pons_schema_check_yaml(compiled, yaml, err);
     }
     if (rc >= 0) {
         *ret = pons_value_ref(pons_yaml_value(yaml));

@@ -16,12 +16,10 @@
 #include "pons/yaml.h"
 
 #include "base/text/utf8.h"
-#include "base/yaml/yaml_scalar.h"
+#include "base/yaml/yaml_events.h"
 #include "pons/buf.h"
 #include "pons/file.h"
 #include "pons/growing_list.h"
-
-#include <libfyaml.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -61,8 +59,6 @@ typedef struct frame { // a collection that is being read
 
 typedef struct builder {
     pons_yaml *y;
-    struct fy_parser *parser;
-    struct fy_diag *diag;
     frame frames[DEPTH_MAX];
     int depth;     // frames in use
     int documents; // begun
@@ -73,15 +69,6 @@ typedef struct builder {
 typedef pons__span span;
 
 // ---- failures -----------------------------------------------------------------------------------
-
-static bool is_quoted(struct fy_event *ev)
-{
-    if (ev->type != FYET_SCALAR || !ev->scalar.value) {
-        return false;
-    }
-    const enum fy_scalar_style style = fy_token_scalar_style(ev->scalar.value);
-    return style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
-}
 
 // The position of an event, from 1. An event without a mark of its own (an empty value) stands
 // where its key does.
@@ -94,7 +81,7 @@ static void position(const builder *b, struct fy_event *ev, uint32_t *line, uint
         *line = (uint32_t)mark->line + 1;
         *column = (uint32_t)mark->column + 1;
         // libfyaml's mark of a quoted scalar stands behind the quote.
-        if (*column > 1 && is_quoted(ev)) {
+        if (*column > 1 && pons__yaml_quoted(ev)) {
             --*column;
         }
     } else if (f && f->has_key) {
@@ -148,19 +135,6 @@ __attribute__((format(printf, 3, 4))) static int refuse(builder *b, struct fy_ev
     uint32_t line, column;
     position(b, ev, &line, &column);
     return refuse_at(b->y, line, column, b->err, "%s", message);
-}
-
-// What libfyaml has to say about a text it does not accept.
-static int parser_failure(builder *b)
-{
-    void *prev = NULL;
-    const struct fy_diag_error *e = fy_diag_errors_iterate(b->diag, &prev);
-    if (!e || !e->msg) {
-        return refuse_at(b->y, 1, 1, b->err, "not YAML");
-    }
-    const uint32_t line = e->line > 0 ? (uint32_t)e->line : 1;
-    const uint32_t column = e->column > 0 ? (uint32_t)e->column : 1;
-    return refuse_at(b->y, line, column, b->err, "%s", e->msg);
 }
 
 static int no_memory(pons_error *err)
@@ -219,10 +193,6 @@ static int check_text(const pons_yaml *y, const char *text, size_t len, pons_err
     return slow ? refuse_at(y, line, 1, err, "%s", slow) : PONS_OK;
 }
 
-static void swallow(struct fy_diag *diag, void *user, const char *buf, size_t len)
-{
-}
-
 static int take_document(builder *b, struct fy_event *ev)
 {
     struct fy_document_state *state = ev->document_start.document_state;
@@ -236,17 +206,6 @@ static int take_document(builder *b, struct fy_event *ev)
                       version->minor);
     }
     return PONS_OK;
-}
-
-static span text_of(struct fy_token *token)
-{
-    span t = {.s = "", .len = 0};
-    size_t len = 0;
-    const char *s = token ? fy_token_get_text(token, &len) : NULL;
-    if (s) {
-        t = (span){s, len};
-    }
-    return t;
 }
 
 static int quote_len(span t)
@@ -286,7 +245,7 @@ static int take_collection(builder *b, struct fy_event *ev, json_t *container)
     if (!container) {
         return no_memory(b->err);
     }
-    const span tag = text_of(fy_event_get_tag_token(ev));
+    const span tag = pons__yaml_text(fy_event_get_tag_token(ev));
     const char *expected = json_is_object(container) ? TAG_PREFIX "map" : TAG_PREFIX "seq";
     const bool in_mapping = b->depth > 0 && json_is_object(b->frames[b->depth - 1].container);
     int r = PONS_OK;
@@ -317,7 +276,7 @@ static int take_collection(builder *b, struct fy_event *ev, json_t *container)
 static int take_key(builder *b, struct fy_event *ev, span text)
 {
     frame *f = &b->frames[b->depth - 1];
-    const span tag = text_of(ev->scalar.tag);
+    const span tag = pons__yaml_text(ev->scalar.tag);
     const bool plain = fy_token_scalar_style(ev->scalar.value) == FYSS_PLAIN;
     if (tag.len && !pons__span_same(tag, TAG_PREFIX "str") && !pons__span_same(tag, "!")) {
         return refuse(b, ev, "unsupported tag '%.*s' on a key", quote_len(tag), tag.s);
@@ -392,7 +351,7 @@ static int make_plain(builder *b, struct fy_event *ev, span text, span tag, json
 
 static int make_scalar(builder *b, struct fy_event *ev, span text, json_t **ret)
 {
-    const span tag = text_of(ev->scalar.tag);
+    const span tag = pons__yaml_text(ev->scalar.tag);
     const bool plain = fy_token_scalar_style(ev->scalar.value) == FYSS_PLAIN || !ev->scalar.value;
     int r = PONS_OK;
     if (pons__span_same(tag, TAG_PREFIX "str") || pons__span_same(tag, "!") ||
@@ -409,7 +368,7 @@ static int make_scalar(builder *b, struct fy_event *ev, span text, json_t **ret)
 
 static int take_scalar(builder *b, struct fy_event *ev)
 {
-    const span text = text_of(ev->scalar.value);
+    const span text = pons__yaml_text(ev->scalar.value);
     frame *f = b->depth > 0 ? &b->frames[b->depth - 1] : NULL;
     if (memchr(text.s, '\0', text.len)) {
         return refuse(b, ev, "a zero character in a string");
@@ -427,8 +386,9 @@ static int take_scalar(builder *b, struct fy_event *ev)
     return attach(b, v, line, column);
 }
 
-static int take_event(builder *b, struct fy_event *ev)
+static int take_event(void *user, struct fy_event *ev)
 {
+    builder *b = user;
     // A document without "---" has no mark of its own; its first node has.
     if (b->done && b->documents > 1 && ev->type != FYET_DOCUMENT_START) {
         return refuse(b, ev, SECOND_DOCUMENT);
@@ -461,59 +421,23 @@ static int take_event(builder *b, struct fy_event *ev)
     }
 }
 
-static int build_events(builder *b)
+static int refuse_text(void *user, uint32_t line, uint32_t column, const char *why)
 {
-    int r = PONS_OK;
-    bool ended = false;
-    while (r == PONS_OK && !ended) {
-        struct fy_event *ev = fy_parser_parse(b->parser);
-        if (!ev) {
-            break;
-        }
-        ended = ev->type == FYET_STREAM_END;
-        r = take_event(b, ev);
-        fy_parser_event_free(b->parser, ev);
-    }
-    if (r == PONS_OK && (!ended || fy_parser_get_stream_error(b->parser))) {
-        r = parser_failure(b);
-    }
-    if (r == PONS_OK && !b->done) {
-        r = refuse_at(b->y, 1, 1, b->err, "no document: the text is empty");
-    }
-    return r;
+    const builder *b = user;
+    return refuse_at(b->y, line, column, b->err, "%s", why);
 }
 
 static int build(builder *b, const char *text, size_t len)
 {
-    struct fy_diag_cfg diag_cfg;
-    fy_diag_cfg_default(&diag_cfg);
-    diag_cfg.fp = NULL;
-    diag_cfg.output_fn = swallow; // nothing may reach stderr
-    diag_cfg.colorize = false;
-    b->diag = fy_diag_create(&diag_cfg);
-    int r = PONS_ENOMEM;
-    if (!b->diag) {
-        no_memory(b->err);
-        goto out;
+    const pons__yaml_reader reader = {.take = take_event, .refuse = refuse_text, .user = b};
+    int r = pons__yaml_events(text, len, &reader);
+    if (r == PONS_OK && !b->done) {
+        r = refuse_at(b->y, 1, 1, b->err, "no document: the text is empty");
     }
-    fy_diag_set_collect_errors(b->diag, true);
-    const struct fy_parse_cfg cfg = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG |
-                                              FYPCF_DEFAULT_VERSION_1_2 | FYPCF_JSON_NONE |
-                                              FYPCF_DISABLE_DEPTH_LIMIT,
-                                     .diag = b->diag};
-    b->parser = fy_parser_create(&cfg);
-    if (!b->parser || fy_parser_set_string(b->parser, text, len) != 0) {
-        no_memory(b->err);
-        goto out;
-    }
-    r = build_events(b);
-out:
     for (int i = 0; i < DEPTH_MAX; i++) {
         pons_buf_fini(&b->frames[i].key);
     }
-    fy_parser_destroy(b->parser);
-    fy_diag_destroy(b->diag);
-    return r;
+    return r == PONS_ENOMEM ? no_memory(b->err) : r;
 }
 
 // ---- public -------------------------------------------------------------------------------------

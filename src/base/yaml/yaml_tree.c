@@ -6,11 +6,9 @@
 // YAML would take for a word (NaN, None, a name without quotes) is a fault there.
 #include "pons/yaml_tree.h"
 
-#include "base/yaml/yaml_scalar.h"
+#include "base/yaml/yaml_events.h"
 #include "pons/buf.h"
 #include "pons/growing_list.h"
-
-#include <libfyaml.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,8 +57,6 @@ typedef struct reader {
     size_t cap;
     const char *text;
     size_t len;
-    struct fy_parser *parser;
-    struct fy_diag *diag;
     frame frames[DEPTH_MAX];
     int depth, documents;
     bool ended, no_memory;
@@ -182,22 +178,6 @@ static bool at_key(reader *r)
     return f && r->t.nodes[f->node].kind == PONS_NODE_MAP && !f->key;
 }
 
-static pons__span text_of(struct fy_token *token)
-{
-    size_t len = 0;
-    const char *s = token ? fy_token_get_text(token, &len) : NULL;
-    return s ? (pons__span){s, len} : (pons__span){"", 0};
-}
-
-static bool quoted(const struct fy_event *ev)
-{
-    if (ev->type != FYET_SCALAR || !ev->scalar.value) {
-        return false;
-    }
-    const enum fy_scalar_style style = fy_token_scalar_style(ev->scalar.value);
-    return style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
-}
-
 // libfyaml's marks of a quoted scalar stand within the quotes. A node without marks (an empty value)
 // stands behind its key's colon.
 static void take_marks(reader *r, struct fy_event *ev, pons_node *ret)
@@ -205,7 +185,7 @@ static void take_marks(reader *r, struct fy_event *ev, pons_node *ret)
     const struct fy_mark *s = fy_event_start_mark(ev), *e = fy_event_end_mark(ev);
     const frame *f = top(r);
     if (s && s->line >= 0 && s->column >= 0) {
-        const size_t q = quoted(ev) && s->input_pos > 0;
+        const size_t q = pons__yaml_quoted(ev) && s->input_pos > 0;
         ret->start = s->input_pos - q;
         ret->end = e ? e->input_pos + q : ret->start;
         ret->line = (uint32_t)s->line + 1;
@@ -346,7 +326,7 @@ static pons_value *plain(reader *r, pons__span t, const char **ret_fault)
 static int take_scalar(reader *r, struct fy_event *ev)
 {
     const bool alias = ev->type == FYET_ALIAS;
-    const pons__span text = text_of(alias ? ev->alias.anchor : ev->scalar.value);
+    const pons__span text = pons__yaml_text(alias ? ev->alias.anchor : ev->scalar.value);
     if (at_key(r)) {
         return take_key(r, ev, text);
     }
@@ -356,7 +336,7 @@ static int take_scalar(reader *r, struct fy_event *ev)
         n.fault = NO_ALIASES;
         n.scalar = json_null();
     } else {
-        const pons__span tag = text_of(ev->scalar.tag);
+        const pons__span tag = pons__yaml_text(ev->scalar.tag);
         const bool is_plain =
             !ev->scalar.value || fy_token_scalar_style(ev->scalar.value) == FYSS_PLAIN;
         if (tag.len && !pons__span_same(tag, TAG_PREFIX "str") && !pons__span_same(tag, "!")) {
@@ -399,7 +379,7 @@ static int take_collection(reader *r, struct fy_event *ev, pons_node_kind kind)
     n.fault = fault;
     if (!fault && fy_event_get_anchor_token(ev)) {
         n.fault = NO_ALIASES;
-    } else if (!fault && text_of(fy_event_get_tag_token(ev)).len) {
+    } else if (!fault && pons__yaml_text(fy_event_get_tag_token(ev)).len) {
         n.fault = "tags are not supported";
     }
     size_t at = 0;
@@ -442,8 +422,9 @@ static int end_collection(reader *r, struct fy_event *ev)
     return PONS_OK;
 }
 
-static int take(reader *r, struct fy_event *ev)
+static int take(void *user, struct fy_event *ev)
 {
+    reader *r = user;
     switch (ev->type) {
     case FYET_DOCUMENT_START:
         return r->documents++ ? refuse(r, 1, 1, TWO_DOCUMENTS) : PONS_OK;
@@ -462,40 +443,13 @@ static int take(reader *r, struct fy_event *ev)
     }
 }
 
-static int read_events(reader *r)
+static int refuse_text(void *user, uint32_t line, uint32_t column, const char *why)
 {
-    int rc = PONS_OK;
-    bool ended = false;
-    while (rc == PONS_OK && !ended) {
-        struct fy_event *ev = fy_parser_parse(r->parser);
-        if (!ev) {
-            break;
-        }
-        ended = ev->type == FYET_STREAM_END;
-        rc = take(r, ev);
-        fy_parser_event_free(r->parser, ev);
-    }
-    if (rc == PONS_OK && r->no_memory) {
-        return no_memory(r->err);
-    }
-    if (rc == PONS_OK && (!ended || fy_parser_get_stream_error(r->parser))) {
-        void *prev = NULL;
-        const struct fy_diag_error *e = fy_diag_errors_iterate(r->diag, &prev);
-        const bool said = e && e->msg;
-        return refuse(r, said && e->line > 0 ? (uint32_t)e->line : 1,
-                      said && e->column > 0 ? (uint32_t)e->column : 1, said ? e->msg : "not YAML");
-    }
-    if (rc == PONS_OK && r->t.n == 0) {
-        return refuse(r, 1, 1, "the text is empty");
-    }
-    return rc;
+    reader *r = user;
+    return r->no_memory ? no_memory(r->err) : refuse(r, line, column, why);
 }
 
 // ---- public -------------------------------------------------------------------------------------
-
-static void swallow(struct fy_diag *diag, void *user, const char *buf, size_t len)
-{
-}
 
 int pons_tree_parse(const char *text, size_t len, pons_tree *ret, pons_error *err)
 {
@@ -514,30 +468,16 @@ int pons_tree_parse(const char *text, size_t len, pons_tree *ret, pons_error *er
     r->len = len;
     r->err = err;
     r->t.json = json;
-    struct fy_diag_cfg diag_cfg;
-    fy_diag_cfg_default(&diag_cfg);
-    diag_cfg.fp = NULL;
-    diag_cfg.output_fn = swallow; // nothing may reach stderr
-    diag_cfg.colorize = false;
-    r->diag = fy_diag_create(&diag_cfg);
-    if (r->diag) {
-        fy_diag_set_collect_errors(r->diag, true);
-        const struct fy_parse_cfg cfg = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG |
-                                                  FYPCF_DEFAULT_VERSION_1_2 | FYPCF_JSON_NONE |
-                                                  FYPCF_DISABLE_DEPTH_LIMIT,
-                                         .diag = r->diag};
-        r->parser = fy_parser_create(&cfg);
-    }
-    if (!r->parser || fy_parser_set_string(r->parser, text, len) != 0) {
+    rc = pons__yaml_events(text, len,
+                           &(pons__yaml_reader){.take = take, .refuse = refuse_text, .user = r});
+    if (rc == PONS_ENOMEM || (rc == PONS_OK && r->no_memory)) {
         rc = no_memory(err);
-    } else {
-        rc = read_events(r);
+    } else if (rc == PONS_OK && r->t.n == 0) {
+        rc = refuse(r, 1, 1, "the text is empty");
     }
     for (int i = 0; i < r->depth; i++) {
         json_decref(r->frames[i].seen);
     }
-    fy_parser_destroy(r->parser);
-    fy_diag_destroy(r->diag);
     if (rc < 0) {
         pons_tree_fini(&r->t);
     } else {

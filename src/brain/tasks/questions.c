@@ -564,9 +564,7 @@ int pons_answer_read(pons_store store, const char *thread, const char *question,
     letters l = {.question = question, .list = waiting};
     int rc =
         store.ops->inbox_read(store.self, thread, PONS_NS_KERNEL, 0, read_inbox_message, &l, err);
-    if (rc >= 0) {
-        rc = pons_state_read(store, thread, PONS_NS_KERNEL, &kernel, err);
-    }
+    rc = rc < 0 ? rc : pons_state_read(store, thread, PONS_NS_KERNEL, &kernel, err);
     if (rc < 0) {
         return rc;
     }

@@ -175,9 +175,7 @@ static int bits(pons__bt_op o, const pons__bt_value *a, const pons__bt_value *b,
 {
     int64_t i = 0, j = 0;
     int rc = whole(a, &i, err);
-    if (rc >= 0) {
-        rc = whole(b, &j, err);
-    }
+    rc = rc < 0 ? rc : whole(b, &j, err);
     if (rc < 0) {
         return rc;
     }

@@ -383,9 +383,7 @@ int pons_fleet_simulate(const pons_fleet_play *play, pons_value **ret, pons_buf 
                               "a fleet is played with robots, for hours");
     }
     int rc = start(&s, err);
-    if (rc >= 0) {
-        rc = play_out(&s, err);
-    }
+    rc = rc < 0 ? rc : play_out(&s, err);
     if (rc >= 0) {
         *ret = pons__sim_report(&s);
         if (ret_svg) {

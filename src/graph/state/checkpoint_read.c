@@ -58,9 +58,8 @@ int64_t pons__id_ms(const char *id)
 
 static int corrupt(const pons_checkpoint_row *row, pons_error *err, const char *what)
 {
-    pons_error_set(err, PONS_ECORRUPT, PONS__MODULE, "checkpoint %s can't be read: %s", row->id,
-                   what);
-    return PONS_ECORRUPT;
+    return pons_error_set(err, PONS_ECORRUPT, PONS__MODULE, "checkpoint %s can't be read: %s",
+                          row->id, what);
 }
 
 // ---- one row ------------------------------------------------------------------------------------

@@ -199,8 +199,7 @@ static int error_event(pons__reply *r, const pons_value *v)
     char text[ERROR_TEXT_MAX];
     const char *words = error_words(v);
     quote_words(words ? words : "no reason given", r->secret, text, sizeof text);
-    pons_error_set(r->err, PONS_EIO, WHERE, "the server reported an error: %s", text);
-    return PONS_EIO;
+    return pons_error_set(r->err, PONS_EIO, WHERE, "the server reported an error: %s", text);
 }
 
 static void take_usage(pons__reply *r, const pons_value *usage)

@@ -93,9 +93,7 @@ int pons__kept_end(const pons_items *it, const pons__job *j, bool forget, pons_e
     for (size_t i = 0; rc >= 0 && i < n; i++) {
         all[i] = *out[i];
     }
-    if (rc >= 0) {
-        rc = it->store.ops->items_write(it->store.self, all, n, PONS_SYNC_NORMAL, err);
-    }
+    rc = rc < 0 ? rc : it->store.ops->items_write(it->store.self, all, n, PONS_SYNC_NORMAL, err);
     for (size_t i = 0; i < n; i++) {
         free(out[i]);
     }

@@ -359,9 +359,7 @@ static void write_batch(void *self, commit_request **batch, size_t n)
             }
             int rc = writer_ready(s, &err);
             rc = rc ? rc : check_lost(batch[i], &err);
-            if (!rc) {
-                rc = resolve(s, batch[i], &err);
-            }
+            rc = rc ? rc : resolve(s, batch[i], &err);
             if (rc) {
                 batch[i]->err = err;
                 settle(s, batch[i], rc);

@@ -293,9 +293,7 @@ int pons__pg_thread_copy(void *self, const char *from, const char *to, pons_erro
     pg *s = self;
     err = err ? err : &(pons_error)PONS_ERROR_INIT;
     int rc = pons__store_check_thread(from, err);
-    if (!rc) {
-        rc = pons__store_check_thread(to, err);
-    }
+    rc = rc ? rc : pons__store_check_thread(to, err);
     if (rc) {
         return rc;
     }
@@ -429,9 +427,7 @@ int pons__pg_prune(void *self, const char *thread, const pons_prune *what, pons_
         if (!rc && !there) { // taking a lease would make it
             rc = pons_error_set(err, PONS_ENOTFOUND, "store", "there is no thread %s", thread);
         }
-        if (!rc) {
-            rc = pons__pg_lease_acquire(s, thread, &mine, err);
-        }
+        rc = rc ? rc : pons__pg_lease_acquire(s, thread, &mine, err);
         lease = &mine;
     }
     if (rc) {

@@ -205,9 +205,7 @@ static int pg_store_open(const char *url, pons_store *ret, pons_error *err)
     if (!rc && (s->stop_fd < 0 || s->notify_fd < 0 || s->lanes_fd < 0)) {
         rc = pons_error_set(err, PONS_EENV, "store", "no more descriptors");
     }
-    if (!rc) {
-        rc = pons__pg_open(s, &s->w, err);
-    }
+    rc = rc ? rc : pons__pg_open(s, &s->w, err);
     if (!rc) {
         s->writer_pid = PQbackendPID(s->w.c);
         rc = pons__pg_schema(&s->w, err);

@@ -71,9 +71,7 @@ int pons__pg_schema(pg_conn *c, pons_error *err)
         return rc;
     }
     rc = pons__pg_exec(c, "BEGIN; SELECT pg_advisory_xact_lock(" LOCK ", 0)", err);
-    if (!rc) {
-        rc = make_schema(c, err);
-    }
+    rc = rc ? rc : make_schema(c, err);
     if (!rc) {
         return pons__pg_exec(c, "COMMIT", err);
     }

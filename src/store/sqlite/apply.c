@@ -36,9 +36,7 @@ static int learn(sq *s, holding *h, pons_error *err)
 {
     int64_t event = 0, effect = 0;
     int rc = last_seq(s, SQL_EVENT_LAST, h->tid, &event, err);
-    if (!rc) {
-        rc = last_seq(s, SQL_EFFECT_LAST, h->tid, &effect, err);
-    }
+    rc = rc ? rc : last_seq(s, SQL_EFFECT_LAST, h->tid, &effect, err);
     if (rc) {
         return rc;
     }
@@ -179,12 +177,8 @@ static int put_posts(sq *s, holding *h, const pons_commit *c, pons_error *err)
         space *sp;
         int64_t kind;
         rc = space_get(s, h, row->ns, &sp, err);
-        if (!rc) {
-            rc = pons__word_id(s, row->kind, &kind, err);
-        }
-        if (!rc) {
-            rc = pons__inbox_put(s, h->tid, seq++, sp->nid, kind, row->value, err);
-        }
+        rc = rc ? rc : pons__word_id(s, row->kind, &kind, err);
+        rc = rc ? rc : pons__inbox_put(s, h->tid, seq++, sp->nid, kind, row->value, err);
     }
     return rc;
 }
@@ -221,9 +215,7 @@ static int put_event(sq *s, holding *h, const pons_event_row *row, pons_error *e
     space *sp;
     int64_t type;
     int rc = space_get(s, h, row->ns, &sp, err);
-    if (!rc) {
-        rc = pons__word_id(s, row->type, &type, err);
-    }
+    rc = rc ? rc : pons__word_id(s, row->type, &type, err);
     if (!rc) {
         rc = pons__sql_put(&s->w, SQL_EVENT_ADD, "event",
                            ARGS(arg_int(key_of(h->tid, h->event_next)), arg_int(sp->nid),

@@ -27,12 +27,8 @@ static int copy_pages(const char *path, const char *to, pons_error *err)
     sql_where where = {0};
     const char *slash = strrchr(path, '/');
     int rc = pons__sql_open_read(&from, path, slash ? slash + 1 : path, &where, err);
-    if (!rc) {
-        rc = pons__schema_readable(&from, path, err);
-    }
-    if (!rc) {
-        rc = pons__sql_open(&into, to, "the backup", SQLITE_OPEN_READWRITE, err);
-    }
+    rc = rc ? rc : pons__schema_readable(&from, path, err);
+    rc = rc ? rc : pons__sql_open(&into, to, "the backup", SQLITE_OPEN_READWRITE, err);
     if (!rc) {
         sqlite3_backup *b = sqlite3_backup_init(into.db, "main", from.db, "main");
         int code = b ? SQLITE_OK : sqlite3_errcode(into.db);
@@ -145,16 +141,12 @@ int pons__store_sqlite_backup(const char *path, const char *file, pons_error *er
         return file_error("cannot make the backup", fresh, errno, err);
     }
     int rc = copy_pages(path, fresh, err);
-    if (!rc) {
-        rc = sound(fresh, err);
-    }
+    rc = rc ? rc : sound(fresh, err);
     if (!rc && fsync(fd) != 0) {
         rc = file_error("cannot sync the backup", fresh, errno, err);
     }
     close(fd);
-    if (!rc) {
-        rc = give_name(fresh, file, err);
-    }
+    rc = rc ? rc : give_name(fresh, file, err);
     if (rc) {
         drop(fresh);
     }

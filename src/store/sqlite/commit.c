@@ -91,16 +91,12 @@ static bool write_together(sq *s, commit_request **batch, size_t n)
             rc = pons__sql_do(&s->w, SQL_ROLLBACK_TO, &err);
             pons__forget(s, (holding *)r->line);
         }
-        if (!rc) {
-            rc = pons__sql_do(&s->w, SQL_RELEASE, &err);
-        }
+        rc = rc ? rc : pons__sql_do(&s->w, SQL_RELEASE, &err);
         if (mine && !rc) {
             settle(s, r, mine);
         }
     }
-    if (!rc) {
-        rc = pons__sql_do(&s->w, SQL_COMMIT, &err);
-    }
+    rc = rc ? rc : pons__sql_do(&s->w, SQL_COMMIT, &err);
     for (size_t i = 0; i < n; i++) {
         if (rc) {
             pons__forget(s, (holding *)batch[i]->line);
@@ -122,9 +118,7 @@ static void write_alone(sq *s, commit_request *r)
     int rc = pons__sql_do(&s->w, SQL_BEGIN_WRITE, &r->err);
     if (!rc) {
         rc = apply(s, r, &r->err);
-        if (!rc) {
-            rc = pons__sql_do(&s->w, SQL_COMMIT, &r->err);
-        }
+        rc = rc ? rc : pons__sql_do(&s->w, SQL_COMMIT, &r->err);
         if (rc) {
             pons__tx_rollback(s);
             pons__forget(s, (holding *)r->line);
@@ -147,15 +141,9 @@ static int post(sq *s, const char *thread, const pons_inbox_row *row, int64_t *r
 {
     int64_t tid, nid, kind;
     int rc = pons__thread_id(s, thread, &tid, err);
-    if (!rc) {
-        rc = pons__ns_id(s, tid, row->ns, &nid, err);
-    }
-    if (!rc) {
-        rc = pons__word_id(s, row->kind, &kind, err);
-    }
-    if (!rc) {
-        rc = pons__inbox_seq(s, tid, 1, ret_seq, err);
-    }
+    rc = rc ? rc : pons__ns_id(s, tid, row->ns, &nid, err);
+    rc = rc ? rc : pons__word_id(s, row->kind, &kind, err);
+    rc = rc ? rc : pons__inbox_seq(s, tid, 1, ret_seq, err);
     return rc ? rc : pons__inbox_put(s, tid, *ret_seq, nid, kind, row->value, err);
 }
 

@@ -34,99 +34,10 @@ typedef struct look {
     char disk[120]; // why the disk lets it be read no further; "": it does
 } look;
 
-#define KEY_MASK              "68719476735" // KEY_SEQ_MAX
-#define OF_THREAD             " of thread '||ifnull((SELECT name FROM thread WHERE tid=key>>36),'?')||'"
-#define UNFIT                 "', whose checksum does not fit'"
-#define WRONG(table, columns) "sum IS NOT pons_sum('" table "'," columns ")"
-
-// One column each: what is wrong, a row a line.
 static const char *const rules[] = {
-    // Checksums.
-    "SELECT 'setting '||key||" UNFIT " FROM meta WHERE " WRONG("meta", "key,value"),
-    "SELECT 'thread '||name||" UNFIT
-    " FROM thread WHERE " WRONG("thread", "name,created_ms,touched_ms,epoch,inbox_seq"),
-    "SELECT 'namespace '||nid||" UNFIT " FROM ns WHERE " WRONG("ns", "tid,name,top"),
-    "SELECT 'name '||wid||" UNFIT " FROM word WHERE " WRONG("word", "text"),
-    "SELECT 'checkpoint '||(key&" KEY_MASK ")||' of namespace '||(key>>36)||" UNFIT
-    " FROM checkpoint WHERE " WRONG("checkpoint", "key,id,parent,meta,data"),
-    "SELECT 'record '||task||' '||idx||' of namespace '||nid||" UNFIT
-    " FROM record WHERE " WRONG("record", "nid,checkpoint,task,idx,data"),
-    "SELECT 'message '||(key&" KEY_MASK ")||'" OF_THREAD "'||" UNFIT
-    " FROM inbox WHERE " WRONG("inbox", "key,nid,kind,value"),
-    "SELECT 'event '||(key&" KEY_MASK ")||'" OF_THREAD "'||" UNFIT
-    " FROM event WHERE " WRONG("event", "key,nid,ts_ms,type,payload"),
-    "SELECT 'effect '||(key&" KEY_MASK ")||'" OF_THREAD "'||" UNFIT
-    " FROM effect WHERE " WRONG("effect", "key,id,nid,state,created_ms,updated_ms,data"),
-    "SELECT 'item '||key||' in '||ns||" UNFIT " FROM item WHERE sum IS NOT pons_sum('item',"
-    "ns,key,value,words,vectors,created_ms,updated_ms,ttl_ms,expires_ms)",
-    "SELECT 'what is noted of thread '||ifnull((SELECT name FROM thread WHERE tid=key),'?')||" UNFIT
-    " FROM note WHERE sum IS NOT pons_sum('note',key,data)",
-    "SELECT 'session '||id||" UNFIT " FROM session WHERE sum IS NOT pons_sum('session',"
-    "id,lane,priority,order_ms,state,attempt,epoch,owner,due_ms,data,note)",
-    "SELECT 'lane '||name||" UNFIT " FROM lane WHERE sum IS NOT pons_sum('lane',"
-    "name,head,head_priority,head_order,running,owner,epoch)",
-    // Tables that are lost cannot be read, which is said.
-    "SELECT 'the index of effects is lost' WHERE NOT EXISTS(SELECT 1 FROM sqlite_master"
-    " WHERE type='index' AND name='effect_id')",
-    "SELECT 'the index of the items'' ends is lost' WHERE NOT EXISTS(SELECT 1 FROM sqlite_master"
-    " WHERE type='index' AND name='item_expires')",
-    "WITH w(name) AS (VALUES('session_next'),('session_due'),('lane_ready'))"
-    " SELECT 'the index '||name||' of lanes is lost' FROM w WHERE name NOT IN"
-    " (SELECT name FROM sqlite_master WHERE type='index')",
-    "SELECT 'the full-text index of items does not fit them' WHERE"
-    " (SELECT sum(pons_words(doc,term)) FROM temp.item_vocab) IS NOT"
-    " (SELECT sum(pons_words(iid,words)) FROM item WHERE words<>'')",
-    // Owners.
-    "SELECT 'the counter of leases is lost' WHERE NOT EXISTS(SELECT 1 FROM meta WHERE"
-    " key='epoch' AND typeof(value)='integer')",
-    "SELECT 'thread '||name||' has a lease that was never given' FROM thread WHERE epoch >"
-    " (SELECT value FROM meta WHERE key='epoch')",
-    "SELECT 'namespace '||name||' of a thread that is lost' FROM ns"
-    " WHERE tid NOT IN (SELECT tid FROM thread)",
-    "SELECT count(*)||' checkpoints of a namespace that is lost' FROM checkpoint"
-    " WHERE key>>36 NOT IN (SELECT nid FROM ns) HAVING count(*)",
-    "SELECT count(*)||' records of a namespace that is lost' FROM record"
-    " WHERE nid NOT IN (SELECT nid FROM ns) HAVING count(*)",
-    "SELECT count(*)||' messages whose thread, namespace or kind is lost' FROM inbox"
-    " WHERE key>>36 NOT IN (SELECT tid FROM thread) OR nid NOT IN (SELECT nid FROM ns)"
-    " OR kind NOT IN (SELECT wid FROM word) HAVING count(*)",
-    "SELECT count(*)||' events whose thread, namespace or type is lost' FROM event"
-    " WHERE key>>36 NOT IN (SELECT tid FROM thread) OR nid NOT IN (SELECT nid FROM ns)"
-    " OR type NOT IN (SELECT wid FROM word) HAVING count(*)",
-    "SELECT count(*)||' effects whose thread or namespace is lost' FROM effect"
-    " WHERE key>>36 NOT IN (SELECT tid FROM thread) OR nid NOT IN (SELECT nid FROM ns)"
-    " HAVING count(*)",
-    "SELECT 'message '||(i.key&" KEY_MASK ")||' of thread '||t.name||' was never numbered'"
-    " FROM inbox i JOIN thread t ON t.tid=i.key>>36 WHERE i.key&" KEY_MASK ">t.inbox_seq",
-    "SELECT count(*)||' notes of a thread that is lost' FROM note"
-    " WHERE key NOT IN (SELECT tid FROM thread) HAVING count(*)",
-    "SELECT count(*)||' sessions of a lane that is lost' FROM session"
-    " WHERE lane NOT IN (SELECT name FROM lane) HAVING count(*)",
-    "SELECT 'lane '||name||' does not have its first session in front' FROM lane WHERE head IS NOT"
-    " ifnull((SELECT sid FROM session WHERE lane=name AND state=0"
-    "  ORDER BY priority, order_ms, sid LIMIT 1),0)",
-    "SELECT 'lane '||name||' does not have what runs' FROM lane WHERE running IS NOT"
-    " ifnull((SELECT min(sid) FROM session WHERE lane=name AND state=2 AND state<3),0) OR"
-    " (SELECT count(*) FROM session WHERE lane=name AND state=2 AND state<3)>1",
-    // Numbers without gaps.
-    "SELECT (max(key)-min(key)+1-count(*))||' events" OF_THREAD " are lost' FROM event"
-    " GROUP BY key>>36 HAVING max(key)-min(key)+1<>count(*)",
-    "SELECT ((max(key)&" KEY_MASK ")-count(*)-ifnull((SELECT value FROM meta"
-    "  WHERE meta.key='effects.'||(effect.key>>36)),0))||' effects" OF_THREAD
-    " are lost' FROM effect"
-    " GROUP BY key>>36 HAVING (max(key)&" KEY_MASK ")-count(*)>ifnull((SELECT value FROM meta"
-    "  WHERE meta.key='effects.'||(effect.key>>36)),0)",
-    // What is read as text or by its parents.
-    "SELECT 'checkpoint '||(key&" KEY_MASK ")||' of namespace '||(key>>36)||' has lost its parent'"
-    " FROM checkpoint c WHERE NOT meta&1 AND parent IS NOT NULL AND NOT CASE typeof(parent)"
-    " WHEN 'integer' THEN EXISTS(SELECT 1 FROM checkpoint p WHERE p.key=c.key-c.parent"
-    "  AND p.key<c.key AND p.key>>36=c.key>>36)"
-    " ELSE EXISTS(SELECT 1 FROM checkpoint p WHERE p.key BETWEEN (c.key>>36)<<36 AND c.key-1"
-    "  AND p.id=c.parent) END",
-    "SELECT 'event '||(key&" KEY_MASK ")||'" OF_THREAD " is no JSON'"
-    " FROM event WHERE NOT json_valid(CAST(payload AS TEXT))",
-    "SELECT 'effect '||(key&" KEY_MASK ")||'" OF_THREAD " is no JSON'"
-    " FROM effect WHERE NOT json_valid(CAST(data AS TEXT))",
+#define X(name, text) text,
+#include "store/sqlite/damage_check.sql.h"
+#undef X
 };
 
 // What the full-text index has, a row a word of an item.

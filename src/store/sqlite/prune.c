@@ -193,9 +193,7 @@ static int prune_all(sq *s, int64_t tid, const pons_prune *what, pons_prune_resu
     space_list spaces = {0};
     pons__writer_enter(s);
     int rc = pons__sync_set(s, PONS_SYNC_NORMAL, err);
-    if (!rc) {
-        rc = list_spaces(s, tid, what->ns, &spaces, err);
-    }
+    rc = rc ? rc : list_spaces(s, tid, what->ns, &spaces, err);
     pons__writer_leave(s);
     for (size_t i = 0; !rc && i < spaces.n; i++) {
         rc = prune_space(s, spaces.nids[i], what, done, err);
@@ -303,9 +301,7 @@ int pons__sq_prune(void *self, const char *thread, const pons_prune *what, pons_
         pons__writer_enter(s);
         rc = pons__thread_find(s, thread, &tid, err); // taking a lease would make it
         pons__writer_leave(s);
-        if (!rc) {
-            rc = pons__sq_lease_acquire(s, thread, &mine, err);
-        }
+        rc = rc ? rc : pons__sq_lease_acquire(s, thread, &mine, err);
         lease = &mine;
     }
     if (rc) {

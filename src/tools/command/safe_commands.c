@@ -586,9 +586,7 @@ static int push_git(reader *r, const program *p, pons__command *cmd)
     for (size_t i = 0; i < sizeof before / sizeof before[0] && rc >= 0; i++) {
         rc = push(r, cmd, "%s", before[i]);
     }
-    if (rc >= 0) {
-        rc = push(r, cmd, "%s", p->name);
-    }
+    rc = rc < 0 ? rc : push(r, cmd, "%s", p->name);
     for (size_t i = 0; i < n_behind && rc >= 0; i++) {
         rc = push(r, cmd, "%s", behind[i]);
     }
@@ -649,12 +647,8 @@ static int read_git(reader *r, pons__command *cmd)
     bool files = false;
     size_t i = 2;
     int rc = push_git(r, p, cmd);
-    if (rc >= 0) {
-        rc = push_options(r, p, cmd, !blame && !status, &i, &files);
-    }
-    if (rc >= 0) {
-        rc = push(r, cmd, "--");
-    }
+    rc = rc < 0 ? rc : push_options(r, p, cmd, !blame && !status, &i, &files);
+    rc = rc < 0 ? rc : push(r, cmd, "--");
     const size_t first = i;
     for (; i < r->n && rc >= 0; i++) {
         rc = push_file(r, cmd, blame ? "" : ":(literal)", r->words[i].text);
