@@ -1,19 +1,24 @@
-"""A server of a policy for tests, by the public protocols, of Python's own library alone.
+"""A server of a policy for tests, by the public protocols, of Python's own library alone; LeRobot's needs grpcio.
 
-    policy_server.py openvla|openpi MODE     a line {"type": "listening", "port": N}, then it serves
+    policy_server.py pickles MODE,…                  what is made of LeRobot's answers, each in its mode
+    policy_server.py openvla|openpi|lerobot MODE     a line {"type": "listening", "port": N}, then it serves
 
 It says what a question lacks; a good one gets a chunk that is made of it, so that a test sees what arrived. MODE "good", or
-a way to misbehave. openpi: RFC 6455 and the msgpack of openpi-client's msgpack_numpy, written from the specifications.
+a way to misbehave; an instruction "mode X" asks for that way from then on. openpi: RFC 6455 and the msgpack of openpi-client's msgpack_numpy, written from the specifications.
 """
 
 import base64
+import collections
 import hashlib
 import http.server
+import io
 import json
 import os
+import pickle
 import socket
 import struct
 import sys
+import types
 
 MODE = sys.argv[2]
 
@@ -26,6 +31,12 @@ def listen():
     server = socket.create_server(("127.0.0.1", 0))
     listening(server.getsockname()[1])
     return server
+
+
+def take_mode(words):
+    global MODE
+    if words.startswith("mode "):
+        MODE = words.removeprefix("mode ")
 
 
 # ---- what a question has ----------------------------------------------------------------------------------------------
@@ -74,6 +85,7 @@ class OpenVLA(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         assert self.path == "/act", self.path
+        take_mode(question["instruction"])
         if MODE == "midway":
             self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n[0.1,")
             return
@@ -221,8 +233,10 @@ def receive(peer):
         n = struct.unpack(">H", exactly(peer, 2))[0] if n == 126 else struct.unpack(">Q", exactly(peer, 8))[0] if n == 127 else n
         mask = exactly(peer, 4)
         data = exactly(peer, n)
-        if first & 0x0F == 8:
+        if (first & 0x0F) == 8:
             raise EOFError
+        if first & 0x08:  # a pong
+            continue
         message += bytes(b ^ mask[i % 4] for i, b in enumerate(data))
         last = first & 0x80
     return message
@@ -242,6 +256,7 @@ def openpi(peer):
     peer.sendall(frame(1, b"busy") if MODE == "text_metadata" else frame(2, b"\xc1" if MODE == "bad_metadata" else pack({"policy": "test"})))
     while True:
         question, _ = unpack(receive(peer))
+        take_mode(question["prompt"])
         if MODE == "closes":
             return
         if MODE == "error":
@@ -261,7 +276,161 @@ def openpi(peer):
             peer.sendall(frame(9, b"are you there") + frame(2, openpi_answer(question)))
 
 
+# ---- LeRobot: gRPC by hand-made serializers, and pickles that name torch as torch's own do --------------------------------
+
+
+def named(module, name, **members):
+    parts = module.split(".")
+    for i in range(len(parts)):
+        sys.modules.setdefault(".".join(parts[: i + 1]), types.ModuleType(".".join(parts[: i + 1])))
+    cls = type(name, (), {"__module__": module, **members})
+    setattr(sys.modules[module], name, cls)
+    return cls
+
+
+def call(module, name, *args):
+    """What is pickled as the call of that function."""
+    function = getattr(sys.modules.get(module), name, None) or named(module, name)
+    return type("Call", (), {"__reduce__": lambda self: (function, args)})()
+
+
+class StoragePickler(pickle.Pickler):
+    def persistent_id(self, obj):
+        return obj.pid if isinstance(obj, SavedStorage) else None
+
+
+class SavedStorage:
+    def __init__(self, kind, numbers):
+        self.pid = ("storage", kind, "94", "cpu", numbers, None)
+
+
+def storage(values, says=None):
+    """As torch.save wrote one before its zip files, which a pickled tensor still has."""
+    out = io.BytesIO()
+    for v in (0x1950A86A20F9469CFC6C, 1001, {"protocol_version": 1001, "little_endian": True, "type_sizes": {"short": 2, "int": 4, "long": 4}}):
+        pickle.dump(v, out, protocol=2)
+    StoragePickler(out, protocol=2).dump(SavedStorage(named("torch", "FloatStorage"), says or len(values)))
+    pickle.dump(["94"], out, protocol=2)
+    out.write(struct.pack(f"<q{len(values)}f", len(values), *values))
+    return call("torch.storage", "_load_from_bytes", out.getvalue())
+
+
+def lerobot_answer(seen):
+    values = row(seen) + [v * 2 for v in row(seen)]  # two actions are views of one storage
+    TimedAction = named("lerobot.async_inference.helpers", "TimedAction")
+    actions = []
+    for i in range(2):
+        a = TimedAction()
+        kept = storage([float("nan")] * 14 if MODE == "nan" else values, 1 << 40 if MODE == "numbers" else None)
+        size = (1, 7) if MODE == "shape" else (7,)
+        offset = 7 * i + (1 << 20 if MODE == "beyond" else 0)
+        vars(a).update(timestamp=0.0, timestep=i, action=call("torch._utils", "_rebuild_tensor_v2", kept, offset, size, (1,) * len(size), False, collections.OrderedDict()))
+        actions.append(a)
+    hostile = {
+        "system": call("os", "system", "touch /tmp/pons-pickle-was-here") if MODE == "system" else None,
+        "eval": call("builtins", "eval", "__import__('os').getcwd()"),
+        "getattr": call("builtins", "getattr", collections.OrderedDict, "__init__"),
+        "words": ["left"],
+        "map": {"actions": 1},
+    }
+    if MODE == "dtype":
+        return pickle.dumps(actions).replace(b"FloatStorage", b"HalfStorages")
+    return pickle.dumps(hostile.get(MODE, actions))
+
+
+def lerobot_parts(data):
+    """A protobuf message of a varint and bytes: {field: value}."""
+    at, fields = 0, {}
+    while at < len(data):
+        tag, at = data[at], at + 1
+        n, shift = 0, 0
+        while True:
+            n |= (data[at] & 0x7F) << shift
+            at, shift = at + 1, shift + 7
+            if not data[at - 1] & 0x80:
+                break
+        fields[tag >> 3] = n if tag & 7 == 0 else data[at : at + n]
+        at += 0 if tag & 7 == 0 else n
+    return fields
+
+
+def varint(n):
+    return bytes([n]) if n < 0x80 else bytes([n & 0x7F | 0x80]) + varint(n >> 7)
+
+
+def pickles():
+    """What policies/unpickle_actions.py makes of each, a line each, in this process: the wall is for the others."""
+    global MODE
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../policies"))
+    import unpickle_actions
+
+    for MODE in MODE.split(","):
+        try:
+            says = str(unpickle_actions.rows_of(lerobot_answer({"picture": [200, 0, 0, 40], "words": "on"})))
+        except Exception as e:
+            says = str(e)
+        print(json.dumps({"type": "pickle", "mode": MODE, "says": says}), flush=True)
+
+
+def lerobot():
+    from concurrent import futures
+
+    import grpc
+
+    named("numpy", "ndarray", __new__=lambda cls, shape, dtype, data: {"shape": shape, "dtype": dtype, "data": data})
+    for name in ("TimedObservation", "RemotePolicyConfig"):
+        named("lerobot.async_inference.helpers", name)
+    state = {}
+
+    def ready(request, context):
+        state["ready"] = True
+        return b""
+
+    def setup(request, context):
+        assert state["ready"]
+        state["policy"] = vars(pickle.loads(lerobot_parts(request)[1]))
+        return b""
+
+    def observe(parts, context):
+        parts = [lerobot_parts(p) for p in parts]
+        assert [p[1] for p in parts][-1] == 3, "the last part says that it is"
+        seen = vars(pickle.loads(b"".join(p[2] for p in parts)))
+        take_mode(seen["observation"]["task"])
+        if MODE == "error":
+            context.abort(grpc.StatusCode.UNKNOWN, "Exception calling application:\n no such policy")
+        raw, policy, features = seen["observation"], state["policy"], state["policy"]["lerobot_features"]
+        assert seen["must_go"] is True and policy["policy_type"] == "act" and policy["pretrained_name_or_path"] == "me/mine", policy
+        names = features["observation.state"]["names"]
+        picture = raw["front"]
+        assert features["observation.images.front"]["shape"] == picture["shape"] and picture["dtype"] == "uint8"
+        state["seen"] = {"picture": pixel(picture["data"], picture["shape"]), "words": raw["task"], "number": raw[names[-1]] / 100}
+        return b""
+
+    def actions(request, context):
+        if MODE == "dies":
+            os._exit(1)
+        data = b"" if MODE == "empty" else b"\0" * (5 << 20) if MODE == "huge" else lerobot_answer(state["seen"])
+        return b"\x0a" + varint(len(data)) + data if data else b""
+
+    same = {"request_deserializer": None, "response_serializer": None}
+    handlers = {
+        "Ready": grpc.unary_unary_rpc_method_handler(ready, **same),
+        "SendPolicyInstructions": grpc.unary_unary_rpc_method_handler(setup, **same),
+        "SendObservations": grpc.stream_unary_rpc_method_handler(observe, **same),
+        "GetActions": grpc.unary_unary_rpc_method_handler(actions, **same),
+    }
+    server = grpc.server(futures.ThreadPoolExecutor(2), options=[("grpc.max_send_message_length", -1)])
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("transport.AsyncInference", handlers),))
+    listening(server.add_insecure_port("127.0.0.1:0"))
+    server.start()
+    server.wait_for_termination()
+
+
 def main():
+    if sys.argv[1] == "pickles":
+        return pickles()
+    if sys.argv[1] == "lerobot":
+        lerobot()
     if sys.argv[1] == "openvla":
         server = http.server.HTTPServer(("127.0.0.1", 0), OpenVLA)
         listening(server.server_port)

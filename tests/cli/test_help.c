@@ -159,7 +159,7 @@ static void twenty_slips(void **state)
         {"help --mna", "--man"},
         {"run --json=yes x", "--json takes no value"},
         {"run --new=no x", "--new takes no value"},
-        {"watchdog cat", "it takes hal or runtime"},
+        {"watchdog cat", "it takes hal, runtime or policy"},
     };
     bench b;
     bench_open(&b);

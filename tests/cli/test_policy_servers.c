@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SERVER PONS_SOURCE_DIR "/tests/cli/policy_server.py"
 #define OPENVLA                                                                                    \
@@ -23,6 +24,12 @@
     "\"inputs\":{\"observation/image\":\"images.front\",\"observation/state\":"                    \
     "\"joints_gripper\",\"prompt\":\"instruction\"},"                                              \
     "\"gripper\":{\"open\":0,\"closed\":1,\"width_m\":0.08}"
+
+#define LEROBOT                                                                                    \
+    "\"type\":\"http\",\"protocol\":\"lerobot\",\"python\":\"/usr/bin/python3\","                  \
+    "\"policy_type\":\"act\",\"checkpoint\":\"me/mine\",\"inputs\":{\"front\":\"images.front\","   \
+    "\"state\":\"joints_gripper\",\"task\":\"instruction\"},"                                      \
+    "\"gripper\":{\"open\":100,\"closed\":0,\"width_m\":0.08}"
 
 static int serve(bench *b, proc *server, const char *protocol, const char *mode)
 {
@@ -40,7 +47,7 @@ static void end(proc *server)
 }
 
 // A question as the runtime asks it: a red picture of 40 × 20, an arm with two joints, the gripper half open.
-static char *question(const char *control_mode)
+static char *question(const char *control_mode, const char *words)
 {
     uint8_t rgb[40 * 20 * 3];
     for (size_t i = 0; i < sizeof rgb; i++) {
@@ -57,29 +64,36 @@ static char *question(const char *control_mode)
     free(jpeg);
     pons_autovalue v =
         json_pack("{ss si ss s{s{s{ss ss}} s[f,f,f,f,f,f,f,f,f,f] ss}}", "session_id", "s1", "step",
-                  0, "instruction", "put it away", "observation", "images", "front", "encoding",
-                  "jpeg", "data", data.data, "state", 0.0, 0.0, 0.0, 0.0, 0.0, 90.0, 1.0, 0.25,
-                  -0.5, 0.04, "control_mode", control_mode);
+                  0, "instruction", words, "observation", "images", "front", "encoding", "jpeg",
+                  "data", data.data, "state", 0.0, 0.0, 0.0, 0.0, 0.0, 90.0, 1.0, 0.25, -0.5, 0.04,
+                  "control_mode", control_mode);
     assert_true(pons_value_line(v, &text) > 0);
     assert_true(asprintf(&line, "%s\n", text) > 0);
     free(text);
     return line;
 }
 
-// What is said to one question; the caller's.
-static pons_value *ask(bench *b, const char *client, const char *control_mode)
+// What is said to these questions, by one process; the caller's.
+static pons_value *ask_all(bench *b, const char *client, const char *questions)
 {
     proc p = {0};
-    char *words = NULL, *line = question(control_mode);
+    char *words = NULL;
     assert_true(asprintf(&words, "watchdog policy '%s'", client) > 0);
-    bench_start(b, &p, line, words);
+    bench_start(b, &p, questions, words);
     bench_must_exit(&p, 0);
-    assert_int_equal(json_array_size(p.events), 1);
-    pons_value *v = pons_value_ref(json_array_get(p.events, 0));
+    pons_value *v = pons_value_ref(p.events);
     bench_free(&p);
     free(words);
-    free(line);
     return v;
+}
+
+static pons_value *ask(bench *b, const char *client, const char *control_mode)
+{
+    char *line = question(control_mode, "put it away");
+    pons_autovalue all = ask_all(b, client, line);
+    free(line);
+    assert_int_equal(json_array_size(all), 1);
+    return pons_value_ref(json_array_get(all, 0));
 }
 
 static double at(const pons_value *answer, size_t row, size_t column)
@@ -95,31 +109,70 @@ static void expect_near(double is, double wanted)
     }
 }
 
-// Each mode of a server gives an error of that code that has these words, and one line of it.
+// A way to misbehave is an error of that code that has these words, and one line of it.
 typedef struct fault {
     const char *mode, *code, *says;
 } fault;
 
-static void expect_faults(const char *protocol, const char *scheme, const char *more,
-                          const char *control_mode, const fault *faults, size_t n)
+static void expect_fault(const fault *f, const pons_value *answer)
+{
+    const pons_value *error = pons_get(answer, "error");
+    const char *says = pons_get_str(error, "message", "");
+    if (strcmp(pons_get_str(error, "code", ""), f->code) != 0 || !strstr(says, f->says) ||
+        strchr(says, '\n')) {
+        fail_msg("%s: %s '%s', not %s '%s'", f->mode, pons_get_str(error, "code", "-"), says,
+                 f->code, f->says);
+    }
+}
+
+typedef struct protocol {
+    const char *name, *scheme, *path, *more, *control_mode;
+} protocol;
+static const protocol openvla = {"openvla", "http://", "/act", OPENVLA, "tool_delta"},
+                      openpi = {"openpi", "ws://", "", OPENPI, "joint_velocity"},
+                      lerobot = {"lerobot", "", "", LEROBOT, "joint_position"};
+
+static void make_client(const protocol *of, int port, char ret[1024])
+{
+    snprintf(ret, 1024, "{%s,\"endpoint\":\"%s127.0.0.1:%d%s\"}", of->more, of->scheme, port,
+             of->path);
+}
+
+// One server, which is told how to misbehave by the instruction, one question after the other.
+static void expect_faults(const protocol *of, const fault *faults, size_t n)
+{
+    bench b;
+    proc server = {0};
+    pons_autobuf questions = PONS_BUF_INIT;
+    char client[1024], words[64];
+    bench_open(&b);
+    make_client(of, serve(&b, &server, of->name, "good"), client);
+    for (size_t i = 0; i < n; i++) {
+        snprintf(words, sizeof words, "mode %s", faults[i].mode);
+        char *line = question(of->control_mode, words);
+        pons_buf_str(&questions, line);
+        free(line);
+    }
+    pons_autovalue all = ask_all(&b, client, questions.data);
+    assert_int_equal(json_array_size(all), n);
+    for (size_t i = 0; i < n; i++) {
+        expect_fault(&faults[i], json_array_get(all, i));
+    }
+    end(&server);
+    bench_close(&b);
+}
+
+// Those of a server that misbehaves before it is asked.
+static void expect_no_server(const protocol *of, const fault *faults, size_t n)
 {
     bench b;
     bench_open(&b);
     for (size_t i = 0; i < n; i++) {
         proc server = {0};
-        char *client = NULL;
-        const int port = serve(&b, &server, protocol, faults[i].mode);
-        assert_true(asprintf(&client, "{%s,\"endpoint\":\"%s:%d/%s\"}", more, scheme, port,
-                             strcmp(protocol, "openvla") == 0 ? "act" : "") > 0);
-        pons_autovalue v = ask(&b, client, control_mode);
-        const pons_value *error = pons_get(v, "error");
-        const char *says = pons_get_str(error, "message", "");
-        if (strcmp(pons_get_str(error, "code", ""), faults[i].code) != 0 ||
-            !strstr(says, faults[i].says) || strchr(says, '\n')) {
-            fail_msg("%s: %s '%s', not %s '%s'", faults[i].mode, pons_get_str(error, "code", "-"),
-                     says, faults[i].code, faults[i].says);
-        }
-        free(client);
+        char client[1024];
+        make_client(of, serve(&b, &server, of->name, faults[i].mode), client);
+        pons_autovalue v = ask(&b, client, of->control_mode);
+        expect_fault(&faults[i], v);
         end(&server);
     }
     bench_close(&b);
@@ -167,8 +220,7 @@ static void openvla_misbehaves(void **state)
         {"midway", "POLICY_UNREACHABLE", "127.0.0.1"},
         {"huge", "POLICY_BAD_ANSWER", "too long"},
     };
-    expect_faults("openvla", "http://127.0.0.1", OPENVLA, "tool_delta", faults,
-                  sizeof faults / sizeof *faults);
+    expect_faults(&openvla, faults, sizeof faults / sizeof *faults);
 }
 
 static void openpi_is_asked(void **state)
@@ -199,12 +251,14 @@ static void openpi_is_asked(void **state)
 static void openpi_misbehaves(void **state)
 {
     (void)state;
-    static const fault faults[] = {
+    static const fault early[] = {
         {"no_upgrade", "POLICY_UNREACHABLE", "it speaks no WebSocket: HTTP/1.1 404"},
         {"accept", "POLICY_UNREACHABLE", "it speaks no WebSocket"},
         {"no_metadata", "POLICY_UNREACHABLE", "it has closed the connection"},
         {"text_metadata", "POLICY_BAD_ANSWER", "begin with its metadata"},
         {"bad_metadata", "POLICY_BAD_ANSWER", "begin with its metadata"},
+    };
+    static const fault faults[] = {
         {"error", "POLICY_ERROR", "RuntimeError: out of memory"},
         {"nan", "POLICY_BAD_ANSWER", "action 0 has"},
         {"shape", "POLICY_BAD_ANSWER", "bytes"},
@@ -221,8 +275,91 @@ static void openpi_misbehaves(void **state)
         {"midway", "POLICY_UNREACHABLE", "it has closed the connection"},
         {"closes", "POLICY_UNREACHABLE", "it has closed the connection"},
     };
-    expect_faults("openpi", "ws://127.0.0.1", OPENPI, "joint_velocity", faults,
-                  sizeof faults / sizeof *faults);
+    expect_no_server(&openpi, early, sizeof early / sizeof *early);
+    expect_faults(&openpi, faults, sizeof faults / sizeof *faults);
+}
+
+static void hostile_pickles(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {{"good", "[[0.0199"},
+                                          {"system", "it names posix.system"},
+                                          {"eval", "it names builtins.eval"},
+                                          {"getattr", "it names builtins.getattr"},
+                                          {"words", "no list of 1 to 256 TimedAction"},
+                                          {"map", "no list of 1 to 256 TimedAction"},
+                                          {"shape", "one dimension"},
+                                          {"beyond", "beyond its storage"},
+                                          {"numbers", "the numbers that it says"},
+                                          {"dtype", "it names torch.HalfStorages"}};
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    bench_start_program(&b, &p, "/usr/bin/python3",
+                        SERVER " pickles good,system,eval,getattr,words,map,shape,beyond,numbers,"
+                               "dtype");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *says = pons_get_str(bench_await(&p, "pickle", "mode", rows[i][0]), "says", "");
+        if (!strstr(says, rows[i][1])) {
+            fail_msg("%s: '%s', not '%s'", rows[i][0], says, rows[i][1]);
+        }
+    }
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    bench_close(&b);
+}
+
+// Without grpcio for the system's Python there is nothing to ask with.
+static bool no_grpc(void)
+{
+    const bool none = system("/usr/bin/python3 -c 'import grpc, google.protobuf' 2>/dev/null") != 0;
+    if (none) {
+        print_message("skipped: python3 has no grpcio\n");
+    }
+    return none;
+}
+
+static void lerobot_is_asked(void **state)
+{
+    (void)state;
+    bench b;
+    proc server = {0};
+    char client[1024];
+    if (no_grpc()) {
+        return;
+    }
+    bench_open(&b);
+    const int port = serve(&b, &server, "lerobot", "good");
+    snprintf(client, sizeof client, "{%s,\"endpoint\":\"127.0.0.1:%d\"}", LEROBOT, port);
+    pons_autovalue v = ask(&b, client, "joint_position");
+    assert_int_equal(json_array_size(pons_get(v, "actions")), 2);
+    expect_near(at(v, 0, 0), 0.02);        // red
+    expect_near(at(v, 1, 1), 0.008);       // twice 40 pixels wide
+    expect_near(at(v, 0, 2), 0.5);         // the gripper, half open
+    expect_near(at(v, 0, 5), 0.011);       // letters
+    expect_near(at(v, 0, 6), 0.01 * 0.08); // 1 of 100
+    end(&server);
+    bench_close(&b);
+}
+
+static void lerobot_misbehaves(void **state)
+{
+    (void)state;
+    static const fault faults[] = {
+        {"system", "POLICY_BAD_ANSWER", "it names posix.system"},
+        {"map", "POLICY_BAD_ANSWER", "no list of 1 to 256 TimedAction"},
+        {"nan", "POLICY_BAD_ANSWER", "action 0 has nan"},
+        {"error", "POLICY_ERROR", "no such policy"},
+        {"empty", "POLICY_ERROR", "gives no actions"},
+        {"huge", "POLICY_BAD_ANSWER", "RESOURCE_EXHAUSTED"},
+        {"dies", "POLICY_UNREACHABLE", "UNAVAILABLE"},
+    };
+    if (no_grpc()) {
+        return;
+    }
+    unlink("/tmp/pons-pickle-was-here");
+    expect_faults(&lerobot, faults, sizeof faults / sizeof *faults);
+    assert_int_not_equal(access("/tmp/pons-pickle-was-here", F_OK), 0);
 }
 
 static void what_the_configuration_lacks(void **state)
@@ -279,6 +416,9 @@ int main(void)
         cmocka_unit_test_teardown(openvla_misbehaves, bench_teardown),
         cmocka_unit_test_teardown(openpi_is_asked, bench_teardown),
         cmocka_unit_test_teardown(openpi_misbehaves, bench_teardown),
+        cmocka_unit_test_teardown(hostile_pickles, bench_teardown),
+        cmocka_unit_test_teardown(lerobot_is_asked, bench_teardown),
+        cmocka_unit_test_teardown(lerobot_misbehaves, bench_teardown),
         cmocka_unit_test_teardown(what_the_configuration_lacks, bench_teardown),
     };
     return bench_together("policy_servers", tests, sizeof tests / sizeof *tests);

@@ -366,8 +366,8 @@ static void a_policy_that_thinks(void **state)
     bench_open(&b);
     put_policies(&b, start_policy(&b, &server),
                  SESSION("s1", "t1", "by_http",
-                         ", execution: {params: {goal: [1.5, 1.5], think_ms: [50, 150]}}"));
-    bench_start(&b, &p, NULL, "watchdog runtime --once --json --speed 2");
+                         ", execution: {params: {goal: [1.5, 1.5], think_ms: [100, 300]}}"));
+    bench_start(&b, &p, NULL, "watchdog runtime --once --json --speed 1");
     bench_must_exit(&p, 0);
     bench_free(&p);
     expect(&b, "s1", "succeeded", "");
@@ -375,7 +375,7 @@ static void a_policy_that_thinks(void **state)
     const int steps = (int)json_array_size(pons_get(v, "steps"));
     assert_true(steps >= 3);
     assert_int_equal(bench_ledger_count(&b, NULL, "started"), steps);
-    assert_true(bench_ledger_count(&b, NULL, "canceled") >= steps / 2);
+    assert_true(bench_ledger_count(&b, NULL, "canceled") > 0);
     assert_true(pons_get_num(pons_get(v, "result"), "distance_m", 0) > 0.3);
     expect_once(&b);
     bench_signal(&server, SIGTERM);
@@ -539,7 +539,7 @@ static void what_cannot_be_read(void **state)
     assert_non_null(strstr(said, "SESSIONS.md:"));
     free(said);
     bench_free(&p);
-    bench_must_fail(&b, "watchdog sessions", 2, "it takes hal or runtime");
+    bench_must_fail(&b, "watchdog sessions", 2, "it takes hal, runtime or policy");
     bench_close(&b);
 }
 

@@ -48,4 +48,5 @@ int app_policy_actions(const policy_meaning *m, const pons_policy_rows *rows, po
 
 // ---- protocols ----------------------------------------------------------------------------------
 
-extern const pons_policy_server_ops app_policy_openvla; // openvla.c
+// openvla.c, lerobot.c; others are modules.
+extern const pons_policy_server_ops app_policy_openvla, app_policy_lerobot;

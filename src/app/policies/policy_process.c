@@ -23,9 +23,13 @@ typedef struct talk {
 static int find_protocol(talk *t, pons_error *err)
 {
     const char *name = pons_get_str(t->client, "protocol", "");
-    const void *found = &app_policy_openvla;
+    const void *found = NULL;
     int rc = PONS_OK;
-    if (strcmp(name, "openvla") != 0) {
+    if (strcmp(name, "openvla") == 0) {
+        found = &app_policy_openvla;
+    } else if (strcmp(name, "lerobot") == 0) {
+        found = &app_policy_lerobot;
+    } else {
         rc = pons_module_load("policy", name, &found, err);
     }
     t->ops = rc < 0 ? NULL : found;

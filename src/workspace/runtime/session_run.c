@@ -40,6 +40,7 @@
 #define FIXED_MS     1000
 #define PAUSE_MAX_S  60.0
 #define STEPS_MAX    1000 // of an episode
+#define AHEAD_MOST   0.8  // of a chunk, at whose beginning the next is asked for
 #define QUERY        "query_world"
 
 // SEE: what the body says of itself, by which the next step is judged. LOOK: the same for a policy.
@@ -495,7 +496,10 @@ static bool time_to_ask(const rt_run *s, const pons_value *progress)
         (double)json_array_size(pons_get(args, "actions")) / pons_get_num(args, "hz", 1.0);
     const double left_s =
         pons_get_num(progress, "total", INFINITY) - pons_get_num(progress, "progress", 0.0);
-    return left_s <= fmax(chunk_s / 2.0, 2.0 * s->latency_s);
+    // What is left is left out of the next one. A policy that is slower than its chunk would be asked for nothing.
+    const double most_s = AHEAD_MOST * chunk_s;
+    const double wants_s = fmin(fmax(chunk_s / 2.0, 2.0 * s->latency_s), most_s);
+    return s->latency_s < most_s && left_s <= wants_s;
 }
 
 static void look_ahead(rt_run *s, const pons_value *progress)
