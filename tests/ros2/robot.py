@@ -20,7 +20,7 @@ It stands in worlds/empty.yaml, follows /cmd_vel (and nothing else), and serves 
     second                  somebody else publishes odometry, of a robot elsewhere
     loop                    transforms that go round in a circle, and two parents of a frame
     huge                    messages of a megabyte
-It prints one line for each thing that happened: `goal UUID x y`, `cancel UUID`, `end UUID STATUS`, `cmd V W`, `wave TIMES SPEED HAND`,
+It prints one line for each thing that happened: `goal UUID x y`, `taken UUID` once it is answered, `cancel UUID`, `end UUID STATUS`, `cmd V W`, `wave TIMES SPEED HAND`,
 `clear local|global`, `manage COMMAND`, `fast V W` for a velocity that the world's robot may not have. With PONS_NAMESPACE its topics
 and services are in that namespace.
 """
@@ -207,6 +207,9 @@ def serve_open():
     w_status = writer(f"rt{A}status", GoalStatusArray, qos(kept=True, depth=1))
 
 
+asked = []  # for a result, and not looked at yet
+
+
 def serve_close():
     global s_send, w_send, s_result, w_result, s_cancel, w_cancel, w_feedback, w_status
     s_send = w_send = s_result = w_result = s_cancel = w_cancel = w_feedback = w_status = None
@@ -263,7 +266,10 @@ def nav2(now):
             order.append(u)
         w_send.write(SendResponse(r.guid, r.seq, ok, stamp()))
         tell_status()
-    for r in taken(s_result):
+        say("taken", u)
+    asked.extend(taken(s_result))
+    while asked and w_result.get_matched_subscriptions():  # who asks hears the answer by now, as ROS's own servers see to
+        r = asked.pop(0)
         u = hexed(r.goal_id)
         if u not in goals:
             answer(r.guid, r.seq, 0)

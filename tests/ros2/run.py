@@ -391,8 +391,7 @@ def nav2_killed(*words):
         run = c.run(WEST)
         uuid = nav2.wait("^goal ").split()[1]
         run.wait("navigate_to_pose .* accepted")
-        if rclpy:
-            nav2.wait(f"^taken {uuid}")
+        nav2.wait(f"^taken {uuid}")
         nav2.p.kill()
         again = c.robot("alone", "never", *words)
         run.wait("outcome_unknown: OUTCOME_UNKNOWN: Nav2 has forgotten")

@@ -101,13 +101,14 @@ typedef struct process {
 
 // ---- small --------------------------------------------------------------------------------------
 
-// Of modules, "NAME,NAME"; NULL: none.
+// Of modules skill-NAME, "NAME,NAME"; NULL: none. Those of the robot's own software come with its driver.
 static pons_value *skill_names(const pons_body *b)
 {
     pons_autobuf names = PONS_BUF_INIT;
     for (size_t i = 0; i < b->skills.n; i++) {
-        if (b->skills.at[i]->module) {
-            pons_buf_printf(&names, "%s%s", names.len ? "," : "", b->skills.at[i]->name);
+        const pons__skill *k = b->skills.at[i];
+        if (k->module && !k->interface) {
+            pons_buf_printf(&names, "%s%s", names.len ? "," : "", k->name);
         }
     }
     return names.len ? json_stringn(names.data, names.len) : NULL;
