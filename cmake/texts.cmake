@@ -1,16 +1,17 @@
 # A text of src/ that a source holds whole: its bytes without the last newline, as "PLACE/NAME.h" in the
 # initializer of an array. Where statements have a line "-- name: NAME", it is a line X(NAME, "text") for each.
+get_filename_component(root ${CMAKE_CURRENT_LIST_DIR}/../src ABSOLUTE)
 set(texts)
 set(watch CONFIGURE_DEPENDS)
 if(CMAKE_SCRIPT_MODE_FILE) # tools/check-headers wants the texts alone
   set(watch)
 endif()
 foreach(kind sql json md txt roff sdf bash zsh fish)
-  file(GLOB_RECURSE some ${watch} ${CMAKE_SOURCE_DIR}/src/*.${kind})
+  file(GLOB_RECURSE some ${watch} ${root}/*.${kind})
   list(APPEND texts ${some})
 endforeach()
 foreach(text ${texts})
-  file(RELATIVE_PATH name ${CMAKE_SOURCE_DIR}/src ${text})
+  file(RELATIVE_PATH name ${root} ${text})
   file(STRINGS ${text} named REGEX "^-- name: " LIMIT_COUNT 1)
   if(named)
     set(bytes)
