@@ -190,12 +190,18 @@ typedef struct pons_ws_place_options {
     // LOG.md as well). May be NULL. Neither may call the place.
     void (*command)(void *user, pons_ws_file file, const pons_ws_command *c);
     void (*notice)(void *user, const char *file, const char *text);
+    // What the memory of what was seen knows of a thing (an id, or its category): whether it is believed to be somewhere, and
+    // "cup in kitchen, seen 40 min ago, 82 %", or "" where it was never seen. The critic judges by it. NULL: no memory.
+    bool (*seen)(void *user, const char *what, char *ret_line, size_t cap);
     void *user;
 } pons_ws_place_options;
 
 int pons_ws_place_open(const char *dir, const pons_ws_place_options *options, pons_ws_place **ret,
                        pons_error *err);
 void pons_ws_place_close(pons_ws_place *p); // NULL-safe
+
+// What the options' `seen` says of a thing; without it true and "".
+bool pons_ws_place_seen(const pons_ws_place *p, const char *what, char *ret_line, size_t cap);
 
 // A line of LOG.md, of what happened to a file's records.
 void pons_ws_place_log(pons_ws_place *p, pons_ws_file file, const char *text);

@@ -7,6 +7,8 @@
 //   sensor   what goes or grasps by sight has a camera, a depth sensor or a lidar that is ticked
 //   path     nothing known stands on the direct way of a robot that plans none (EMBODIED.md's
 //            "Path Planning": a robot that has it finds its own way)
+//   seen     what is to be picked is believed to be somewhere, by the memory of what was seen; what that knows of it stands
+//            behind every other refusal, too: "(cup in kitchen, seen 40 min ago, 82 %)"
 //   lesson   the same action failed before, and what it depends on is as it was
 //
 // A refusal becomes a dated lesson of LESSONS.md with the figures that broke the limit and what to do instead;

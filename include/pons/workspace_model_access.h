@@ -35,6 +35,8 @@ typedef struct pons_ws_model_access_options {
     // The body's own critic, after the files'; a pons_agent_judge_fn for a skill. PONS_ENOTFOUND: there is no such skill.
     int (*judge)(void *user, const char *skill, const pons_value *args, pons_verdict **ret,
                  pons_error *err);
+    // As of pons_ws_place_options. NULL: no memory.
+    bool (*seen)(void *user, const char *what, char *ret_line, size_t cap);
     void *user;
 } pons_ws_model_access_options;
 

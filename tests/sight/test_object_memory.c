@@ -4,13 +4,16 @@
 #include "pons/object_memory.h"
 #include "pons/random.h"
 #include "rounds.h"
+#include "sight/seen_picture.h"
 #include "store/cluster.h"
 #include "unit.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -667,14 +670,43 @@ static int64_t size_of(const char *path)
     return n;
 }
 
-// A look a second, at five things with noise and a false alarm now and then: what it leaves in the store.
-static void test_day(void **state)
+static bool nobody(void *user, const char *name)
 {
-    bed *b = *state;
-    const long seconds = rounds(ROUNDS_sight_seconds);
-    if (which != SQLITE) {
+    return false;
+}
+
+// A picture as large as one may be, which is another one each time, dated by the day's clock.
+static void keep_picture(const bed *b, const char *folder, pons__seen_picture *last,
+                         const pons_detection *d, size_t n)
+{
+    static pons__boxed found[8];
+    static char bytes[PONS__SEEN_BYTES_MAX];
+    char name[PONS_PICTURE_NAME], path[256];
+    pons_error err = PONS_ERROR_INIT;
+    const int64_t now_ms = pons_wall_ms(&b->items.clock);
+    for (size_t i = 0; i < n; i++) {
+        snprintf(found[i].what.label, sizeof found[i].what.label, "%s", d[i].label);
+    }
+    if (!pons__seen_picture_due(last, found, n, now_ms)) {
         return;
     }
+    snprintf(bytes, sizeof bytes, "%lld", (long long)now_ms);
+    assert_int_equal(pons_picture_put(folder, bytes, sizeof bytes, name, &err), PONS_OK);
+    const struct timespec put[2] = {{.tv_sec = now_ms / 1000}, {.tv_sec = now_ms / 1000}};
+    snprintf(path, sizeof path, "%s/%s.jpg", folder, name);
+    assert_int_equal(utimensat(AT_FDCWD, path, put, 0), 0);
+    pons__seen_picture_kept(last, found, n, now_ms, name);
+}
+
+// A look a second, at five things with noise and a false alarm now and then: what it leaves in the store, and (folder)
+// the most that it ever has in pictures. PONS_ROUNDS=sight_seconds=86400 is a day.
+static void day(bed *b, const char *folder, uint64_t *ret_pictures)
+{
+    const long seconds = rounds(ROUNDS_sight_seconds);
+    static pons__seen_picture last;
+    size_t kept = 0;
+    uint64_t bytes = 0;
+    memset(&last, 0, sizeof last);
     pons_value_unref(b->config);
     b->config = NULL; // as it is where nothing is configured
     reopen(b);
@@ -692,17 +724,52 @@ static void test_day(void **state)
         if (pons_rand_unit(&rand) < 0.02) {
             d[n++] = thing("cup", 1 + 4 * pons_rand_unit(&rand), 0.1);
         }
-        const pons_object_view v = view(b, 0);
+        pons_object_view v = view(b, 0);
+        if (folder) {
+            keep_picture(b, folder, &last, d, n);
+            v.picture = *last.name ? last.name : NULL;
+        }
         assert_int_equal(pons_object_memory_put(b->memory, &v, d, n, &b->seen, &b->err), PONS_OK);
         assert_int_equal(pons_object_memory_save(b->memory, false, &b->err), PONS_OK);
+        if (folder && (s % 3600 == 3599 || s + 1 == seconds)) { // as `pons sight` does it
+            pons_picture_usage(folder, &kept, &bytes);
+            *ret_pictures = bytes > *ret_pictures ? bytes : *ret_pictures;
+            const int64_t before_ms = pons_wall_ms(&b->items.clock) - 3600 * 1000;
+            assert_true(pons__seen_pictures_prune(&b->items, NS, folder, before_ms, &b->err) >= 0);
+        }
     }
     assert_int_equal(pons_object_memory_count(b->memory, false), 5);
     pons_object_memory_close(b->memory);
     b->memory = NULL;
     pons_store_close(
         &b->items.store); // whose log, as long as it is open, is as long as its store lets it be
-    print_message("%ld looks: %lld kB\n", seconds, (long long)size_of(b->path) / 1000);
-    assert_true(size_of(b->path) <= 5000000);
+    print_message("%ld looks: %lld kB, and at most %lld kB of pictures\n", seconds,
+                  (long long)size_of(b->path) / 1000, (long long)*ret_pictures / 1000);
+}
+
+static void test_day(void **state)
+{
+    bed *b = *state;
+    uint64_t pictures = 0;
+    if (which == SQLITE) {
+        day(b, NULL, &pictures);
+        assert_true(size_of(b->path) <= 5000000);
+    }
+}
+
+static void test_day_with_pictures(void **state)
+{
+    bed *b = *state;
+    char folder[] = "/tmp/pons-seen-XXXXXX";
+    uint64_t pictures = 0;
+    if (which == SQLITE) {
+        assert_non_null(mkdtemp(folder));
+        day(b, folder, &pictures);
+        assert_true(pictures > 0 && (uint64_t)size_of(b->path) + pictures <= 50000000);
+        pons_error err = PONS_ERROR_INIT;
+        pons_picture_prune(folder, INT64_MAX, nobody, NULL, &err);
+        rmdir(folder);
+    }
 }
 
 int main(void)
@@ -730,6 +797,7 @@ int main(void)
         TEST(test_foreign_items),
         TEST(test_killed),
         TEST(test_day),
+        TEST(test_day_with_pictures),
     };
 #undef TEST
     have_server = cluster_share();

@@ -258,6 +258,49 @@ static void a_page_about_several_robots(void **state)
     end(&f);
 }
 
+static const char *memory; // of the apple; NULL: none
+static bool believed;
+
+static bool seen(void *user, const char *what, char *line, size_t cap)
+{
+    snprintf(line, cap, "%s", memory ? memory : "");
+    return believed;
+}
+
+// What the memory of what was seen knows of a thing stands behind a refusal, and what is gone from its place is none to
+// pick.
+static void it_judges_by_what_was_seen(void **state)
+{
+    (void)state;
+    folder f;
+    pons_error err = PONS_ERROR_INIT;
+    begin(&f);
+    pons_ws_place_close(f.place);
+    const pons_ws_place_options o = {.role = PONS_WS_BY_HAL, .seen = seen};
+    assert_int_equal(pons_ws_place_open(f.dir, &o, &f.place, &err), PONS_OK);
+    memory = "apple in kitchen, seen 40 min ago, 82 %";
+    believed = true;
+    refused(&f, "pick_up", APPLE, "goes 1.13 m (apple in kitchen, seen 40 min ago, 82 %)");
+    pons_ws_place_close(f.place);
+    char path[128]; // the environment is no person's to edit while pons runs: begin anew
+    snprintf(path, sizeof path, "rm -r %s/.pons", f.dir);
+    assert_int_equal(system(path), 0);
+    put(&f, "ENVIRONMENT.md", SCENE("[0.8, 0.2, 0.3]", "[9, 9, 0]"));
+    assert_int_equal(pons_ws_place_open(f.dir, &o, &f.place, &err), PONS_OK);
+    char *why = ask(&f, "pick_up", APPLE, NULL);
+    assert_string_equal(why, ""); // in reach, and believed to be there
+    free(why);
+    memory = "apple in kitchen, seen 40 min ago, 12 %";
+    believed = false;
+    refused(&f, "pick_up", APPLE,
+            "seen: apple in kitchen, seen 40 min ago, 12 %: it may not be there any more");
+    memory = NULL; // never seen: the file's word counts
+    why = ask(&f, "pick_up", APPLE, NULL);
+    assert_string_equal(why, "");
+    free(why);
+    end(&f);
+}
+
 // A failure's lesson says what to do about that failure.
 static void a_failures_fix_fits_it(void **state)
 {
@@ -473,6 +516,7 @@ int main(void)
         cmocka_unit_test(pages_of_phyagentos_are_judged_by),
         cmocka_unit_test(a_base_with_a_reach_goes_there),
         cmocka_unit_test(a_page_about_several_robots),
+        cmocka_unit_test(it_judges_by_what_was_seen),
         cmocka_unit_test(a_failures_fix_fits_it),
         cmocka_unit_test(what_a_person_lowers_holds),
         cmocka_unit_test(unreadable_limits_allow_nothing),

@@ -1,6 +1,7 @@
 // workspace_tools.c - the files of a workspace that was onboarded, for a model: what it may read and propose, and that what it asks of the
 // body is held against them too.
 #include "app/agent/agent_setup.h"
+#include "app/sight/sight.h"
 #include "app/workspace/onboarded_workspace.h"
 
 #include <string.h>
@@ -24,6 +25,12 @@ static int judge_skill(void *user, const char *skill, const pons_value *args, po
     return pons_robot_tools_judge(d->robot.self, skill, args, NULL, ret, err);
 }
 
+static bool seen(void *user, const char *what, char *line, size_t cap)
+{
+    const app_workspace_tools *d = user;
+    return app_seen(d->c, what, NULL, -1, line, cap);
+}
+
 int app_workspace_tools_open(const app_context *c, const pons_clock *clock, const char *who,
                              const pons_tools *robot, app_workspace_tools *ret, pons_error *err)
 {
@@ -39,6 +46,7 @@ int app_workspace_tools_open(const app_context *c, const pons_clock *clock, cons
                                       .served = served,
                                       .status = status,
                                       .judge = judge_skill,
+                                      .seen = seen,
                                       .user = ret};
     const int rc = app_workspace_config(c, &config, &o.dialect, err);
     o.robot_id = pons_get_str(pons_get(config, "robot"), "id", NULL);

@@ -12,7 +12,7 @@
 #include "app/workspace/workspace_scope.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
-#include "pons/picture.h"
+#include "sight/seen_picture.h"
 #include "sight/view_from_report.h"
 
 #include <errno.h>
@@ -84,30 +84,16 @@ static void save(sight *s, bool all)
     }
 }
 
-static bool is_held(void *names, const char *name)
-{
-    return json_object_get(names, name) != NULL;
-}
-
 // Pictures that no object names: of candidates that were forgotten, of one whose row was not written any more.
 static void prune_pictures(sight *s, const char *space)
 {
     char folder[PATH_MAX + 16];
     const pons_items items = {.store = s->store, .clock = s->clock};
-    const pons_items_query all = {.prefix = space, .limit = -1};
-    pons_autovalue objects = NULL;
-    pons_autovalue names = json_object();
     pons_error err = PONS_ERROR_INIT;
     app_seen_folder(s->c, folder, sizeof folder);
-    int rc = pons_items_search(&items, &all, &objects, &err);
-    pons_each(o, objects) {
-        pons_each(seen, pons_get(pons_get(o, "value"), "sightings")) {
-            json_object_set_new(names, pons_get_str(seen, "picture", ""), json_true());
-        }
-    }
     const int64_t before_ms =
         pons_wall_ms(&s->clock) - PRUNE_MS; // a younger one's row may be to come
-    rc = rc < 0 ? rc : pons_picture_prune(folder, before_ms, is_held, names, &err);
+    const int rc = pons__seen_pictures_prune(&items, space, folder, before_ms, &err);
     s->prune_due_ms = pons_now_ms(&s->clock) + PRUNE_MS;
     if (rc < 0) {
         tell(s, err.message);

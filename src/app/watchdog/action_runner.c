@@ -79,27 +79,14 @@ static int judge(void *user, const char *skill, const pons_value *args, char *wh
     return app_watchdog_judge(&((const runner *)user)->tools, skill, args, why, cap);
 }
 
-// What the memory knows of it, read anew each time.
 static bool sees(void *user, const char *what, const char *zone, double within_s)
 {
-    const runner *d = user;
-    pons_items it = {.clock = d->clock};
-    pons_autovalue found = NULL;
-    pons_error none = PONS_ERROR_INIT;
-    char space[64];
-    bool known = false;
-    app_objects_space(d->c, space);
-    const pons_object_query q = {.what = what,
-                                 .zone = zone,
-                                 .since_ms = pons_wall_ms(&d->clock) - (int64_t)(within_s * 1e3)};
-    if (app_store_read(d->c, &it.store, &none) >= 0) {
-        pons_objects_find(&it, space, &q, &found, &none);
-    }
-    pons_each(one, found) {
-        known = known || pons_get_bool(one, "known", false);
-    }
-    pons_store_close(&it.store);
-    return known;
+    return app_seen(((const runner *)user)->c, what, zone, within_s, NULL, 0);
+}
+
+static bool seen(void *user, const char *what, char *line, size_t cap)
+{
+    return app_seen(((const runner *)user)->c, what, NULL, -1, line, cap);
 }
 
 // ---- what is said -------------------------------------------------------------------------------
@@ -143,6 +130,7 @@ static int open_parts(runner *d, pons_error *err)
                                          .robot_id = d->id,
                                          .writes_per_s = PONS_WS_WRITES_PER_S,
                                          .no_wait = true, // it beats for a body
+                                         .seen = seen,
                                          .notice = notice,
                                          .user = d};
     int rc = pons_ws_place_open(d->c->workspace, &place, &d->place, err);

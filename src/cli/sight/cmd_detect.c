@@ -15,6 +15,7 @@
 #include "pons/picture.h"
 #include "sight/camera_view.h"
 #include "sight/detection_json.h"
+#include "sight/seen_picture.h"
 
 #include <fcntl.h>
 #include <png.h>
@@ -26,7 +27,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { NICE = 10, OUT_OF_MEMORY_FIRST = 500, SEEN_EDGE = 320, SEEN_EVERY_MS = 10000 };
+enum { NICE = 10, OUT_OF_MEMORY_FIRST = 500 };
 
 typedef struct detect {
     cli *c;
@@ -36,9 +37,7 @@ typedef struct detect {
     cli_source *source;
     FILE *out; // standard output as it was: what a library prints does not come between
     bool once;
-    char kept[1024]; // what was seen in the picture that was kept last, and when that was
-    char kept_name[PONS_PICTURE_NAME];
-    int64_t kept_ms;
+    pons__seen_picture kept;
 } detect;
 
 static int load(const char *kind, const pons_detector_ops **ret, pons_error *err)
@@ -73,35 +72,29 @@ static void keep(const detect *d, const pons_picture_raw *p, const pons_detected
 // A small one of what is new, or was not kept for a while; durable before anybody hears of it.
 static void keep_picture(detect *d, pons_picture_raw *p, pons__detector_line *l)
 {
-    char seen[sizeof d->kept] = "", folder[PATH_MAX + 16];
+    char folder[PATH_MAX + 16];
     const pons_clock clock = pons_clock_real();
     const int64_t now = pons_now_ms(&clock);
     pons_error err = PONS_ERROR_INIT;
     void *jpeg = NULL;
-    size_t n = 0, at = 0;
-    for (size_t i = 0; i < l->n && at < sizeof seen; i++) {
-        const pons_detected *f = &l->found[i].what;
-        at += (size_t)snprintf(seen + at, sizeof seen - at, "%s %s;", f->label, f->identity);
-    }
-    if (!*seen || d->once) {
+    size_t n = 0;
+    if (l->n == 0 || d->once) {
         return;
     }
-    if (strcmp(seen, d->kept) == 0 && now < d->kept_ms + SEEN_EVERY_MS) {
-        memcpy(l->picture, d->kept_name, sizeof l->picture); // the same things, as they were then
+    if (!pons__seen_picture_due(&d->kept, l->found, l->n, now)) {
+        memcpy(l->picture, d->kept.name, sizeof l->picture); // the same things, as they were then
         return;
     }
     app_seen_folder(&d->c->app, folder, sizeof folder);
-    int rc = pons_picture_scale(p, SEEN_EDGE, &err);
-    rc = rc < 0 ? rc : pons_picture_jpeg(p, 0, &jpeg, &n, &err);
+    int rc = pons_picture_scale(p, PONS__SEEN_EDGE_MAX, &err);
+    rc = rc < 0 ? rc : pons_picture_jpeg(p, PONS__SEEN_BYTES_MAX, &jpeg, &n, &err);
     rc = rc < 0 ? rc : pons_picture_put(folder, jpeg, n, l->picture, &err);
     free(jpeg);
     if (rc < 0) {
         pons_utf8_copy(l->error, sizeof l->error, err.message);
         return;
     }
-    memcpy(d->kept, seen, sizeof seen);
-    memcpy(d->kept_name, l->picture, sizeof d->kept_name);
-    d->kept_ms = now;
+    pons__seen_picture_kept(&d->kept, l->found, l->n, now, l->picture);
 }
 
 static int look_at(detect *d, pons_picture_raw *p, pons__detector_line *l, pons_error *err)

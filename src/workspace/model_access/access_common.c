@@ -20,8 +20,11 @@ int pons__model_access_open_place(model_access *d, pons_error *err)
 {
     static const pons_ws_file rests_on[] = {PONS_WS_EMBODIED, PONS_WS_ENVIRONMENT, PONS_WS_LESSONS,
                                             PONS_WS_ACTION};
-    const pons_ws_place_options place = {
-        .role = PONS_WS_BY_PLANNER, .dialect = d->o.dialect, .no_wait = true};
+    const pons_ws_place_options place = {.role = PONS_WS_BY_PLANNER,
+                                         .dialect = d->o.dialect,
+                                         .no_wait = true,
+                                         .seen = d->o.seen,
+                                         .user = d->o.user};
     if (!d->place) {
         return pons_ws_place_open(d->dir, &place, &d->place, err);
     }

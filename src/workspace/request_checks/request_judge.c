@@ -24,6 +24,7 @@ typedef struct judging {
     ws_robot robot;
     ws_target target;
     pons_ws_judgement *j;
+    char seen[128]; // what the memory says of the target; "": nothing
 } judging;
 
 static const pons_ws_doc *doc(const judging *g, pons_ws_file file)
@@ -214,6 +215,23 @@ static void judge_path(judging *g)
                         json_string(via));
 }
 
+// What is to be taken should be where it is thought to be.
+static void judge_seen(judging *g)
+{
+    const pons_ws_doc *d = doc(g, PONS_WS_ENVIRONMENT);
+    const pons_ws_record *r = d && g->target.id ? pons_ws_find(d, "object", g->target.id) : NULL;
+    char text[256];
+    if (!g->target.id || strncmp(g->asked->action_type, "pick", 4) != 0) {
+        return;
+    }
+    const char *what = pons_get_str(r ? r->value : NULL, "category", g->target.id);
+    if (!pons_ws_place_seen(g->place, what, g->seen, sizeof g->seen) && *g->seen) {
+        snprintf(text, sizeof text, "%s: it may not be there any more", g->seen);
+        violated(g, "seen", NAN, NAN, "", g->target.id, text);
+        *g->seen = '\0'; // it is said
+    }
+}
+
 // What the judgement rests on, in words: the same words, the same judgement.
 static void put_conditions(judging *g)
 {
@@ -260,7 +278,7 @@ static void put_conditions(judging *g)
     pons__ws_copy_text(g->j->conditions, sizeof g->j->conditions, b.data, b.len);
 }
 
-static void put_why(pons_ws_judgement *j)
+static void put_why(pons_ws_judgement *j, const char *seen)
 {
     pons_autobuf b = PONS_BUF_INIT;
     size_t i;
@@ -268,6 +286,9 @@ static void put_why(pons_ws_judgement *j)
     json_array_foreach(j->rules, i, rule) {
         pons_buf_printf(&b, "%s%s: %s", i ? "; " : "", pons_get_str(rule, "rule", ""),
                         pons_get_str(rule, "message", ""));
+    }
+    if (*seen && b.len) {
+        pons_buf_printf(&b, " (%s)", seen);
     }
     pons__ws_copy_text(j->why, sizeof j->why, b.data, b.len);
 }
@@ -327,6 +348,7 @@ void pons_ws_judge(const pons_ws_place *place, const pons_ws_asked *asked, pons_
         judge_volume(&g);
         judge_sensor(&g);
         judge_path(&g);
+        judge_seen(&g);
     }
     put_conditions(&g);
     const bool refused = json_array_size(ret->rules) > 0;
@@ -338,7 +360,7 @@ void pons_ws_judge(const pons_ws_place *place, const pons_ws_asked *asked, pons_
         violated(&g, "lesson", NAN, NAN, "", "", text);
     }
     ret->ok = json_array_size(ret->rules) == 0;
-    put_why(ret);
+    put_why(ret, g.seen);
     pons__ws_body_clear(&g.body);
 }
 

@@ -516,6 +516,12 @@ int pons_ws_place_open(const char *dir, const pons_ws_place_options *options, po
     return PONS_OK;
 }
 
+bool pons_ws_place_seen(const pons_ws_place *p, const char *what, char *ret_line, size_t cap)
+{
+    *ret_line = '\0';
+    return !p->o.seen || p->o.seen(p->o.user, what, ret_line, cap);
+}
+
 void pons_ws_place_close(pons_ws_place *p)
 {
     if (!p) {

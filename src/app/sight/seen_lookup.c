@@ -1,0 +1,32 @@
+// seen_lookup.c - what the memory of objects knows of a thing, read anew each time, for who judges by it.
+#include "app/sight/sight.h"
+
+bool app_seen(const app_context *c, const char *what, const char *zone, double within_s, char *line,
+              size_t cap)
+{
+    pons_items it = {.clock = pons_clock_real()};
+    pons_autovalue found = NULL;
+    pons_error none = PONS_ERROR_INIT;
+    char space[64];
+    bool known = false;
+    app_objects_space(c, space);
+    const int64_t now_ms = pons_wall_ms(&it.clock);
+    const pons_object_query q = {.what = what,
+                                 .zone = zone,
+                                 .since_ms =
+                                     within_s >= 0 ? now_ms - (int64_t)(within_s * 1e3) : 0};
+    if (app_store_read(c, &it.store, &none) >= 0) {
+        pons_objects_find(&it, space, &q, &found, &none);
+    }
+    pons_each(one, found) {
+        known = known || pons_get_bool(one, "known", false);
+    }
+    if (line) {
+        *line = '\0';
+        if (json_array_size(found) > 0) {
+            pons_object_line(json_array_get(found, 0), line, cap);
+        }
+    }
+    pons_store_close(&it.store);
+    return known;
+}
