@@ -22,6 +22,10 @@ PONS_C_BEGIN
 
 typedef struct pons_brain pons_brain;
 
+// The skill that a question shows in `ops` when it asks whether pictures may go to the model's server: no body has it, and
+// nothing waits for the answer (pictures_to below).
+#define PONS_SEND_PICTURES "send_pictures"
+
 typedef struct pons_brain_options {
     pons_store store;         // borrowed
     const char *thread;       // id

@@ -249,7 +249,7 @@ const char *pons_brain_body_stays(pons_brain *b)
     bool asks = b->human_open;
     pons_each(q, pons_get(status, "approvals")) { // of a picture's question nobody waits
         const char *what = pons_get_str(json_array_get(pons_get(q, "ops"), 0), "skill", "");
-        asks = asks || strcmp(what, PONS__PICTURES_SKILL) != 0;
+        asks = asks || strcmp(what, PONS_SEND_PICTURES) != 0;
     }
     return pons_get_str(b->port.telemetry, "holding", NULL) ? "it holds an object"
            : asks                                           ? "a question is open"

@@ -61,9 +61,13 @@ static void look_at_task(looking *l, const char *type, const pons_value *p)
     } else if (strcmp(type, "effect") == 0) {
         note(l, "skill", pons_get_str(p, "skill", ""), pons_get_str(p, "state", ""));
     } else if (strcmp(type, "approval.requested") == 0) {
-        pons_value_unref(l->question);
-        l->question = pons_value_ref(p);
-    } else if (strcmp(type, "approval.resolved") == 0 && l->question) {
+        const pons_value *op = json_array_get(pons_get(p, "ops"), 0);
+        if (strcmp(pons_get_str(op, "skill", ""), PONS_SEND_PICTURES) != 0) {
+            pons_value_unref(l->question);
+            l->question = pons_value_ref(p);
+        }
+    } else if (strcmp(type, "approval.resolved") == 0 &&
+               strcmp(pons_get_str(p, "id", ""), pons_get_str(l->question, "id", "-")) == 0) {
         pons_value_unref(l->question);
         l->question = NULL;
     } else if (strcmp(type, "task.done") == 0 &&

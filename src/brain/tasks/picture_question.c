@@ -48,7 +48,7 @@ void pons__pictures_ask(pons_brain *b, pons_cx *cx, pons__tasks *t)
                                    "may pictures of the robot's cameras go to %s?"),
                     server);
     pons__json(&q->ops,
-               json_pack("[{ss s{ss}}]", "skill", PONS__PICTURES_SKILL, "args", "server", server));
+               json_pack("[{ss s{ss}}]", "skill", PONS_SEND_PICTURES, "args", "server", server));
     pons__json(&q->cancels, json_array());
     pons__list_add(&t->asks, q);
     t->changed = true;

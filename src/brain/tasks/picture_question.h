@@ -4,9 +4,6 @@
 #include "brain/records/kernel_fields.h"
 #include "brain/state/self.h"
 
-// What such a question shows as what would be done; no body has a skill of this name.
-#define PONS__PICTURES_SKILL "send_pictures"
-
 // Whether they may go now. Where a person is to be asked first, K5 does it, and this is false until a yes.
 bool pons__pictures_may_go(pons_brain *b);
 // K5: asks, where that is wanted and was not done.
