@@ -67,7 +67,7 @@ static const ws_field skill[] = {
     {"runtime", {0}, NULL, WS_STRING, .means = "ReKepPolicyRuntime, VLAPolicyRuntime, BuiltinRuntime"},
     {"runtime_kind", {0}, NULL, WS_STRING, .means = "policy, builtin: what runs it where no runtime is named"},
     {"supported_target_types", {P2 = "supported_target_kinds"}, NULL, WS_WORDS, .words = "sim=simulation real_robot real>real_robot game debug", .means = "sim, real_robot"},
-    {"policy_client", {P2 = "policy"}, NULL, WS_CLIENT, .means = "type, endpoint, checkpoint"},
+    {"policy_client", {P2 = "policy"}, NULL, WS_CLIENT, .means = "type, protocol, endpoint, checkpoint"},
     {"requires.sensors", {0}, NULL, WS_LIST, .means = "rgb_camera, depth_camera, joint_states"},
     {"requires.environment_outputs", {0}, NULL, WS_LIST, .means = "scene_graph, perception_data"},
     {"requires.strict_environment_contract", {0}, NULL, WS_BOOL, .means = "lack of one refuses"},
