@@ -59,14 +59,15 @@ static void say_velocity(doctor *d, const pons_topics_network *n)
                    "start Nav2 on the robot, or set `navigation: pons` in config/ros2.yaml");
         return;
     }
-    snprintf(detail, sizeof detail,
-             n->publishers > 0 ? "%s is published" : "%s: nobody publishes it, Nav2 should",
-             n->wants);
-    doctor_say(d, "ros2 nav2", n->publishers > 0 ? "ok" : "absent", detail,
-               n->publishers > 0
-                   ? NULL
-                   : "no goal moves the robot: `pons ros2 setup` writes nav2.launch.py, then `ros2 "
-                     "launch nav2.launch.py robot:=nav2` on the robot");
+    if (n->publishers > 0) {
+        snprintf(detail, sizeof detail, "%s is published", n->wants);
+        doctor_say(d, "ros2 nav2", "ok", detail, NULL);
+        return;
+    }
+    snprintf(detail, sizeof detail, "%s: nobody publishes it, Nav2 should", n->wants);
+    doctor_say(d, "ros2 nav2", "absent", detail,
+               "no goal moves the robot: `pons ros2 setup` writes nav2.launch.py, then `ros2 "
+               "launch nav2.launch.py robot:=nav2` on the robot");
 }
 
 void doctor_ros2(doctor *d)

@@ -28,10 +28,12 @@ static void count(network *w, const dds_guid_t *participant)
     }
     w->known[w->n++] = *participant;
     const uint8_t *vendor = participant->v; // a GUID begins with it
-    int *of = vendor[0] != 0x01   ? &w->at.rmw_other
-              : vendor[1] == 0x10 ? &w->at.rmw_cyclonedds
-              : vendor[1] == 0x0f ? &w->at.rmw_fastrtps
-                                  : &w->at.rmw_other;
+    int *of = &w->at.rmw_other;
+    if (vendor[0] == 0x01 && vendor[1] == 0x10) {
+        of = &w->at.rmw_cyclonedds;
+    } else if (vendor[0] == 0x01 && vendor[1] == 0x0f) {
+        of = &w->at.rmw_fastrtps;
+    }
     (*of)++;
 }
 
