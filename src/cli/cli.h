@@ -279,7 +279,7 @@ cli_run_fn cmd_onboard, cmd_watchdog, cmd_workspace, cmd_fleet_run, cmd_fleet_st
     cmd_fleet_assign, cmd_fleet_cancel, cmd_fleet_settle, cmd_fleet_clear, cmd_fleet_block,
     cmd_fleet_unblock, cmd_fleet_simulate, cmd_fleet_map, cmd_run, cmd_resume, cmd_threads,
     cmd_status, cmd_say, cmd_stop, cmd_reset, cmd_pace, cmd_pause, cmd_continue, cmd_cancel,
-    cmd_raise, cmd_do, cmd_approve, cmd_places, cmd_places_forget, cmd_schedule_add,
+    cmd_raise, cmd_do, cmd_explore, cmd_approve, cmd_places, cmd_places_forget, cmd_schedule_add,
     cmd_schedule_list, cmd_schedule_remove, cmd_schedule_pause, cmd_schedule_continue, cmd_body,
     cmd_scenario, cmd_record, cmd_replay, cmd_map, cmd_graph, cmd_plan, cmd_agent, cmd_bt,
     cmd_companion, cmd_mcp_serve, cmd_mcp_tools, cmd_mcp_questions, cmd_vda5050, cmd_config,

@@ -35,6 +35,11 @@ int app_import_read(app_import *i, pons_error *err);
 // Into this folder of worlds, which is made when it is not there. PONS_EEXIST: there is such a world.
 int app_import_write(app_import *i, const char *worlds, pons_error *err);
 
+// The world NAME of a place without a map, for this robot, at a path that is free: its map grows. simulated: the file of the
+// world that it is really in; NULL: a real robot's. PONS_EEXIST.
+int app_world_unmapped(const char *path, const char *name, const pons_value *robot_world,
+                       const char *simulated, pons_error *err);
+
 // ---- zone_edit.c: zones in the file of a world --------------------------------------------------
 
 typedef enum app_zone_kind {

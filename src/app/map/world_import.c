@@ -244,6 +244,27 @@ static int write_world(const app_import *j, pons_error *err)
     return write_file(j->draft, out.data, err);
 }
 
+int app_world_unmapped(const char *path, const char *name, const pons_value *robot_world,
+                       const char *simulated, pons_error *err)
+{
+    pons_autobuf out = PONS_BUF_INIT;
+    pons_buf_printf(
+        &out,
+        "# Made by `pons explore`. docs/reference/worlds.md describes every key.\nname: %s\n"
+        "map: {file: %s.map.yaml, grows: true}\nstart: {x: 0, y: 0, yaw: 0}\n",
+        name, name);
+    if (simulated) {
+        pons_buf_printf(&out, "simulated: %s\n", simulated);
+    }
+    add_robot(&out, pons_get(robot_world, "robot"));
+    add_part(&out, robot_world, "battery");
+    add_part(&out, robot_world, "lidar");
+    add_part(&out, robot_world, "odometry");
+    add_part(&out, robot_world, "sight");
+    return out.failed ? pons_error_set(err, PONS_ENOMEM, "map", "no memory for a world")
+                      : write_file(path, out.data, err);
+}
+
 static int write_all(const app_import *j, pons_error *err)
 {
     pons_autovalue world = NULL;

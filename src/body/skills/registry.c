@@ -202,7 +202,8 @@ int pons_body_skills(const pons_skill *const *modules, size_t n, pons_value **re
 {
     pons__skills s;
     pons_value *all = NULL;
-    int rc = pons__skills_open(&s, PONS__WITH_WHEELS | PONS__WITH_CHARGER, modules, n, err);
+    int rc = pons__skills_open(&s, PONS__WITH_WHEELS | PONS__WITH_CHARGER | PONS__WITH_MAPPER,
+                               modules, n, err);
     if (rc >= 0 && !(all = pons__skills_registry(&s))) {
         rc = pons_error_set(err, PONS_ENOMEM, "body", "no memory for the registry of skills");
     }

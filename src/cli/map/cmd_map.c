@@ -340,6 +340,26 @@ static int nav2(const char *name, const char *dir, pons_error *err)
     return rc;
 }
 
+static int usage(pons_error *err)
+{
+    return app_bad(err, "map: use `pons map import FILE.yaml [NAME]`, `show WORLD`, `check WORLD`, "
+                        "`zones WORLD [add|remove ID]`, `rooms WORLD [name N]`, `sdf WORLD` or "
+                        "`nav2 WORLD DIR`");
+}
+
+static int zones_or_rooms(cli *c, const char *verb, map_zone *zone, pons_error *err)
+{
+    const bool names = c->argc == 4 && strcmp(c->argv[2], "name") == 0;
+    if (strcmp(verb, "rooms") == 0 && (c->argc == 2 || names)) {
+        return map_rooms(c, c->argv[1], names ? c->argv[3] : NULL, zone, err);
+    }
+    if (strcmp(verb, "zones") == 0 && (c->argc == 2 || c->argc == 4)) {
+        return map_zones(c, c->argv[1], c->argc > 2 ? c->argv[2] : NULL,
+                         c->argc > 3 ? c->argv[3] : NULL, zone, err);
+    }
+    return usage(err);
+}
+
 // ---- public functions ---------------------------------------------------------------------------
 
 int cmd_map(cli *c, pons_error *err)
@@ -352,8 +372,8 @@ int cmd_map(cli *c, pons_error *err)
         {"--robot", "WORLD", "of import: the world whose robot it takes; default house", &robot},
         {"--start", "X,Y[,YAW]", "of import: where the robot begins; default near 0,0", &start},
         {"--polygon", "\"X,Y …\"", "of zones add: three corners or more", &zone.polygon},
-        {"--zh", "NAME,…", "of zones add: what people call it in Chinese", &zone.zh},
-        {"--en", "NAME,…", "of zones add: and in English", &zone.en},
+        {"--zh", "NAME,…", "of zones add and rooms name: what people call it in Chinese", &zone.zh},
+        {"--en", "NAME,…", "of zones add and rooms name: and in English", &zone.en},
         {"--target", "X,Y[,YAW]", "of zones add: where going there ends; default its middle",
          &zone.target},
         {"--keep-out", NULL, "of zones add: nobody goes there", &keep_out},
@@ -385,10 +405,8 @@ int cmd_map(cli *c, pons_error *err)
     if (strcmp(verb, "import") == 0 && (c->argc == 2 || c->argc == 3)) {
         return import(c, robot, start, err);
     }
-    if (strcmp(verb, "zones") == 0 && (c->argc == 2 || c->argc == 4)) {
-        return map_zones(c, c->argv[1], c->argc > 2 ? c->argv[2] : NULL,
-                         c->argc > 3 ? c->argv[3] : NULL, &zone, err);
+    if (strcmp(verb, "zones") == 0 || strcmp(verb, "rooms") == 0) {
+        return zones_or_rooms(c, verb, &zone, err);
     }
-    return app_bad(err, "map: use `pons map import FILE.yaml [NAME]`, `show WORLD`, `check WORLD`, "
-                        "`zones WORLD [add|remove ID]`, `sdf WORLD` or `nav2 WORLD DIR`");
+    return usage(err);
 }

@@ -328,7 +328,8 @@ static int run_beside(cli *c, const run_words *w, bool *ret_there, pons_error *e
     if (!*ret_there) {
         return PONS_OK;
     }
-    const bool does = c->self && strcmp(c->self->name, "do") == 0;
+    const char *word = c->self ? c->self->name : "";
+    const bool does = strcmp(word, "do") == 0 || strcmp(word, "explore") == 0;
     const bool person = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !c->json;
     if (c->argc > 0 && (does || (person && asked(thread)))) {
         return say_there(c, w, thread, err);
