@@ -324,6 +324,21 @@ static int lexicon_load(pons__intents *r, const pons_value *doc, pons_error *err
     return rc;
 }
 
+// What is spelled otherwise, and what it stands for: looked up as it is.
+static int spellings_check(const pons_value *doc, pons_error *err)
+{
+    size_t i = 0;
+    pons_each_member(key, word, pons_get(doc, "spellings")) {
+        i++;
+        if (*key == '\0' || !json_is_string(word)) {
+            return pons_error_set(err, PONS_EINVAL, "rules",
+                                  "intents: %s/%zu: expected a word (quote yes, no and numbers)",
+                                  "/spellings", i);
+        }
+    }
+    return PONS_OK;
+}
+
 // ---- the document -------------------------------------------------------------------------------
 
 static bool has(const pons__words *w, const char *text)
@@ -475,7 +490,7 @@ static int load_document(pons__intents *r, const pons_value *doc, pons_error *er
     static const char *const keys[] = {
         "version",    "limits",      "fillers", "articles", "separators", "joins",
         "urgent",     "control",     "units",   "moments",  "intents",    "negation",
-        "everywhere", "corrections", "topics",  "lexicon",  NULL};
+        "everywhere", "corrections", "topics",  "lexicon",  "spellings",  NULL};
     int rc;
     if ((rc = known_keys(doc, "", keys, err)) != PONS_OK) {
         return rc;
@@ -489,6 +504,7 @@ static int load_document(pons__intents *r, const pons_value *doc, pons_error *er
         (rc = times_load(&r->units, &r->unit_s, doc, "units", err)) != PONS_OK ||
         (rc = times_load(&r->moments, &r->moment_s, doc, "moments", err)) != PONS_OK ||
         (rc = pons_get(doc, "topics") ? topics_load(r, doc, err) : PONS_OK) != PONS_OK ||
+        (rc = spellings_check(doc, err)) != PONS_OK ||
         (rc = lexicon_load(r, doc, err)) != PONS_OK) {
         return rc;
     }

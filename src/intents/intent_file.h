@@ -72,6 +72,8 @@ int pons__policy_parse(void *self, const char *text, const pons_value *world, po
 // The same; *ret_unknown (may be NULL): bytes of a name that nobody knows, where that was the fault.
 int pons__parse(pons__rules *rules, const char *text, const pons_value *world, pons_value **ret,
                 size_t *ret_unknown, pons_error *err);
+// Whether a text only tells of somebody, whatever the names in it are, and nothing in it is a wish (clause_reader.c).
+bool pons__only_tells(const pons__intents *r, const char *text);
 int pons__policy_decide(void *self, const pons_value *observation, pons_value **ret,
                         pons_error *err); // decide_rules.c
 // watch_phrases.c: what is to be done when something is seen, as pons__policy_when has it; PONS_ENOTFOUND: nothing is.

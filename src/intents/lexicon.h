@@ -24,7 +24,10 @@ typedef enum pons__word_class {
     WORD_TO, // of places
     WORD_WITHIN,
     WORD_FROM,
-    WORD_THERE, // a place that was named before
+    WORD_VIA,     // a way, which cannot be left out
+    WORD_RETURNS, // there and back
+    WORD_TOTAL,   // how often in all
+    WORD_THERE,   // a place that was named before
     WORD_ME,
     WORD_IT,
     WORD_TASKS,

@@ -70,7 +70,8 @@ static uint32_t fold_char(uint32_t c)
         return (unsigned char)fold_ascii((unsigned char)c);
     }
     switch (c) {
-    case 0x3002: // 。
+    case 0x3002: // 。 …
+    case 0x2026:
         return ';';
     case 0x00A0:
     case 0x3000: // ideographic space
@@ -271,9 +272,17 @@ static size_t english_at(const char *s, size_t pos, size_t end, double *ret)
                                    {"sixty", 60},  {"seventy", 70}, {"eighty", 80}, {"ninety", 90}};
     static const numeral quarters[] = {
         {"a quarter of an", 0.25}, {"quarter of an", 0.25}, {"three quarters of an", 0.75}};
-    static const numeral vague[] = {{"half a", 0.5},    {"half an", 0.5}, {"half", 0.5},
-                                    {"a couple of", 2}, {"a couple", 2},  {"a few", 3},
-                                    {"an", 1},          {"a", 1}};
+    static const numeral vague[] = {{"half a", 0.5},
+                                    {"half an", 0.5},
+                                    {"half of a", 0.5},
+                                    {"half of an", 0.5},
+                                    {"half of one", 0.5},
+                                    {"half", 0.5},
+                                    {"a couple of", 2},
+                                    {"a couple", 2},
+                                    {"a few", 3},
+                                    {"an", 1},
+                                    {"a", 1}};
 #define WORD(table, at, ret_v) english_word(table, sizeof table / sizeof *table, s, at, end, ret_v)
     double total = 0, v = 0;
     size_t p, after;
@@ -358,6 +367,28 @@ int pons__fold_init(pons__fold *f, const char *text, size_t len)
     if (memchr(f->s, '"', f->n) || memchr(f->s, '\'', f->n)) {
         mark_quotes(f);
     }
+    return PONS_OK;
+}
+
+int pons__fold_put(pons__fold *f, size_t lo, size_t hi, const char *word)
+{
+    const size_t len = strlen(word), n = f->n - (hi - lo) + len;
+    pons__fold to = {.at = malloc((n + 1) * (sizeof *to.at + 2)), .n = n};
+    if (!to.at) {
+        return PONS_ENOMEM;
+    }
+    to.s = (char *)(to.at + n + 1);
+    to.quoted = (bool *)(to.s + n + 1);
+    for (size_t i = 0; i <= n; i++) {
+        const bool inside = i >= lo && i < lo + len;
+        const size_t behind = inside ? lo : i - len + (hi - lo);
+        const size_t from = i < lo ? i : behind;
+        to.at[i] = f->at[from];
+        to.s[i] = inside ? word[i - lo] : f->s[from];
+        to.quoted[i] = f->quoted[from];
+    }
+    pons__fold_fini(f);
+    *f = to;
     return PONS_OK;
 }
 

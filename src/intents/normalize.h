@@ -20,6 +20,8 @@ int pons__fold_init(pons__fold *f, const char *text, size_t len); // PONS_OK or 
 void pons__fold_fini(pons__fold *f);                              // NULL-safe parts
 // Takes the bytes [lo, hi) out of the folded text.
 void pons__fold_cut(pons__fold *f, size_t lo, size_t hi);
+// Puts a folded word in their place, which comes from where they did. PONS_OK or PONS_ENOMEM.
+int pons__fold_put(pons__fold *f, size_t lo, size_t hi, const char *word);
 
 // Folded words, longest first.
 typedef struct pons__words {

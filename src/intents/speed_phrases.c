@@ -57,7 +57,12 @@ int pons__policy_pace(void *self, const char *text, pons_value **ret, pons_error
     if (pons__fold_init(&f, text, strlen(text)) != PONS_OK) {
         return pons_error_set(err, PONS_ENOMEM, "rules", "no memory for what was said");
     }
+    const size_t cut = strcspn(f.s, ",;"); // "slow down, you nearly had my toes"
     pons__speed_phrase h;
+    if (cut < f.n && !pons__pace_find(rules->base, &f, cut + 1, &h) &&
+        pons__only_tells(rules->base, text + f.at[cut + 1])) {
+        pons__fold_cut(&f, cut, f.n);
+    }
     size_t end = 0;
     bool may_be_whole = false;
     char *wish = NULL;

@@ -91,6 +91,10 @@ static bool part(const char *from, size_t n, char *ret, size_t cap)
 static bool keep_thing(const char *from, size_t n, watch *ret)
 {
     const char *bare = behind(from, en_articles);
+    const char *comma = strpbrk(from, ",;"); // a thing is one
+    if ((comma && comma < from + n) || (strstr(from, "，") && strstr(from, "，") < from + n)) {
+        return false;
+    }
     n -= bare && (size_t)(bare - from) < n ? (size_t)(bare - from) : 0;
     if (!part(bare && n ? bare : from, n, ret->thing, sizeof ret->thing)) {
         return false;

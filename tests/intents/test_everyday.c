@@ -190,15 +190,16 @@ static void read_file(const char *path)
         pons_autobuf got = PONS_BUF_INIT;
         const char *say = pons_get_str(row, "say", ""), *means = pons_get_str(row, "means", "?");
         const bool moving = read_as_brain(&got, say, false);
+        const char *reading = got.data ? got.data : ""; // nothing at all is done
         const bool well = strcmp(means, "-") == 0   ? !moving
-                          : strcmp(means, "?") == 0 ? strncmp(got.data, "?", 1) == 0
-                                                    : fits(got.data, means);
+                          : strcmp(means, "?") == 0 ? strncmp(reading, "?", 1) == 0
+                                                    : fits(reading, means);
         n++;
         right += well;
-        wrong_motions += !well && (moving || strstr(got.data, "[cancel"));
+        wrong_motions += !well && (moving || strstr(reading, "[cancel"));
         if (!well) {
             print_message("%s %s\n    became   %s\n    expected %s\n", moving ? "MOVES" : "     ",
-                          say, got.data, means);
+                          say, reading, means);
         }
     }
     fclose(f);

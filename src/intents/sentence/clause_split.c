@@ -43,40 +43,6 @@ size_t pons__separator_at(const pons__parse_state *s, size_t pos, size_t end, bo
     return after ? after : pons__word_at(&s->r->soft, s->f.s, pos, end, NULL);
 }
 
-// A word that takes back what was said, or that negates what is behind it. 0, or the position after it.
-static size_t opener_at(const pons__parse_state *s, size_t pos, size_t end)
-{
-    const size_t no = pons__word_at(&s->r->negation, s->f.s, pos, end, NULL);
-    const size_t other = pons__word_at(&s->r->corrections, s->f.s, pos, end, NULL);
-    return no > other ? no : other;
-}
-
-// And one behind that (别取消去卧室), or only the first.
-static size_t openers_at(const pons__parse_state *s, size_t pos, size_t end)
-{
-    const size_t first = opener_at(s, pos, end), second = first ? opener_at(s, first, end) : 0;
-    return second ? second : first;
-}
-
-static bool name_begins(const pons__parse_state *s, size_t pos, size_t end)
-{
-    const pons__name *n;
-    pos = pons__skip_punctuation(s, pos, end);
-    int64_t nth;
-    bool numbered;
-    return pons__zone_here(s, pos, end, &n) || pons__name_here(s, pos, end, &n) ||
-           pons__nth_at(s, pos, end, &nth, &numbered);
-}
-
-// And a wish behind it.
-static bool opens(const pons__parse_state *s, size_t pos, size_t end)
-{
-    const size_t first = opener_at(s, pos, end), last = first ? openers_at(s, pos, end) : 0;
-    return first && (pons__wish_begins(s, first, end, true, NULL) != INTENT_NONE ||
-                     name_begins(s, last, end) ||
-                     (last != first && pons__wish_begins(s, last, end, true, NULL) != INTENT_NONE));
-}
-
 // A word that controls the robot, and then an end or a separator.
 static bool control_begins(const pons__parse_state *s, size_t pos, size_t end)
 {
@@ -97,7 +63,7 @@ pons__intent pons__wish_begins(const pons__parse_state *s, size_t pos, size_t en
     size_t at[STARTS_MAX];
     size_t n = pons__wish_starts(s, pos, end, at);
     for (size_t k = 0; k < n; k++) {
-        if (control && (control_begins(s, at[k], end) || opens(s, at[k], end))) {
+        if (control && (control_begins(s, at[k], end))) {
             *control = true;
             return INTENT_NONE;
         }
@@ -117,25 +83,6 @@ pons__intent pons__wish_begins(const pons__parse_state *s, size_t pos, size_t en
     return INTENT_NONE;
 }
 
-// Behind "not the kitchen": ", the bedroom" is wanted, and "and the bedroom" is not.
-static bool other_zone(const pons__parse_state *s, size_t pos, size_t after, size_t end)
-{
-    const pons__name *n;
-    const bool joins = pons__word_at(&s->r->joins, s->f.s, pos, after, NULL);
-    return pons__zone_here(s, after, end, &n) && (s->f.s[pos] == ',' || !joins);
-}
-
-// 厨房就不用去了, 但厨房和书房别去: zones, and behind them that they are not wanted.
-static bool undone_zones(const pons__parse_state *s, size_t pos, size_t end)
-{
-    pons__capture c;
-    size_t at[STARTS_MAX];
-    const size_t n = pons__wish_starts(s, pos, end, at);
-    pos = n ? pons__zones_here(s, at[n - 1], end, &c) : 0;
-    const size_t after = pos ? pons__word_at(&s->r->undone, s->f.s, pos, end, NULL) : 0;
-    return after && pons__only_fillers(s, after, end);
-}
-
 void pons__next_cut(const pons__parse_state *s, size_t pos, size_t *ret_end, size_t *ret_next)
 {
     const char *t = s->f.s;
@@ -144,11 +91,8 @@ void pons__next_cut(const pons__parse_state *s, size_t pos, size_t *ret_end, siz
     size_t at[STARTS_MAX]; // "go and" before a wish holds no cut
     size_t n_starts = pons__wish_starts(s, pos, end, at);
     const size_t first = n_starts ? at[n_starts - 1] : pos;
-    const size_t opened = openers_at(s, first, end);
-    const bool all_undone = undone_zones(s, pos, end); // 厨房、书房不用去
     const pons__name *n;
-    const size_t no_name = opened ? pons__zone_here(s, opened, end, &n) : 0; // "not the kitchen, …"
-    for (size_t i = opened ? opened : first; i < end;) {
+    for (size_t i = first; i < end;) {
         size_t after;
         int64_t nth;
         bool hard, numbered, control = false;
@@ -158,18 +102,15 @@ void pons__next_cut(const pons__parse_state *s, size_t pos, size_t *ret_end, siz
                    (after = pons__word_at(&s->r->polite, s->f.s, i, end, NULL)) ||
                    (after = pons__nth_at(s, i, end, &nth, &numbered))) {
             i = after;
-        } else if (!say && opens(s, i, end)) {
-            *ret_end = *ret_next = i; // "the bedroom not the kitchen"
-            return;
         } else if ((after = pons__separator_at(s, i, end, &hard)) &&
                    (hard || pons__wish_begins(s, after, end, say, &control) != INTENT_NONE ||
-                    control || (i == no_name && other_zone(s, i, after, end)) ||
-                    (s->f.s[i] == ',' && !all_undone && undone_zones(s, after, end)))) {
+                    control)) {
             *ret_end = i;
             *ret_next = after;
             return;
         } else {
-            i += pons__char_len(t, i);
+            after = pons__word_at(&s->r->negation, t, i, end, NULL); // 不要再
+            i = after ? after : i + pons__char_len(t, i);
         }
     }
     *ret_end = *ret_next = end;

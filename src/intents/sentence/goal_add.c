@@ -20,13 +20,30 @@ static int ambiguous(const pons__parse_state *s, const pons__name *n)
                           n->s, n->id, n->other_id);
 }
 
+static int too_many(const pons__parse_state *s)
+{
+    return pons_error_set(s->err, PONS_EINVAL, "rules",
+                          pons_translate(s->zh, "more than %zu goals in one sentence"),
+                          s->r->goals_max);
+}
+
+int pons__goals_repeat(pons__parse_state *s, size_t kept, size_t times)
+{
+    const size_t n = json_array_size(s->goals) - kept;
+    if (kept + n * times > s->r->goals_max) {
+        return too_many(s);
+    }
+    for (size_t i = n; i < n * times; i++) {
+        json_array_append(s->goals, json_array_get(s->goals, kept + i % n));
+    }
+    return PONS_OK;
+}
+
 int pons__goal_add(pons__parse_state *s, pons__intent intent, pons_value *slots, pons__span wish)
 {
     if (json_array_size(s->goals) >= s->r->goals_max) {
         json_decref(slots);
-        return pons_error_set(s->err, PONS_EINVAL, "rules",
-                              pons_translate(s->zh, "more than %zu goals in one sentence"),
-                              s->r->goals_max);
+        return too_many(s);
     }
     pons_value *goal = pons_object("intent", json_string(pons__intent_word(intent)), NULL);
     if (!goal || json_object_update_new(goal, slots) != 0 ||
@@ -37,6 +54,20 @@ int pons__goal_add(pons__parse_state *s, pons__intent intent, pons_value *slots,
     }
     json_decref(goal);
     return PONS_OK;
+}
+
+void pons__goals_drop(pons_value *goals, size_t kept)
+{
+    while (json_array_size(goals) > kept) {
+        json_array_remove(goals, json_array_size(goals) - 1);
+    }
+}
+
+bool pons__goals_equal(const pons_value *a, const pons_value *b)
+{
+    pons_autovalue as = json_copy((json_t *)a);
+    json_object_set((json_t *)as, "text", (json_t *)pons_get(b, "text"));
+    return json_equal(as, (json_t *)b);
 }
 
 static bool is_said(const pons__capture *c, const char *id)

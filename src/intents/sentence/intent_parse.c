@@ -113,11 +113,19 @@ static int parse_control(pons__parse_state *s, pons__span w, pons__control contr
     if (p && p->means.intent == INTENT_CANCEL) {
         return pons__goals_add(s, p, &c, w);
     }
+    if (control == CONTROL_NO && json_array_size(s->goals) > 0) {
+        json_array_clear(s->goals);
+        s->took_back = true;
+        return PONS_OK;
+    }
     size_t at[STARTS_MAX];
     const size_t n = control == CONTROL_CONTINUE ? pons__wish_starts(s, w.lo, w.hi, at) : 0;
     if (json_array_size(s->goals) == 0 || n == 0 ||
         !pons__word_at(&s->r->negation, s->f.s, at[n - 1], w.hi, NULL)) {
         pons__keep_control(s, control);
+    }
+    if (control == CONTROL_CANCEL && s->control == CONTROL_STOP) {
+        s->control = control; // "stop, stop, forget all that"
     }
     return PONS_OK;
 }
@@ -126,30 +134,38 @@ static int parse_control(pons__parse_state *s, pons__span w, pons__control contr
 // wish before it ended.
 static bool ends_motion(const pons__parse_state *s, size_t from)
 {
-    static const char *const words[] = {"stop",       "stop there", "halt", "stand still",
-                                        "stay there", "stay",       "停",   "停下",
-                                        "停下来",     "停住",       "停止", "停车"};
     const size_t end = s->f.n;
-    size_t pos = pons__skip_punctuation(s, from, end), after, which;
+    size_t pos = pons__skip_punctuation(s, from, end), after;
     bool hard, joined = false;
     while ((after = pons__separator_at(s, pos, end, &hard))) {
         joined = true;
         pos = pons__skip_punctuation(s, after, end);
     }
-    // the longest of them
-    for (size_t i = 0; joined && i < sizeof words / sizeof words[0]; i++) {
-        after = pons__literal_of_list(s->f.s, pos, end, words + i, 1, &which);
-        if (after && pons__skip_punctuation(s, after, end) == end) {
-            return true;
-        }
+    after = joined ? pons__word_at(&s->r->control[CONTROL_STOP], s->f.s, pos, end, NULL) : 0;
+    // and not "stop now"
+    const bool plain =
+        after == pons__word_at(&s->r->anywhere, s->f.s, pos, end, NULL) ||
+        after == pons__word_at(&s->r->lexicon.owned[WORD_WAIT], s->f.s, pos, end, NULL);
+    return after && plain && pons__skip_punctuation(s, after, end) == end;
+}
+
+// Whether a word in it denies, cancels or takes back, or it tells what is done (机器人去厨房了, 快到厨房了): the clause reader
+// knows what.
+static bool takes_away(const pons__parse_state *s, pons__span w)
+{
+    static const char done[] = "了";
+    const pons__words *words[] = {&s->r->negation, &s->r->undone, &s->r->corrections};
+    bool any = w.hi - w.lo >= strlen(done) &&
+               strncmp(s->f.s + w.hi - strlen(done), done, strlen(done)) == 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        any = any || pons__has_word(s, words[i], w);
     }
-    return false;
+    return any;
 }
 
 // Understands the wish [w->lo, w->hi); w->hi moves when a hurry is cut out.
 static int parse_wish(pons__parse_state *s, pons__span *w)
 {
-    pons__take_back(s, w);
     const bool all = w->lo == 0 && pons__skip_punctuation(s, w->hi, s->f.n) == s->f.n;
     pons__control control = pons__wish_control(s, *w);
     const int alone = all ? parse_alone(s, *w, control) : 0;
@@ -159,7 +175,9 @@ static int parse_wish(pons__parse_state *s, pons__span *w)
     if (control != CONTROL_NONE) {
         return parse_control(s, *w, control);
     }
-    bool say = pons__wish_begins(s, w->lo, w->hi, false, NULL) == INTENT_SAY;
+    const size_t lo = pons__skip_punctuation(s, w->lo, w->hi);
+    bool say = pons__wish_begins(s, w->lo, w->hi, false, NULL) == INTENT_SAY &&
+               !pons__word_at(&s->r->corrections, s->f.s, lo, w->hi, NULL);
     if (!say && pons__cut_words(s, w, &s->r->urgent)) {
         s->urgent = true;
     }
@@ -171,8 +189,10 @@ static int parse_wish(pons__parse_state *s, pons__span *w)
     while (wish.hi > wish.lo && strchr(in_quotes ? " ,;:\"" : " ,;:", s->f.s[wish.hi - 1])) {
         wish.hi--;
     }
-    int rc = say ? 0 : pons__parse_negated(s, wish);
-    rc = rc != 0 ? rc : pons__parse_strictly(s, wish, JUXTAPOSED_MAX);
+    if (!say && takes_away(s, wish)) {
+        return ask_back(s, wish);
+    }
+    const int rc = pons__parse_strictly(s, wish, JUXTAPOSED_MAX);
     if (rc != 0) {
         return rc < 0 ? rc : PONS_OK;
     }

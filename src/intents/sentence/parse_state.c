@@ -1,6 +1,7 @@
 // parse_state.c - what is known of a sentence before any of it is matched.
 #include "intents/sentence/parse_state.h"
 
+#include "intents/sentence/spelling.h"
 #include "intents/sentence/world_names.h"
 #include "pons/language.h"
 
@@ -16,41 +17,6 @@ void pons__parse_state_fini(pons__parse_state *s)
     pons__fold_fini(&s->f);
     json_decref(s->goals);
     json_decref(s->undone);
-}
-
-// The verb as it is ordered: "would you mind going to", "cancel going to", "instead of bringing": go to, bring.
-static void plain_verbs(pons__fold *f)
-{
-    static const char *const before[] = {"mind",  "cancel", "skip", "about", "forget",
-                                         "avoid", "bother", "of",   "than",  "not"};
-    static const char *const verbs[] = {
-        "going",    "driving",  "moving",     "coming",  "taking",  "putting",  "bringing",
-        "charging", "docking",  "patrolling", "looking", "waiting", "visiting", "checking",
-        "cleaning", "entering", "fetching",   "picking", "saying",  "returning"};
-    for (size_t i = 0; i < f->n; i++) {
-        size_t lo = 0;
-        for (size_t k = 0; !lo && k < sizeof before / sizeof before[0]; k++) {
-            lo = f->quoted[i] ? 0 : pons__literal_at(f->s, i, f->n, before[k]);
-        }
-        size_t hi = lo ? pons__skip_spaces(f->s, lo, f->n) : 0;
-        lo = hi;
-        while (lo && f->s[hi] >= 'a' && f->s[hi] <= 'z') {
-            hi++;
-        }
-        bool verb = false; // "living room" is none
-        for (size_t k = 0; k < sizeof verbs / sizeof verbs[0] && !verb; k++) {
-            verb = hi - lo == strlen(verbs[k]) && strncmp(f->s + lo, verbs[k], hi - lo) == 0;
-        }
-        if (!verb) {
-            continue;
-        }
-        const char *stem = f->s + hi - 3;
-        const bool e = stem[-1] == 'v' || (stem[-1] == 'k' && stem[-2] == 'a') ||
-                       (stem[-1] == 'g' && stem[-2] == 'r');        // moving, taking, charging
-        const bool twice = stem[-1] == stem[-2] && stem[-1] == 'l'; // patrolling
-        f->s[hi - 3] = 'e';
-        pons__fold_cut(f, hi - 3 + e - twice, hi);
-    }
 }
 
 // What makes a question of a sentence; whether something was done is no wish, whatever stands before it.
@@ -81,6 +47,28 @@ static bool confirms(const pons__fold *f)
     return false;
 }
 
+// Whether it asks, and politely.
+static void mark_question(pons__parse_state *s)
+{
+    for (size_t i = 0; s->text && i < sizeof asking / sizeof *asking; i++) {
+        s->asks = s->asks || strstr(s->text, asking[i]);
+    }
+    static const char *const acks[] = {"okay", "ok", "all right", "alright"};
+    size_t first = 0; // "OK, the bedroom?" asks
+    for (size_t i = 0; i < sizeof acks / sizeof *acks && !first; i++) {
+        first = pons__literal_at(s->f.s, 0, s->f.n, acks[i]);
+    }
+    for (size_t i = first; i < s->f.n; i += pons__char_len(s->f.s, i)) {
+        const size_t polite = pons__word_at(&s->r->polite, s->f.s, i, s->f.n, NULL);
+        const bool asks =
+            pons__word_at(&s->r->lexicon.owned[WORD_ASKS], s->f.s, i, s->f.n, NULL) > polite;
+        s->polite = s->polite || (!s->f.quoted[i] && polite && !asks);
+        s->asks = s->asks || (polite && asks); // "is it possible for you to reach it"
+    }
+    s->confirms = confirms(&s->f);
+    s->asks = s->asks || s->confirms;
+}
+
 int pons__parse_state_init(pons__parse_state *s, const pons__intents *r, const char *text,
                            const pons_value *world, pons_error *err)
 {
@@ -108,28 +96,16 @@ int pons__parse_state_init(pons__parse_state *s, const pons__intents *r, const c
         pons__parse_state_fini(s);
         return pons__parse_no_memory(err);
     }
-    for (size_t i = 0; len && i < sizeof asking / sizeof *asking; i++) {
-        s->asks = s->asks || strstr(text, asking[i]);
-    }
-    static const char *const acks[] = {"okay", "ok", "all right", "alright"};
-    size_t first = 0; // "OK, the bedroom?" asks
-    for (size_t i = 0; i < sizeof acks / sizeof *acks && !first; i++) {
-        first = pons__literal_at(s->f.s, 0, s->f.n, acks[i]);
-    }
-    for (size_t i = first; i < s->f.n; i += pons__char_len(s->f.s, i)) {
-        s->polite =
-            s->polite || (!s->f.quoted[i] && pons__word_at(&r->polite, s->f.s, i, s->f.n, NULL));
-    }
-    s->confirms = confirms(&s->f);
-    s->asks = s->asks || s->confirms;
-    plain_verbs(&s->f);
     int rc = pons__names_load(s, "zones", false);
     if (rc == PONS_OK) {
         rc = pons__names_load(s, "objects", true);
     }
+    rc = rc == PONS_OK ? pons__spell(s) : rc;
     if (rc != PONS_OK) {
         pons__parse_state_fini(s);
         return rc;
     }
+    mark_question(s);
+
     return PONS_OK;
 }

@@ -13,12 +13,13 @@ typedef struct pons__request {
     size_t also_n, times;
     pons__word_class before; // the place that comes next: to it, in it, from it
     bool zone_is_source, thing_first, cancels, denied, me, kin, it, there, all, tasks, light, went,
-        list;
+        list, via, returns, total, more, drops, away, kept, excepts;
 } pons__request;
 
 typedef struct pons__clause {
     size_t first, goals; // its first token, and what there was before it
-    bool others, asks, tag, polite, denied, past, due, you, verb, any, reason;
+    bool others, asks, tag, polite, denied, past, due, you, verb, any, reason, addressed, unsure,
+        acts;
     size_t words, unknown, unknown_bytes;
 } pons__clause;
 
@@ -31,11 +32,13 @@ typedef struct pons__reader {
     bool thing;                                   // a clause named a thing and no more
     int64_t nth;                                  // a clause named a task and no more
     const pons__name *stated_zone, *stated_thing; // of a statement
-    bool waits;                                   // a wait was said, and not yet how long
+    pons__capture stated_zones;
+    bool waits;  // a wait was said, and not yet how long
     bool stated; // a clause stated what others do, and the next one may go on with it
     bool polite; // the last wish
     bool joined; // to the clause before it by a word
     bool wished;
+    bool tells; // nothing but what others do
 } pons__reader;
 
 // What a request has, a bit each.

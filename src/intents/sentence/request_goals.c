@@ -29,19 +29,34 @@ static int add(pons__reader *r, pons__intent intent, const pons_value *skill)
         return 0;
     }
     int rc = pons__goals_add(r->s, &as, &r->q.c, wish);
-    for (size_t i = 1; rc == PONS_OK && i < r->q.times; i++) {
-        rc = pons__goals_add(r->s, &as, &r->q.c, wish);
-    }
     // "Back, come back", "I want the apple, bring it": one of them
     const pons_value *goals = r->s->goals;
     if (rc == PONS_OK && n > 0 && r->q.times < 2 && json_array_size(goals) == n + 1) {
-        pons_autovalue had = json_copy(json_array_get(goals, n - 1));
-        json_object_set((json_t *)had, "text",
-                        (json_t *)pons_get(json_array_get(goals, n), "text"));
-        if (json_equal(had, json_array_get(goals, n))) {
+        if (pons__goals_equal(json_array_get(goals, n - 1), json_array_get(goals, n))) {
             json_array_remove(r->s->goals, n);
         }
     }
+    if (rc == PONS_OK && r->q.returns && intent == INTENT_GO_TO) { // 来回跑两趟
+        const pons__pattern back = {.means = {.intent = INTENT_COME_BACK}};
+        rc = pons__goals_add(r->s, &back, &r->q.c, wish);
+    }
+    rc = rc == PONS_OK && r->q.times > 1 ? pons__goals_repeat(r->s, n, r->q.times) : rc;
+    return rc == PONS_OK ? 1 : rc;
+}
+
+// "Do that twice", 一共三次: all that was wished for so far, so often. The same things said one by one are counted once.
+static int add_times(pons__reader *r)
+{
+    pons_value *goals = r->s->goals;
+    bool same = true;
+    pons_each(goal, goals) {
+        same = same && pons__goals_equal(goal, json_array_get(goals, 0));
+    }
+    if (json_array_size(goals) == 0 || r->q.times == 0) {
+        return 0;
+    }
+    pons__goals_drop(goals, same && r->q.total ? 1 : json_array_size(goals));
+    const int rc = pons__goals_repeat(r->s, 0, r->q.times + r->q.more);
     return rc == PONS_OK ? 1 : rc;
 }
 
@@ -67,7 +82,7 @@ static bool find_place(pons__reader *r)
     c->place = zone ? c->zone[0] : c->place;
     c->zones_n = 0;
     c->place = !c->place && r->q.there ? r->stated_zone : c->place;
-    return c->place || !r->q.there;
+    return c->place || !(r->q.there || r->q.away);
 }
 
 static int add_bring(pons__reader *r, pons__intent intent)
@@ -148,9 +163,22 @@ static int add_look_for(pons__reader *r)
     return c->object && c->zones_n <= 1 ? add(r, INTENT_LOOK_FOR, NULL) : 0;
 }
 
+// "There's a noise in the kitchen, go and check": what was stated is looked at, where nothing else is said.
+static void take_stated_zones(pons__reader *r)
+{
+    pons__capture *c = &r->q.c;
+    if (json_array_size(r->s->goals) == 0 && c->zones_n == 0 && !c->everywhere && !c->object) {
+        memcpy(c->zone, r->stated_zones.zone, sizeof c->zone);
+        c->zones_n = r->stated_zones.zones_n;
+    }
+}
+
 static int add_look_or_find(pons__reader *r)
 {
     pons__capture *c = &r->q.c;
+    if (!lost_thing(r)) {
+        take_stated_zones(r);
+    }
     const bool rooms = c->zones_n > 0 || c->everywhere, finds = r->q.verb == WORD_FIND;
     const pons_value *last = json_array_get(r->s->goals, json_array_size(r->s->goals) - 1);
     c->object = c->object ? c->object : lost_thing(r);
@@ -173,6 +201,9 @@ static int add_look_or_find(pons__reader *r)
 static int add_plain(pons__reader *r)
 {
     const pons__capture *c = &r->q.c;
+    if (r->q.verb == WORD_PATROL && !lost_thing(r)) {
+        take_stated_zones(r);
+    }
     const bool zones = c->zones_n > 0 || c->everywhere;
     switch (r->q.verb) {
     case WORD_PATROL:
@@ -199,6 +230,12 @@ static int add_plain(pons__reader *r)
 
 int pons__request_add(pons__reader *r)
 {
+    const bool again = r->q.times > 0 && !(pons__request_slots(&r->q) & ~(unsigned)SLOT_BIT_ME);
+    const bool bare =
+        r->q.verb == WORD_NONE || r->q.verb == WORD_REPEAT || r->q.verb == WORD_GO; // 就这样来五遍
+    if (again && (r->q.total || (bare && json_array_size(r->s->goals) > 0))) {
+        return add_times(r);
+    }
     switch (r->q.verb) {
     case WORD_NONE:
         return add_bare(r);
@@ -251,12 +288,30 @@ static int cancel_task(pons__reader *r, bool slots)
 static int cancel_all(pons__reader *r)
 {
     const pons__request *q = &r->q;
-    const bool all = q->cancels && !q->denied && (q->all || q->tasks || q->c.everywhere);
+    const bool it = q->it && !r->s->last; // "cancel that, …"
+    const bool all = q->cancels && !q->denied && (q->all || q->tasks || q->c.everywhere || it);
     if (!all || (q->verb != WORD_NONE && q->verb != WORD_WAIT && q->verb != WORD_PUT)) {
         return 0;
     }
-    pons__keep_control(r->s, CONTROL_CANCEL);
+    r->s->control = CONTROL_CANCEL; // also behind a stop
     return 1;
+}
+
+// Whether something was wished of the thing that is meant; it is not wanted, then: "the apple is not needed", 苹果我看到了，不用找了.
+static bool drops_all_of(pons__reader *r, bool slots)
+{
+    const pons__request *q = &r->q;
+    const bool carries = q->verb == WORD_FIND || q->verb == WORD_BRING || q->verb == WORD_PICK;
+    const pons__name *said = q->verb == WORD_NONE ? q->c.object : NULL;
+    const pons__name *thing = !slots && carries ? r->s->last : said;
+    pons_autovalue unwanted = json_array();
+    pons_each(goal, r->s->goals) {
+        if (thing && strcmp(pons_get_str(goal, "object", ""), thing->id) == 0) {
+            json_array_append((json_t *)unwanted, (json_t *)goal);
+        }
+    }
+    pons__not_wanted(r->s, unwanted, q->cancels);
+    return json_array_size(unwanted) > 0;
 }
 
 int pons__request_add_unwanted(pons__reader *r)
@@ -271,6 +326,9 @@ int pons__request_add_unwanted(pons__reader *r)
     }
     if (q->c.nth || (q->verb == WORD_REPEAT && !slots)) {
         return cancel_task(r, slots);
+    }
+    if (drops_all_of(r, slots)) {
+        return 1;
     }
     if (!slots && !plain) {
         return cancel_all(r);

@@ -70,25 +70,11 @@ static void keep_name(pons__capture *c, pons__slot slot, const pons__name *n)
     }
 }
 
-// "It", 它: what this sentence was about last. 0, or the position after it.
-static size_t pronoun_at(const pons__parse_state *s, size_t pos, size_t end)
-{
-    static const char *const words[] = {"it", "them", "that", "它", "它们"};
-    size_t which;
-    return s->last ? pons__literal_of_list(s->f.s, pos, end, words, 5, &which) : 0;
-}
-
 // Tries each known name at pos, longest first, with and without articles before it.
 static bool match_name(const pons__parse_state *s, const pons__pattern *p, size_t i, size_t pos,
                        size_t end, unsigned m, pons__capture *c)
 {
     const pons__capture before = *c;
-    const size_t it = p->item[i].slot == SLOT_OBJECT ? pronoun_at(s, pos, end) : 0;
-    c->object = it ? s->last : c->object;
-    if (it && pons__slots_match(s, p, i + 1, it, end, m, c)) {
-        return true;
-    }
-    *c = before;
     for (size_t k = 0; k <= ARTICLES_MAX; k++) {
         for (size_t j = 0; j < s->names_n; j++) {
             const pons__name *n = &s->names[j];
@@ -131,41 +117,12 @@ static bool match_unknown(const pons__parse_state *s, const pons__pattern *p, si
     return false;
 }
 
-size_t pons__zones_here(const pons__parse_state *s, size_t pos, size_t end, pons__capture *c)
+// Every zone, but with those that are left out ("every room except the kitchen") the clause reader has it. 0, or the position
+// after it.
+static size_t everywhere_at(const pons__parse_state *s, size_t pos, size_t end)
 {
-    size_t after = 0, at = pos;
-    for (c->zones_n = 0; c->zones_n < LIST_MAX && at;) {
-        const size_t zone = pons__zone_here(s, at, end, &c->zone[c->zones_n]);
-        if (!zone) {
-            break;
-        }
-        c->zones_n++;
-        after = zone;
-        at = pons__word_at(&s->r->joins, s->f.s, zone, end, NULL);
-    }
-    return after;
-}
-
-// "Every room except the kitchen", 除了厨房，其他房间: all zones but those in c. 0, or the position after it.
-static size_t everywhere_at(const pons__parse_state *s, size_t pos, size_t end, pons__capture *c)
-{
-    const char *t = s->f.s;
-    size_t after, out = pons__word_at(&s->r->except, t, pos, end, NULL);
-    if (out) {
-        if (!(out = pons__zones_here(s, out, end, c))) {
-            return 0;
-        }
-        after = pons__word_at(&s->r->excepted, t, out, end, NULL);
-        out = pons__skip_punctuation(s, after ? after : out, end);
-        after = pons__word_at(&s->r->everywhere, t, out, end, NULL);
-        return after ? after : out;
-    }
-    after = pons__word_at(&s->r->articles, t, pos, end, NULL);
-    after = pons__word_at(&s->r->everywhere, t, after ? after : pos, end, NULL);
-    out = after ? pons__word_at(&s->r->except, t, pons__skip_punctuation(s, after, end), end, NULL)
-                : 0;
-    out = out ? pons__zones_here(s, out, end, c) : 0;
-    return out ? out : after;
+    const size_t article = pons__word_at(&s->r->articles, s->f.s, pos, end, NULL);
+    return pons__word_at(&s->r->everywhere, s->f.s, article ? article : pos, end, NULL);
 }
 
 // A list of zones, the longest first; loosely, its last may be unknown.
@@ -175,7 +132,7 @@ static bool match_list(const pons__parse_state *s, const pons__pattern *p, size_
     pons__capture saved = *c;
     const pons__name *zone[LIST_MAX];
     size_t after[LIST_MAX], n = 0, at = pos;
-    const size_t all = p->known_only ? 0 : everywhere_at(s, pos, end, c);
+    const size_t all = p->known_only ? 0 : everywhere_at(s, pos, end);
     c->everywhere = all != 0;
     if (all && pons__slots_match(s, p, i + 1, all, end, m, c)) {
         return true;
@@ -248,16 +205,18 @@ size_t pons__duration_at(const pons__parse_state *s, size_t pos, size_t end, dou
 
 size_t pons__times_at(const pons__parse_state *s, size_t pos, size_t end, double *ret)
 {
-    static const char *const words[] = {"once", "twice", "thrice"}, *const units[] = {
-                                                                        "times", "time", "次", "遍",
-                                                                        "回",    "圈",   "趟"};
+    static const char *const words[] = {"once", "twice", "thrice"},
+                             *const units[] = {"times", "time",   "次",     "遍",     "回",  "圈",
+                                               "趟",    "个来回", "个往返", "rounds", "laps"};
     size_t which, after = pons__literal_of_list(s->f.s, pos, end, words, 3, &which);
     if (after) {
         *ret = (double)which + 1;
         return after;
     }
     after = pons__number_at(s->f.s, pos, end, ret);
-    return after ? pons__literal_of_list(s->f.s, after, end, units, 7, &which) : 0;
+    return after ? pons__literal_of_list(s->f.s, after, end, units, sizeof units / sizeof *units,
+                                         &which)
+                 : 0;
 }
 
 // A number with a sign: 0, or the position after it.
@@ -355,9 +314,11 @@ size_t pons__nth_at(const pons__parse_state *s, size_t pos, size_t end, int64_t 
     static const char *const lasts[] = {
         "last",     "latest",     "newest",   "最后",     "最末",     "末尾",         "刚才的",
         "刚才那个", "刚刚的",     "上一个",   "最新的",   "刚才那件", "刚才说的那个", "刚才说的",
-        "刚说的",   "刚说的那个", "刚才那项", "刚刚那个", "刚刚说的", "刚刚说的那个"};
+        "刚说的",   "后头那件",   "后面那件", "后边那件", "后一件",   "后头那个",     "后面那个",
+        "后边那个", "刚说的那个", "刚才那项", "刚刚那个", "刚刚说的", "刚刚说的那个"};
     static const char *const one[] = {"一", "那"};
-    static const char *const firsts[] = {"头一个", "头一件", "头一项", "头一条", "首个"};
+    static const char *const firsts[] = {"前头那件", "前面那件", "前头那个", "前面那个", "头一个",
+                                         "头一件",   "头一项",   "头一条",   "首个"};
     static const char *const ordinals[] = {"first", "second",  "third",  "fourth", "fifth",
                                            "sixth", "seventh", "eighth", "ninth",  "tenth"};
     static const char *const nouns[] = {"task",  "one",  "goal",   "job",  "wish", "request",

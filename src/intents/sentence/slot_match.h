@@ -13,8 +13,6 @@ pons__candidates pons__wish_patterns(const pons__parse_state *s, size_t pos, siz
 // Matches item i and all that follow at pos; leaves *c as it was when they do not.
 bool pons__slots_match(const pons__parse_state *s, const pons__pattern *p, size_t i, size_t pos,
                        size_t end, unsigned m, pons__capture *c);
-// A list of zones from pos on into c: how far it goes, 0: there is none.
-size_t pons__zones_here(const pons__parse_state *s, size_t pos, size_t end, pons__capture *c);
 // "The second task", "number two", "task 3", "the last one", 第二个任务, 最后一个. 0, or the position after it.
 size_t pons__nth_at(const pons__parse_state *s, size_t pos, size_t end, int64_t *ret,
                     bool *ret_numbered);

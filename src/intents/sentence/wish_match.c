@@ -7,28 +7,12 @@
 
 #include <string.h>
 
-// 机器人去厨房了 tells what happened: the clause reader knows 了.
-static bool reports(const pons__parse_state *s, pons__span w, size_t at)
-{
-    static const char *const who[] = {"机器人", "小车", "快到", "快来"};
-    size_t hi = w.hi, which;
-    const size_t n = strlen("了");
-    while (hi > at && strchr(" ,;.!", s->f.s[hi - 1])) {
-        hi--;
-    }
-    return hi >= at + n && memcmp(s->f.s + hi - n, "了", n) == 0 &&
-           pons__literal_of_list(s->f.s, w.lo, w.hi, who, sizeof who / sizeof *who, &which);
-}
-
 const pons__pattern *pons__match_strictly(const pons__parse_state *s, pons__span w,
                                           pons__capture *ret)
 {
     size_t at[STARTS_MAX];
     size_t n = pons__wish_starts(s, w.lo, w.hi, at);
     for (size_t k = 0; k < n; k++) {
-        if (k > 0 && reports(s, w, at[k])) {
-            continue;
-        }
         pons__candidates list = pons__wish_patterns(s, at[k], w.hi);
         for (const pons__pattern *p; (p = pons__candidates_next(&list));) {
             *ret = (pons__capture){0};
@@ -83,6 +67,12 @@ static bool goes_on(pons__intent intent)
     return intent != INTENT_NONE && (intent < INTENT_WHERE || intent == INTENT_LOOK_FOR);
 }
 
+// Of what is brought, a bare zone says where it is, and one behind 到 where to: 书房里拿苹果给我, 拿杯子到卧室.
+static bool brings(pons__intent intent)
+{
+    return intent == INTENT_BRING || intent == INTENT_PICK;
+}
+
 // The pattern of a whole wish, which may say how often; *w is the wish without that.
 static const pons__pattern *match_times(const pons__parse_state *s, pons__span *w,
                                         pons__capture *ret, size_t *ret_times)
@@ -105,17 +95,11 @@ static int add_times(pons__parse_state *s, const pons__pattern *p, const pons__c
                      pons__span w, size_t times)
 {
     // "There and back twice" is the whole way.
-    const bool back = p->means.intent == INTENT_COME_BACK;
+    const bool back = p->means.intent == INTENT_COME_BACK ||
+                      (times > 1 && w.hi > w.lo && strchr(",;", s->f.s[w.hi - 1]));
     const size_t before = back ? 0 : json_array_size(s->goals);
-    int rc = pons__goals_add(s, p, c, w);
-    const size_t n = json_array_size(s->goals) - before;
-    for (size_t i = n; rc == PONS_OK && i < n * times; i++) {
-        rc = json_array_size(s->goals) < s->r->goals_max
-                 ? json_array_append(s->goals, json_array_get(s->goals, before + i % n))
-                 : pons__goal_add(s, p->means.intent, json_object(),
-                                  w); // which says that it is too many
-    }
-    return rc;
+    const int rc = pons__goals_add(s, p, c, w);
+    return rc == PONS_OK ? pons__goals_repeat(s, before, times) : rc;
 }
 
 int pons__parse_strictly(pons__parse_state *s, pons__span w, size_t depth)
@@ -138,16 +122,16 @@ int pons__parse_strictly(pons__parse_state *s, pons__span w, size_t depth)
         if (((unsigned char)s->f.s[cut] & 0xC0u) != 0xC0u ||
             s->f.quoted[cut] || // as Chinese allows
             !goes_on(pons__wish_begins(s, cut, w.hi, true, NULL)) ||
-            !(p = pons__match_strictly(s, head, &c)) || !goes_on(p->means.intent)) {
+            !(p = pons__match_strictly(s, head, &c)) || !goes_on(p->means.intent) ||
+            (p->known_only && brings(pons__wish_begins(s, cut, w.hi, true, NULL))) ||
+            (brings(p->means.intent) && pons__literal_at(s->f.s, cut, w.hi, "到"))) {
             continue;
         }
         int rc = pons__goals_add(s, p, &c, head);
         if (rc != PONS_OK || (rc = pons__parse_strictly(s, tail, depth - 1)) != 0) {
             return rc;
         }
-        while (json_array_size(s->goals) > kept) {
-            json_array_remove(s->goals, json_array_size(s->goals) - 1);
-        }
+        pons__goals_drop(s->goals, kept);
     }
     return 0;
 }

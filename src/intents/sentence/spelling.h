@@ -1,0 +1,7 @@
+// spelling.h - a sentence as it is typed, in words that the lists have.
+#pragma once
+
+#include "intents/sentence/parse_state.h"
+
+// Behind the loading of the names. PONS_OK or PONS_ENOMEM.
+int pons__spell(pons__parse_state *s);
