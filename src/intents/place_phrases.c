@@ -46,7 +46,6 @@ static const sentence sentences[] = {
     {"把这个地方命名为", "", "remember"},
     {"这里就是", "", "remember"},
     {"这里是", "", "remember"},
-    {"这是", "", "remember"},
     {"这里叫做", "", "remember"},
     {"这里叫", "", "remember"},
     {"这个地方叫", "", "remember"},
@@ -136,6 +135,18 @@ static bool without_name(const char *at, size_t n)
     return false;
 }
 
+// "这里是哪里" names nothing.
+static bool asks(const char *name, size_t n)
+{
+    static const char *const words[] = {"哪", "什么", "谁", "what", "where"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (n >= strlen(words[i]) && strncasecmp(name, words[i], strlen(words[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int pons__policy_place(void *self, const char *text, pons_value **ret, pons_error *err)
 {
     const char *at = text;
@@ -152,7 +163,7 @@ int pons__policy_place(void *self, const char *text, pons_value **ret, pons_erro
         const char *name = at + before;
         size_t length = n - before - after;
         trim(&name, &length);
-        if (length == 0) {
+        if (length == 0 || asks(name, length)) {
             continue;
         }
         if (length > NAME_MAX_BYTES) {

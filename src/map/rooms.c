@@ -108,6 +108,15 @@ static void sweep(floor_plan *p, int sign)
     }
 }
 
+static void measure(floor_plan *p)
+{
+    for (int32_t cell = 0; cell < p->w * p->h; cell++) {
+        p->distance[cell] = p->floor[cell] ? INT32_MAX / 2 : 0;
+    }
+    sweep(p, 1);
+    sweep(p, -1);
+}
+
 // Cores get the numbers of rooms; the queue has all their cells.
 static int find_cores(floor_plan *p, double half_door_m, bool *seen, int *ret_rooms)
 {
@@ -329,12 +338,12 @@ int pons_map_rooms(const pons_map *m, double door_m, pons_room **ret, size_t *re
             p.room[i] = NOBODY;
         }
         fill_islands(&p, seen);
-        for (size_t i = 0; i < n; i++) {
-            p.distance[i] = p.floor[i] ? INT32_MAX / 2 : 0;
-        }
-        sweep(&p, 1);
-        sweep(&p, -1);
+        measure(&p);
         grow(&p, find_cores(&p, 0.5 * door_m, seen, &rooms));
+        for (size_t i = 0; i < n; i++) { // where it is widest, a table may stand
+            p.floor[i] = pons_map_cells(m)[i] >= 0 && pons_map_cells(m)[i] < 50;
+        }
+        measure(&p);
         rc = describe_all(&p, rooms, ret, ret_n);
     }
     free(seen);

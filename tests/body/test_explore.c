@@ -10,6 +10,8 @@
 #include "killer.h"
 #include "pons/drivers.h"
 #include "pons/ext/slam.h"
+#include "pons/file.h"
+#include "pons/map_rooms.h"
 #include "pons/module.h"
 #include "rounds.h"
 #include "unit.h"
@@ -236,6 +238,50 @@ static void test_killed(void **state)
     munmap(s, sizeof *s);
 }
 
+// Two rooms and a door between them.
+static void test_rooms(void **state)
+{
+    (void)state;
+    if (!slam) {
+        skip();
+    }
+    pons_map *m = NULL;
+    pons_room *rooms = NULL;
+    size_t n = 0;
+    open_place(PLACE_SMALL);
+    assert_string_equal(explore(LONGEST_S).result, "done 0");
+    assert_int_equal(pons_map_load(in_place("new.map.yaml"), &m, NULL), PONS_OK);
+    assert_int_equal(pons_map_rooms(m, PONS_ROOM_DOOR_M, &rooms, &n, NULL), PONS_OK);
+    assert_int_equal(n, 2);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(rooms[i].area_m2 > 12.0 &&
+                    rooms[i].area_m2 < 17.0); // 4.1 × 3.9 m, and furniture
+        assert_true(rooms[i].n >= 4);
+        assert_true(pons_map_is_free(m, rooms[i].x, rooms[i].y));
+    }
+    free(rooms);
+    pons_map_destroy(m);
+    close_place();
+}
+
+// A pose graph that somebody has damaged is not driven with, nor written over.
+static void test_damaged_graph(void **state)
+{
+    (void)state;
+    static const char damaged[] = "VERTEX_SE2 0 0 0 0\nROBOTLASER1 0 -3.14 6.28\n";
+    if (!slam) {
+        skip();
+    }
+    open_place(PLACE_SMALL);
+    assert_int_equal(pons_file_replace(in_place("new.map.g2o"), damaged, strlen(damaged), 0600), 0);
+    assert_string_equal(explore(20.0).result, "failed 9910");
+    size_t n = 0;
+    char *text = pons_file_text(in_place("new.map.g2o"), 4096, &n);
+    assert_string_equal(text, damaged);
+    free(text);
+    close_place();
+}
+
 static void carry(double x, double y, double yaw)
 {
     pons_value *saved = NULL;
@@ -347,6 +393,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_then_an_ordinary_day),
+        cmocka_unit_test(test_rooms),
+        cmocka_unit_test(test_damaged_graph),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_extended_from_elsewhere),
         cmocka_unit_test(test_a_person_walks_about),

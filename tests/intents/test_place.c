@@ -38,13 +38,16 @@ static void names(void **state)
     said(&p, "name this place cave", "remember", "cave");
     said(&p, "请把这里命名为窗边吧。", "remember", "窗边");
     said(&p, "请你记住这里叫充电角，谢谢", "remember", "充电角");
+    said(&p, "this is the kitchen", "remember", "kitchen");
+    said(&p, "这里是厨房", "remember", "厨房");
     said(&p, "remember this place as ../../etc", "remember", "../../etc");
     said(&p, "please forget the place corner", "forget", "corner");
     said(&p, "forget the place corner", "forget", "corner");
     said(&p, "忘记地点窗边", "forget", "窗边");
     said(&p, "忘记窗边这个地方", "forget", "窗边");
-    static const char *const none[] = {"",       "remember",  "go to the kitchen",
-                                       "去厨房", "forget it", "remember to go to the kitchen"};
+    static const char *const none[] = {"",           "remember",  "go to the kitchen",
+                                       "去厨房",     "forget it", "remember to go to the kitchen",
+                                       "这里是哪里", "这是厨房吧"};
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
         said(&p, none[i], NULL, NULL);
     }

@@ -22,7 +22,7 @@
 
 enum { STRAIGHT = 5, ACROSS = 7, RINGS = ACROSS + 1 };
 static const double MORE_M = 0.05; // a wall is drawn as rough as this
-static const double LOOK_M = 0.8, LENGTH_MIN_M = 0.15, LENGTH_MAX_M = 1.5, NEAR_M = 0.8,
+static const double LOOK_M = 0.8, LENGTH_MIN_M = 0.3, LENGTH_MAX_M = 1.5, NEAR_M = 0.8,
                     SNAP_M = 0.6;
 
 typedef struct list {
