@@ -189,6 +189,35 @@ static void a_person_is_asked_once_and_nobody_waits(void **state)
     bench_close(&b);
 }
 
+// Nothing waits for the pictures' question, so a no while the robot drives is about the drive, answered or not.
+static void a_no_while_it_drives_is_a_stop(void **state)
+{
+    (void)state;
+    for (int allowed = 0; allowed < 2; allowed++) {
+        bench b;
+        bench_open(&b, "[" TO("kitchen") "]");
+        asked = 0;
+        ready_at = 1;
+        rc_at_last = PONS_OK;
+        b.picture = picture;
+        b.pictures_to = "models.example";
+        bench_brain(&b);
+        bench_run(&b, 0.5);
+        bench_say(&b, "go to the kitchen");
+        bench_await(&b, "effect", "state", "accepted", SOON);
+        pons_autovalue status = pons_brain_status(b.brain);
+        const pons_value *q = json_array_get(pons_get(status, "approvals"), 0);
+        assert_non_null(q);
+        if (allowed) {
+            answer(&b, pons_get_str(q, "id", ""), "approve");
+        }
+        bench_say(&b, "no");
+        bench_await(&b, "stop", NULL, NULL, SOON);
+        assert_int_equal(bench_count(&b, "approval.resolved", "action", "reject"), 0);
+        bench_close(&b);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -197,6 +226,7 @@ int main(void)
         cmocka_unit_test(what_is_cancelled_meanwhile_asks_nobody),
         cmocka_unit_test(a_death_while_it_waits_costs_no_call),
         cmocka_unit_test(a_person_is_asked_once_and_nobody_waits),
+        cmocka_unit_test(a_no_while_it_drives_is_a_stop),
     };
     pons_value_init();
     return cmocka_run_group_tests_name("pictures", tests, NULL, NULL);

@@ -117,7 +117,7 @@ int pons_brain_answer(pons_brain *b, const pons_value *answer, pons_error *err)
     const char *id = pons_get_str(answer, "id", open.next);
     if (!id && strcmp(pons_get_str(answer, "action", ""), "reject") == 0) { // it takes a yes back
         id = pons__question_acted_on(b);
-        id = *id ? id : open.n > 0 ? open.at[0].id : NULL;
+        id = *id ? id : open.n > 0 && !open.at[0].own ? open.at[0].id : NULL;
     }
     if (!id) {
         return pons_error_set(err, PONS_ENOTPENDING, "brain", "nothing waits for an answer");

@@ -322,11 +322,11 @@ static bool still_at(pons__saying *s)
     return task;
 }
 
-// Yes and no are to the one question that is open.
-static bool several_open(pons_brain *b)
+// Yes and no are to the one question that is open. But nothing waits for one of the kernel's own: while a task goes on,
+// a no is about that.
+static bool no_is_of_task(const pons__tasks *t, const pons__open *list)
 {
-    PONS__AUTO_OPEN list = pons__questions_open(b);
-    return list.unanswered > 1;
+    return *t->active_task_id && list->n > 0 && list->at[0].own;
 }
 
 // Ends the task of this id, or (NULL) all that people have asked for so far; what is still moving is
@@ -457,11 +457,13 @@ static void handle_control(pons__saying *s, const char *word)
         }
     } else if (strcmp(word, "yes") == 0 || strcmp(word, "no") == 0) {
         const bool yes = strcmp(word, "yes") == 0;
-        if (several_open(s->b)) {
+        PONS__AUTO_OPEN list = pons__questions_open(s->b);
+        if (list.unanswered > 1) {
             ignored(s, word, "several questions are open: answer one by its id");
             return;
         }
-        const bool counts = pons__reply_hear(s, &(pons__reply){.action = yes ? "approve" : "reject",
+        const bool counts = (yes || !no_is_of_task(t, &list)) &&
+                            pons__reply_hear(s, &(pons__reply){.action = yes ? "approve" : "reject",
                                                                .reason = word,
                                                                .at_ms = s->said->at_ms,
                                                                .by = s->said->by});

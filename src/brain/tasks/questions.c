@@ -160,11 +160,13 @@ pons__open pons__questions_open(pons_brain *b)
             stands(&list, q->id, q, task, hci);
         }
     }
-    for (size_t i = 0; i < b->tasks->asks.n; i++) { // the last: others are meant before them
+    const size_t others = list.unanswered;
+    for (size_t i = 0; i < b->tasks->asks.n; i++) {
         const pons__question *q = b->tasks->asks.at[i];
         stands(&list, q->id, q, NULL, hci);
         list.at[list.n - 1].own = true;
     }
+    list.unanswered = others > 0 ? others : list.unanswered; // yes and no are to the others first
     return list;
 }
 
@@ -248,10 +250,12 @@ static void keep(const pons__record *r, pons__list *list, void *entry, size_t mo
 
 // ---- which answer counts ------------------------------------------------------------------------
 
-// What it is an answer to: the question that it names, else the first that is open. NULL: it is not open.
+// What it is an answer to: the question that it names, else the first that is open. NULL: it is not open. One of the
+// kernel's own that has its answer is meant by its id alone.
 static const struct pons__open_one *meant(const pons__open *list, const char *question)
 {
-    const struct pons__open_one *first = list->n > 0 && !question ? &list->at[0] : NULL;
+    const bool any = list->n > 0 && !question && !list->at[0].own;
+    const struct pons__open_one *first = any ? &list->at[0] : NULL;
     for (size_t i = 0; i < list->n; i++) {
         const struct pons__open_one *one = &list->at[i];
         if (question ? strcmp(one->id, question) == 0 : !one->answered) {

@@ -19,8 +19,8 @@ typedef struct pons__open { // borrowed, until a channel changes
         bool answered;    // and nobody has acted on it yet
         bool own;         // no task's: nothing waits for it (picture_question.c)
     } *at;
-    size_t n, unanswered;
-    const char *next; // the first that nobody has answered; NULL: there is none
+    size_t n, unanswered; // the kernel's own count where no other is unanswered
+    const char *next;     // the first that nobody has answered; NULL: there is none
 } pons__open;
 
 // The kernel's channel `hci` as a struct that stays in step with it (tasks.c says how). A node that changes
