@@ -131,7 +131,7 @@ static const char *reason_of(const pons_value *config, const pons_value *known, 
     } reasons[] = {
         {strcmp(send, "never") == 0, "not sent: pictures stay on this machine (send: never)"},
         {!takes_pictures(config, known, model), "not sent: this model takes no pictures"},
-        {strcmp(send, "ask") == 0 && strcmp(agreed ? agreed : "", server) != 0,
+        {strcmp(send, "ask") == 0 && (!agreed || !*server || strcmp(agreed, server) != 0),
          "not sent: no person has allowed that pictures go to this server"},
     };
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {

@@ -9,12 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RGB = 3 };
+enum { RGB = 3, EDGE_MAX = 32768 };
 
 int pons__scaled_rows_allowed(uint64_t w, uint64_t h, bool whole, pons_error *err)
 {
     const uint64_t most = whole ? PONS_PICTURE_WHOLE_MAX : PONS_PICTURE_PIXELS_MAX;
-    if (w == 0 || h == 0 || w > most || h > most / w) {
+    if (w > EDGE_MAX || h > EDGE_MAX) {
+        return pons_error_set(err, PONS_EINVAL, PONS__PICTURE,
+                              "the picture has %" PRIu64 " × %" PRIu64
+                              " pixels, and at most %d are read in a row or a column",
+                              w, h, EDGE_MAX);
+    }
+    if (w == 0 || h == 0 || h > most / w) {
         return pons_error_set(err, PONS_EINVAL, PONS__PICTURE,
                               "the picture has %" PRIu64 " × %" PRIu64
                               " pixels, and at most %d million are read%s",

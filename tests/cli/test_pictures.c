@@ -306,13 +306,13 @@ static void who_plans_and_who_judges_sees(void **state)
     end(&s);
 }
 
-// A picture that no thread names, of the day before yesterday.
+// A picture that no thread names, of last week.
 static void leave_orphan(const stage *s, const char *bytes)
 {
     char folder[160], name[PONS_PICTURE_NAME], path[256];
     pons_error err = PONS_ERROR_INIT;
-    const struct timespec then[2] = {{.tv_sec = time(NULL) - 48L * 3600},
-                                     {.tv_sec = time(NULL) - 48L * 3600}};
+    const struct timespec then[2] = {{.tv_sec = time(NULL) - 8L * 24 * 3600},
+                                     {.tv_sec = time(NULL) - 8L * 24 * 3600}};
     snprintf(folder, sizeof folder, "%s/run/pictures", s->b.workspace);
     assert_int_equal(pons_picture_put(folder, bytes, strlen(bytes), name, &err), PONS_OK);
     snprintf(path, sizeof path, "%s/%s.jpg", folder, name);

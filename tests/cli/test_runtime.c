@@ -481,6 +481,29 @@ static void killed_in_the_middle(void **state)
     bench_close(&b);
 }
 
+// The body of a second target lives in targets/ID: whoever says stop means it too.
+static void a_stop_is_for_each_target(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0}, stop = {0};
+    bench_open(&b);
+    put_files(&b, TARGET("t1", "") TARGET("t2", ""), BUILTIN("navigate_to_pose") BUILTIN("wait"),
+              SESSION("s1", "t1", "wait", WAIT("0.1")) SESSION(
+                  "s2", "t2", "navigate_to_pose", ", execution: {params: {zone: kitchen}}"));
+    bench_start(&b, &p, NULL, "watchdog runtime --once --json --speed 2");
+    bench t = b;
+    snprintf(t.workspace, sizeof t.workspace, "%.60s/targets/t2", b.workspace);
+    bench_ledger_await(&t, "started", 1);
+    bench_start(&b, &stop, NULL, "stop");
+    bench_must_exit(&stop, 0);
+    bench_must_exit(&p, 1);
+    expect(&b, "s2", "failed", "SKILL_FAILED");
+    bench_free(&stop);
+    bench_free(&p);
+    bench_close(&b);
+}
+
 static void two_share_the_queue(void **state)
 {
     (void)state;
@@ -555,6 +578,7 @@ int main(void)
         cmocka_unit_test_teardown(a_bad_policy_moves_nothing, bench_teardown),
         cmocka_unit_test_teardown(a_policy_that_never_ends, bench_teardown),
         cmocka_unit_test_teardown(killed_in_the_middle, bench_teardown),
+        cmocka_unit_test_teardown(a_stop_is_for_each_target, bench_teardown),
         cmocka_unit_test_teardown(two_share_the_queue, bench_teardown),
         cmocka_unit_test_teardown(what_cannot_be_read, bench_teardown),
     };

@@ -317,12 +317,14 @@ static void only_this_machine_is_trusted(void **state)
                 {"http://models.example/v1?@127.0.0.1/", "models.example"},
                 {"http://127.models.example/v1", "127.models.example"},
                 {"http://localhost.models.example/", "localhost.models.example"},
+                {"http:///models.example/v1", ""}, // curl goes there all the same
                 {"http://[2001:db8::1]:80/v1", "[2001:db8::1]:80"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char to[256] = "";
         pons_autovalue config =
             pons_object("url", json_string(rows[i].url), "pictures", json_object(), NULL);
         const bool asks = pons_llm_pictures_need_consent(config, to, sizeof to);
+        assert_true(asks == !!pons_llm_pictures_withheld(config, NULL)); // nobody's yes is none
         if (asks != (rows[i].asks != NULL) || strcmp(to, asks ? rows[i].asks : "") != 0) {
             fail_msg("%s: %d, '%s'", rows[i].url, asks, to);
         }

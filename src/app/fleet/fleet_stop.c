@@ -1,8 +1,8 @@
-// fleet_stop.c - a stop and a reset in the shared workspace of a fleet are for every robot of it.
+// fleet_stop.c - a stop and a reset in a workspace are for every robot of it: its own, a fleet's, and the targets' that
+// sessions have in targets/ID (app/watchdog/session_runner.c).
 //
 // Each robot's body has its own stop socket, in its own workspace. All are told at the same time: one that
-// does not answer holds none of the others up. A robot whose body does not run has nothing to stop. The
-// workspace's own body, where there is one, is told too. A fleet.yaml that cannot be read (somebody edits
+// does not answer holds none of the others up. A robot whose body does not run has nothing to stop. A fleet.yaml that cannot be read (somebody edits
 // it) does not keep a stop from the robots whose folders stand where they are made, but then nobody may
 // say that all have heard it.
 #include "app/fleet/fleet.h"
@@ -81,40 +81,55 @@ static bool absent(const reported *t)
     return t->rc == PONS_ENOTFOUND || t->rc == PONS_ECLOSED;
 }
 
-static void add(reported *all, size_t *n, const reported *like, const char *id, const char *dir)
+typedef struct robots {
+    reported like, *all;
+    size_t n;
+} robots;
+
+static void add(robots *r, const char *id, const char *dir)
 {
-    reported *t = &all[(*n)++];
-    *t = *like;
+    r->all = pons_need_more(r->all, (r->n + 1) * sizeof *r->all);
+    reported *t = &r->all[r->n++];
+    *t = r->like;
     snprintf(t->id, sizeof t->id, "%s", id);
     snprintf(t->own.run_dir, sizeof t->own.run_dir, "%.*s/run", PATH_MAX - 8, dir);
+}
+
+// Those of a folder, each in a folder of its own.
+static void add_folder(robots *r, const char *workspace, const char *folder)
+{
+    char path[PATH_MAX + 16], dir[2 * PATH_MAX];
+    struct dirent **names = NULL;
+    snprintf(path, sizeof path, "%s/%s", workspace, folder);
+    const int n = scandir(path, &names, NULL, NULL);
+    for (int i = 0; i < n; i++) {
+        if (*names[i]->d_name != '.') {
+            snprintf(dir, sizeof dir, "%s/%s", path, names[i]->d_name);
+            add(r, names[i]->d_name, dir);
+        }
+        free(names[i]);
+    }
+    free(names);
 }
 
 static int tell_all(const app_context *c, void *(*how)(void *user), const char *reason,
                     int timeout_ms, pons_error *err)
 {
-    char robots[PATH_MAX + 16], dir[2 * PATH_MAX];
     app_fleet_file file = {0};
     pthread_attr_t attr;
-    size_t n = 0, received = 0, folders = 0;
-    const reported like = {.own = *c, .reason = reason, .timeout_ms = timeout_ms};
-    const int read = app_fleet_load(c, &file, err);
-    snprintf(robots, sizeof robots, "%s/robots", c->workspace);
-    struct dirent **names = NULL;
-    const int there = read < 0 ? scandir(robots, &names, NULL, NULL) : 0;
-    folders = there > 0 ? (size_t)there : 0;
-    reported *all = pons_need_zeroed(1 + file.n + folders, sizeof *all);
-    add(all, &n, &like, "", c->workspace);
+    size_t received = 0;
+    robots r = {.like = {.own = *c, .reason = reason, .timeout_ms = timeout_ms}};
+    const int read = app_fleet_here(c) ? app_fleet_load(c, &file, err) : PONS_OK;
+    add(&r, "", c->workspace);
     for (size_t i = 0; i < file.n; i++) {
-        add(all, &n, &like, file.robots[i].is.id, file.robots[i].dir);
+        add(&r, file.robots[i].is.id, file.robots[i].dir);
     }
-    for (size_t i = 0; i < folders; i++) {
-        if (*names[i]->d_name != '.') {
-            snprintf(dir, sizeof dir, "%s/%s", robots, names[i]->d_name);
-            add(all, &n, &like, names[i]->d_name, dir);
-        }
-        free(names[i]);
+    if (read < 0) {
+        add_folder(&r, c->workspace, "robots");
     }
-    free(names);
+    add_folder(&r, c->workspace, "targets");
+    reported *all = r.all;
+    const size_t n = r.n;
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, STACK_BYTES);
     for (size_t i = 0; i < n; i++) {
@@ -146,13 +161,20 @@ static int tell_all(const app_context *c, void *(*how)(void *user), const char *
     return rc;
 }
 
+static bool several(const app_context *c)
+{
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/targets", c->workspace);
+    return app_fleet_here(c) || access(path, F_OK) == 0;
+}
+
 int app_stop_robots(const app_context *c, const char *reason, int timeout_ms, pons_error *err)
 {
-    return app_fleet_here(c) ? tell_all(c, stop_one, reason, timeout_ms, err)
-                             : pons_stop_send(c->run_dir, reason, timeout_ms, err);
+    return several(c) ? tell_all(c, stop_one, reason, timeout_ms, err)
+                      : pons_stop_send(c->run_dir, reason, timeout_ms, err);
 }
 
 int app_reset_robots(const app_context *c, pons_error *err)
 {
-    return app_fleet_here(c) ? tell_all(c, reset_one, NULL, 0, err) : app_reset_body(c, err);
+    return several(c) ? tell_all(c, reset_one, NULL, 0, err) : app_reset_body(c, err);
 }

@@ -17,8 +17,9 @@
 
 #define EDGE_MAX  768 // pixels
 #define BYTES_MAX (200 * 1000)
-#define DAY_MS    (24LL * 3600 * 1000)
-#define PRUNE_S   3600
+#define WEEK_MS                                                                                    \
+    (7LL * 24 * 3600 * 1000) // a turn that waits for a person has not named its pictures yet
+#define PRUNE_S 3600
 
 void app_pictures_folder(const app_context *c, char *ret, size_t cap)
 {
@@ -165,7 +166,7 @@ int app_pictures_prune(const app_context *c, pons_store store, const pons_value 
     pons_error why = PONS_ERROR_INIT;
     holders h = {.store = store, .gone = gone, .names = names, .err = &why};
     app_pictures_folder(c, folder, sizeof folder);
-    const int64_t before_ms = pons_wall_ms(&clock) + (gone ? 1 : -DAY_MS);
+    const int64_t before_ms = pons_wall_ms(&clock) + (gone ? 1 : -WEEK_MS);
     const int rc = store.ops->threads(store.self, add_thread, &h, err);
     if (rc >= 0 && h.rc < 0) {
         return pons_error_set(err, h.rc, "pictures", "%s", why.message);

@@ -3,11 +3,32 @@
 #include "pons/picture.h"
 
 #include <string.h>
+#include <unistd.h>
+
+// The workspace whose configuration counts: of a robot in targets/ID or robots/ID without one of its own, the one that it
+// is in. What somebody wanted blurred is not shown by a second robot.
+static void place_of(const app_context *c, app_context *ret)
+{
+    char path[PATH_MAX + 32];
+    *ret = *c;
+    snprintf(path, sizeof path, "%s/config/vision.yaml", c->workspace);
+    char *name = strrchr(ret->workspace, '/');
+    if (access(path, F_OK) == 0 || !name || name == ret->workspace) {
+        return;
+    }
+    *name = '\0';
+    char *folder = strrchr(ret->workspace, '/');
+    const bool inside =
+        folder && (strcmp(folder, "/targets") == 0 || strcmp(folder, "/robots") == 0);
+    *(inside ? folder : name) = inside ? '\0' : '/';
+}
 
 int app_vision(const app_context *c, pons_value **ret, pons_error *err)
 {
     pons_autovalue vision = NULL;
-    const int rc = app_yaml(c, "config/vision.yaml", "schemas/vision.json", &vision, err);
+    app_context place;
+    place_of(c, &place);
+    const int rc = app_yaml(&place, "config/vision.yaml", "schemas/vision.json", &vision, err);
     pons_each(region, pons_get(vision, "blur")) {
         const pons_value *r = pons_get(region, "rect");
         for (size_t i = 0; i < 2; i++) {
