@@ -18,5 +18,7 @@ char *pons_redact_text(const pons_redact *r, const char *text);
 // people's eyes; the middleware "redact" is what guards a model. The caller frees; a text that could not
 // be searched is hidden as a whole.
 char *pons_redacted(const char *text);
+// An address as it may be shown: without user, password, query and fragment. Cut to cap bytes with its NUL.
+void pons_url_redacted(const char *url, char *ret, size_t cap);
 
 PONS_C_END

@@ -9,6 +9,7 @@
 #include "app/policies/policies.h"
 #include "pons/buf.h"
 #include "pons/ext/http.h"
+#include "pons/redact.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -117,11 +118,11 @@ static int take(server *s, pons_http_event *ev, pons_buf *text, int *status, boo
     }
     const bool too_long = ev->fault == PONS_HTTP_LONG_BODY;
     const char *why = ev->data ? ev->data : "it does not answer";
-    const char *url = pons_get_str(s->config, "endpoint", "");
+    char url[128];
+    pons_url_redacted(pons_get_str(s->config, "endpoint", ""), url, sizeof url);
     *over = true;
-    return too_long
-               ? pons_error_set(err, PONS_EPROTOCOL, WHERE, "%.120s: the answer is too long", url)
-               : pons_error_set(err, PONS_EIO, WHERE, "%.120s: %.200s", url, why);
+    return too_long ? pons_error_set(err, PONS_EPROTOCOL, WHERE, "%s: the answer is too long", url)
+                    : pons_error_set(err, PONS_EIO, WHERE, "%s: %.200s", url, why);
 }
 
 static int post(server *s, const char *question, pons_buf *text, pons_error *err)

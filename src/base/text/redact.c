@@ -260,3 +260,14 @@ char *pons_redacted(const char *text)
     char *clean = for_people ? pons_redact_text(for_people, text) : NULL;
     return clean ? clean : strdup(for_people ? text : UNSEARCHED);
 }
+
+void pons_url_redacted(const char *url, char *ret, size_t cap)
+{
+    const char *after = strstr(url, "://");
+    const size_t scheme = after ? (size_t)(after - url) + 3 : 0;
+    const char *from = url + scheme;
+    const size_t authority = strcspn(from, "/?#");
+    const char *at = memrchr(from, '@', authority);
+    from = at ? at + 1 : from;
+    snprintf(ret, cap, "%.*s%.*s", (int)scheme, url, (int)strcspn(from, "?#"), from);
+}

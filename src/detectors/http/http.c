@@ -9,6 +9,7 @@
 #include "pons/ext/detector.h"
 #include "pons/module.h"
 #include "pons/picture.h"
+#include "pons/redact.h"
 
 #include <math.h>
 #include <poll.h>
@@ -21,6 +22,7 @@ enum { ANSWER_MAX_BYTES = 4 * 1024 * 1024, CONNECT_MS = 5000 };
 typedef struct service {
     const pons_http_ops *http;
     void *client;
+    char shown[200];    // url, as lines say it
     char *url, *bearer; // bearer: "Authorization: …", NULL: none
     int64_t limit_ms;
     uint64_t calls;
@@ -62,6 +64,7 @@ static int service_open(const pons_value *config, void **ret_self, pons_error *e
         (int64_t)(900.0 * pons_get_num(config, "limit_s", 10.0)); // before the process is killed
     s->names = json_deep_copy(pons_get(config, "labels"));
     s->url = strdup(url);
+    pons_url_redacted(url, s->shown, sizeof s->shown);
     int rc = pons_http_load(&s->http, err);
     rc = rc < 0 ? rc : s->http->open(NULL, NULL, &s->client, err);
     if (rc >= 0 &&
@@ -104,7 +107,7 @@ static int ask(service *s, const void *jpeg, size_t n, char **ret, size_t *ret_n
                 memcpy(*ret + *ret_n, ev.data, more ? ev.n : 0);
                 *ret_n += more ? ev.n : 0;
             } else if (ev.kind == PONS_HTTP_FAILED) {
-                rc = pons_error_set(err, PONS_EIO, MODULE, "%.200s does not answer: %.200s", s->url,
+                rc = pons_error_set(err, PONS_EIO, MODULE, "%s does not answer: %.200s", s->shown,
                                     ev.data ? ev.data : "");
             }
             over = ev.kind == PONS_HTTP_END;
@@ -113,7 +116,7 @@ static int ask(service *s, const void *jpeg, size_t n, char **ret, size_t *ret_n
     }
     s->http->cancel(s->client, s->calls);
     if (rc >= 0 && status != 200) {
-        rc = pons_error_set(err, PONS_EIO, MODULE, "%.200s answers with status %d", s->url, status);
+        rc = pons_error_set(err, PONS_EIO, MODULE, "%s answers with status %d", s->shown, status);
     }
     return rc;
 }
@@ -144,10 +147,10 @@ static int service_detect(void *self, const pons_picture_raw *p, const pons_lens
     const pons_value *list = pons_get(answer, "detections");
     if (rc >= 0 && !json_is_array(list)) {
         rc = pons_error_set(err, PONS_EPROTOCOL, MODULE,
-                            "the answer of %.200s has no list `detections`", s->url);
+                            "the answer of %s has no list `detections`", s->shown);
     } else if (json_array_size(list) > PONS_DETECTED_MAX) {
         rc = pons_error_set(err, PONS_EPROTOCOL, MODULE,
-                            "the answer of %.200s has %zu detections, more than 256", s->url,
+                            "the answer of %s has %zu detections, more than 256", s->shown,
                             json_array_size(list));
     }
     pons_each(one, rc < 0 ? NULL : list) {
