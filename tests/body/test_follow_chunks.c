@@ -164,8 +164,11 @@ static void what_it_cannot_do_is_refused(void **state)
     send(9.0, 10, now_ms());
     bench_step(&t, 0.2);
     assert_string_equal(pons_get_str(bench_last(&t, "rejected"), "code", ""), "bad_args");
+    send(0.2, 10, INT64_MAX / 1000); // no time of a robot's in ns
+    bench_step(&t, 0.1);
+    assert_non_null(strstr(pons_get_str(bench_last(&t, "rejected"), "message", ""), "from_ms"));
     assert_true(bench_speed(&t) > SLOW_MPS);
-    bench_step(&t, 0.5);
+    bench_step(&t, 0.4);
     assert_string_equal(ended(good), "done 0");
     bench_close(&t);
 }

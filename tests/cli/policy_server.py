@@ -201,7 +201,7 @@ def handshake(peer):
         head += peer.recv(4096)
     lines = head.decode().split("\r\n")
     fields = {k.lower(): v.strip() for k, v in (line.split(":", 1) for line in lines[1:] if ":" in line)}
-    assert lines[0] == "GET / HTTP/1.1", lines[0]
+    assert lines[0] == ("GET /?arm=left HTTP/1.1" if MODE == "wide" else "GET / HTTP/1.1"), lines[0]
     assert fields["upgrade"].lower() == "websocket" and fields["sec-websocket-version"] == "13"
     assert fields.get("authorization") == "Api-Key secret", fields
     if MODE == "no_upgrade":
@@ -274,6 +274,8 @@ def openpi(peer):
             peer.sendall(frame(2, b"\x91" * 200000))
         else:
             peer.sendall(frame(9, b"are you there") + frame(2, openpi_answer(question)))
+            if MODE == "once":
+                return
 
 
 # ---- LeRobot: gRPC by hand-made serializers, and pickles that name torch as torch's own do --------------------------------

@@ -233,8 +233,8 @@ static void openpi_is_asked(void **state)
         proc server = {0};
         char client[1024];
         const int port = serve(&b, &server, "openpi", modes[i]);
-        snprintf(client, sizeof client, "{%s,\"endpoint\":\"ws://127.0.0.1:%d\"%s}", OPENPI, port,
-                 i ? ",\"chunk\":1,\"scale\":0.5" : "");
+        snprintf(client, sizeof client, "{%s,\"endpoint\":\"ws://127.0.0.1:%d%s}", OPENPI, port,
+                 i ? "/?arm=left\",\"chunk\":1,\"scale\":0.5" : "\"");
         pons_autovalue v = ask(&b, client, "joint_velocity");
         assert_int_equal(json_array_size(pons_get(v, "actions")), i ? 1 : 2);
         assert_null(pons_get(v, "frame"));
@@ -245,6 +245,26 @@ static void openpi_is_asked(void **state)
         expect_near(at(v, 0, 6), 0.0);                // closed
         end(&server);
     }
+    bench_close(&b);
+}
+
+// After its first answer the connection is gone, as after a pause in which nobody answered the server's pings.
+static void openpi_is_asked_again_over_a_new_connection(void **state)
+{
+    (void)state;
+    bench b;
+    proc server = {0};
+    char client[1024], *line = question("joint_velocity", "put it away"), *both = NULL;
+    bench_open(&b);
+    make_client(&openpi, serve(&b, &server, "openpi", "once"), client);
+    assert_true(asprintf(&both, "%s%s", line, line) > 0);
+    pons_autovalue all = ask_all(&b, client, both);
+    assert_int_equal(json_array_size(all), 2);
+    assert_true(json_equal(json_array_get(all, 0), json_array_get(all, 1)));
+    assert_int_equal(json_array_size(pons_get(json_array_get(all, 1), "actions")), 2);
+    free(both);
+    free(line);
+    end(&server);
     bench_close(&b);
 }
 
@@ -415,6 +435,7 @@ int main(void)
         cmocka_unit_test_teardown(openvla_is_asked, bench_teardown),
         cmocka_unit_test_teardown(openvla_misbehaves, bench_teardown),
         cmocka_unit_test_teardown(openpi_is_asked, bench_teardown),
+        cmocka_unit_test_teardown(openpi_is_asked_again_over_a_new_connection, bench_teardown),
         cmocka_unit_test_teardown(openpi_misbehaves, bench_teardown),
         cmocka_unit_test_teardown(hostile_pickles, bench_teardown),
         cmocka_unit_test_teardown(lerobot_is_asked, bench_teardown),

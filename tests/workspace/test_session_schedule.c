@@ -1,11 +1,12 @@
 // test_session_schedule.c - the Runtime watchdog on a clock of the test's own, with a body that is told what to
 // do: pauses between attempts, time-outs, who is first, a wall clock that goes back a day, and a watchdog that
-// is stopped for a minute and goes on among what another has taken from it.
+// is stopped for a minute and goes on among what another has taken from it; chunks of a policy, which runs as a program.
 #include "pons/runtime.h"
 #include "pons/store.h"
 #include "unit.h"
 #include "workspace/ws_help.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,10 @@ typedef struct body { // of a target, shared by the watchdogs that reach it
     } goals[CALLS];
     int n;
     bool fails, refuses; // each goal; before it begins
+    bool loses;          // each goal on its way: it never begins
+    bool tells;          // once, that the goal is nearly done
     const char *words;   // with which they fail
-    int starts, cancels;
+    int starts, cancels, lost;
 } body;
 
 typedef struct robot { // a watchdog's view of it
@@ -40,8 +43,8 @@ static int list(void *self, pons_value **ret, pons_error *err)
 {
     (void)self;
     (void)err;
-    *ret = json_pack("[{s:s},{s:s,s:{s:s}}]", "name", "query_world", "name", "wait", "parameters",
-                     "type", "object");
+    *ret = json_pack("[{s:s},{s:s,s:{s:s}},{s:s}]", "name", "query_world", "name", "wait",
+                     "parameters", "type", "object", "name", "follow_actions");
     return PONS_OK;
 }
 
@@ -50,12 +53,17 @@ static int start(void *self, uint64_t call, const char *tool, const pons_value *
 {
     robot *r = self;
     body *b = r->b;
+    const bool acts = strcmp(tool, "query_world") != 0;
     (void)args;
-    if (b->refuses && strcmp(tool, "wait") == 0) {
+    if (b->refuses && acts) {
         return pons_error_set(err, PONS_EENV, "test", "no");
     }
+    if (b->loses && acts) {
+        b->lost++;
+        return PONS_OK;
+    }
     int goal = -1;
-    if (strcmp(tool, "wait") == 0) {
+    if (acts) {
         assert_true(b->n < CALLS);
         for (int i = 0; i < b->n; i++) {
             assert_string_not_equal(b->goals[i].key, key); // once
@@ -105,6 +113,12 @@ static bool next(void *self, pons_tool_event *ret)
     robot *r = self;
     for (int i = 0; i < r->n; i++) {
         const int g = r->waits[i].goal;
+        if (g >= 0 && r->b->tells) {
+            r->b->tells = false;
+            *ret = (pons_tool_event){.call = r->waits[i].call, .kind = PONS_TOOL_PROGRESS};
+            ret->value = json_pack("{s:f,s:f}", "progress", 0.9, "total", 1.0);
+            return true;
+        }
         if (g >= 0 && !r->b->goals[g].over && !r->b->fails) {
             continue;
         }
@@ -449,6 +463,95 @@ static void stopped_for_a_minute(void **state)
     bench_close(&b);
 }
 
+static int lines_of(const bench *b, const char *name, const char *with)
+{
+    char path[128], line[2048];
+    int n = 0;
+    snprintf(path, sizeof path, "%s/%s", b->dir, name);
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f)) {
+        n += strstr(line, with) != NULL;
+    }
+    if (f) {
+        fclose(f);
+    }
+    return n;
+}
+
+// A policy that is a program, and writes down that it was asked.
+static void policy_open(bench *b)
+{
+    char text[512];
+    bench_open(b, "", SESSION("s1", ", timeouts: {session: 9000, skill: 9000}"));
+    snprintf(
+        text, sizeof text,
+        "```yaml\nskills:\n  - {id: wait, runtime: VLAPolicyRuntime, policy_client: {type: local, "
+        "program: [sh, '%s/policy']}}\n```\n",
+        b->dir);
+    put(b, "SKILLS.md", text);
+    snprintf(text, sizeof text,
+             "while read -r question; do echo asked >> '%s/asked'\n"
+             "echo '{\"actions\": [[0.1, 0], [0.1, 0], [0.1, 0], [0.1, 0]]}'; done\n",
+             b->dir);
+    put(b, "policy", text);
+}
+
+// The policy's answer comes when it comes.
+static void until_starts(bench *b, dog *d, int n)
+{
+    for (int i = 0; i < 3000 && b->body.starts + b->body.lost < n; i++) {
+        struct pollfd p = {.fd = pons_runtime_fd(d->r), .events = POLLIN};
+        poll(&p, 1, 10);
+        b->time.now_ns += PONS_NS_PER_MS;
+        d->own.now_ns += PONS_NS_PER_MS;
+        pons_runtime_step(d->r);
+    }
+    assert_int_equal(b->body.starts + b->body.lost, n);
+}
+
+// The next chunk is on its way, or begins behind the one that failed: nothing drives on when the session has ended.
+static void a_chunk_fails_when_the_next_was_sent(void **state)
+{
+    (void)state;
+    bench b;
+    dog d;
+    policy_open(&b);
+    dog_open(&d, &b, "one", false);
+    until_starts(&b, &d, 1);
+    b.body.tells = true;
+    until_starts(&b, &d, 2);
+    assert_int_equal(b.body.cancels, 0);
+    b.body.goals[0].over = true;
+    pass(&b, &d, 1000);
+    expect(&b, "s1", "failed", "SKILL_FAILED");
+    assert_int_equal(b.body.cancels, 1);
+    dog_close(&d);
+    bench_close(&b);
+}
+
+// Its watchdog died before the body had the chunk: what the policy saw then is old.
+static void a_chunk_that_never_began_is_asked_for_anew(void **state)
+{
+    (void)state;
+    bench b;
+    dog one, two;
+    policy_open(&b);
+    b.body.loses = true;
+    dog_open(&one, &b, "one", true);
+    until_starts(&b, &one, 1);
+    assert_int_equal(lines_of(&b, "asked", "asked"), 1);
+    b.body.loses = false;
+    b.time.now_ns = one.own.now_ns;
+    dog_open(&two, &b, "two", false);
+    pass(&b, &two, 30000);
+    until_starts(&b, &two, 2);
+    assert_int_equal(b.body.starts, 1);
+    assert_int_equal(lines_of(&b, "asked", "asked"), 2);
+    dog_close(&one);
+    dog_close(&two);
+    bench_close(&b);
+}
+
 static int take(void *user, const pons_session_row *row)
 {
     *(uint64_t *)user = row->epoch;
@@ -534,21 +637,6 @@ static void what_is_old_goes(void **state)
     assert_int_equal(in_lanes(&b), 200);
     dog_close(&d);
     bench_close(&b);
-}
-
-static int lines_of(const bench *b, const char *name, const char *with)
-{
-    char path[128], line[2048];
-    int n = 0;
-    snprintf(path, sizeof path, "%s/%s", b->dir, name);
-    FILE *f = fopen(path, "r");
-    while (f && fgets(line, sizeof line, f)) {
-        n += strstr(line, with) != NULL;
-    }
-    if (f) {
-        fclose(f);
-    }
-    return n;
 }
 
 // What a session file, or a policy, says is words: it begins no line of LOG.md, and numbers beyond all clocks are
@@ -679,6 +767,8 @@ int main(void)
         cmocka_unit_test(times_that_are_over),
         cmocka_unit_test(first_by_priority_then_by_time),
         cmocka_unit_test(stopped_for_a_minute),
+        cmocka_unit_test(a_chunk_fails_when_the_next_was_sent),
+        cmocka_unit_test(a_chunk_that_never_began_is_asked_for_anew),
         cmocka_unit_test(what_is_old_goes),
         cmocka_unit_test(words_and_numbers_of_others),
         cmocka_unit_test(another_targets_session_is_not_taken),

@@ -59,7 +59,8 @@ typedef struct pons_policy_server_ops {
     // PONS_EINVAL: a value in it, named; PONS_EENV: a program or a library is missing here; PONS_EIO as ask.
     int (*open)(const pons_value *client, void **ret_self, pons_error *err);
     // PONS_EIO: the server does not answer, or no more; PONS_EREFUSED: it says that it could not, and why;
-    // PONS_EPROTOCOL: what it says is no answer. After any of them the process ends.
+    // PONS_EPROTOCOL: what it says is no answer. After any of them the process closes it, and opens
+    // another: for the next question, or for the same one, after PONS_EIO of one that has answered before.
     int (*ask)(void *self, const pons_policy_input *inputs, size_t n, pons_policy_rows *ret,
                pons_error *err);
     void (*close)(void *self); // NULL-safe

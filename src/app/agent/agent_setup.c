@@ -166,6 +166,7 @@ void app_agent_parts_close(app_agent_parts *p)
     for (size_t i = p->n_tools; i > 0; i--) { // the workspace's asks the robot's
         p->tools[i - 1].ops->close(p->tools[i - 1].self);
     }
+    pons_store_close(&p->files.memory);
     app_agent_cameras_close(p->cameras);
     pons_agent_config_destroy(p->config);
     pons_value_unref(p->prompts);

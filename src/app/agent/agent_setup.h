@@ -12,6 +12,8 @@ typedef struct app_workspace_tools {
     const app_context *c;
     pons_tools robot; // pons_robot_tools_open's
     pons_tools tools; // the files'; ops NULL: the workspace has no such files
+    pons_store
+        memory; // where what was seen is kept; the first question opens it, who closes the tools closes it
 } app_workspace_tools;
 
 // *ret must not move while it is open. Its tools are closed as others are, before the robot's.

@@ -218,6 +218,7 @@ void app_mcp_parts_close(app_mcp_parts *s)
         s->tools[i - 1].ops->close(s->tools[i - 1].self);
     }
     s->n_tools = 0;
+    pons_store_close(&s->files.memory);
     pons_store_close(&s->seen);
 }
 

@@ -27,8 +27,8 @@ static int judge_skill(void *user, const char *skill, const pons_value *args, po
 
 static bool seen(void *user, const char *what, char *line, size_t cap)
 {
-    const app_workspace_tools *d = user;
-    return app_seen(d->c, what, NULL, -1, line, cap);
+    app_workspace_tools *d = user;
+    return app_seen(d->c, &d->memory, what, NULL, -1, line, cap);
 }
 
 int app_workspace_tools_open(const app_context *c, const pons_clock *clock, const char *who,

@@ -115,6 +115,17 @@ static int start(void *self, uint64_t call, const char *tool, const pons_value *
 static void cancel(void *self, uint64_t call)
 {
     cameras *k = self;
+    pthread_mutex_lock(&k->mtx);
+    job **at = &k->jobs;
+    while (*at && (*at)->call != call) {
+        at = &(*at)->next;
+    }
+    job *waiting = *at;
+    if (waiting) {
+        *at = waiting->next;
+    }
+    pthread_mutex_unlock(&k->mtx);
+    free(waiting);
     pons_event_queue_end(&k->events, call);
 }
 

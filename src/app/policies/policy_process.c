@@ -4,7 +4,8 @@
 //                      <--answer, a line---- actions <-- rows <---'
 //
 // Whatever the server says becomes one line: actions, or {error: {code, message}} with a code of the session's. After an
-// error the connection is closed, and the next question opens a new one.
+// error the connection is closed, and the next question opens a new one. A server may have closed the connection since
+// the question before: then the same question goes out once more, over a new one.
 #include "app/policies/policies.h"
 #include "pons/module.h"
 
@@ -55,6 +56,18 @@ static const char *code_of(int status)
     }
 }
 
+static void hang_up(talk *t)
+{
+    t->ops->close(t->self);
+    t->self = NULL;
+}
+
+static int ask_server(talk *t, const policy_inputs *in, pons_policy_rows *ret, pons_error *err)
+{
+    const int rc = t->self ? PONS_OK : t->ops->open(t->client, &t->self, err);
+    return rc < 0 ? rc : t->ops->ask(t->self, in->at, in->n, ret, err);
+}
+
 static int ask(talk *t, const char *line, pons_value **ret, pons_error *err)
 {
     pons_autovalue question = NULL;
@@ -68,17 +81,18 @@ static int ask(talk *t, const char *line, pons_value **ret, pons_error *err)
                               "the server gives deltas of the tool: the target's "
                               "config.control_mode has to be tool_delta");
     }
-    if (rc >= 0 && !t->self) {
-        rc = t->ops->open(t->client, &t->self, err);
-    }
+    const bool kept = t->self != NULL;
     rc = rc < 0 ? rc : app_policy_inputs(&t->meaning, question, &in, err);
-    rc = rc < 0 ? rc : t->ops->ask(t->self, in.at, in.n, &rows, err);
+    rc = rc < 0 ? rc : ask_server(t, &in, &rows, err);
+    if (rc == PONS_EIO && kept) {
+        hang_up(t);
+        rc = ask_server(t, &in, &rows, err);
+    }
     rc = rc < 0 ? rc : app_policy_actions(&t->meaning, &rows, ret, err);
     app_policy_inputs_clear(&in);
     free(rows.at);
     if (rc < 0) {
-        t->ops->close(t->self);
-        t->self = NULL;
+        hang_up(t);
     }
     return rc;
 }

@@ -1,8 +1,8 @@
 // seen_lookup.c - what the memory of objects knows of a thing, read anew each time, for who judges by it.
 #include "app/sight/sight.h"
 
-bool app_seen(const app_context *c, const char *what, const char *zone, double within_s, char *line,
-              size_t cap)
+bool app_seen(const app_context *c, pons_store *store, const char *what, const char *zone,
+              double within_s, char *line, size_t cap)
 {
     pons_items it = {.clock = pons_clock_real()};
     pons_autovalue found = NULL;
@@ -15,8 +15,11 @@ bool app_seen(const app_context *c, const char *what, const char *zone, double w
                                  .zone = zone,
                                  .since_ms =
                                      within_s >= 0 ? now_ms - (int64_t)(within_s * 1e3) : 0};
-    if (app_store_read(c, &it.store, &none) >= 0) {
-        pons_objects_find(&it, space, &q, &found, &none);
+    if (store->ops || app_store_read(c, store, &none) >= 0) {
+        it.store = *store;
+        if (pons_objects_find(&it, space, &q, &found, &none) < 0) {
+            pons_store_close(store); // the next question opens it anew
+        }
     }
     pons_each(one, found) {
         known = known || pons_get_bool(one, "known", false);
@@ -27,6 +30,5 @@ bool app_seen(const app_context *c, const char *what, const char *zone, double w
             pons_object_line(json_array_get(found, 0), line, cap);
         }
     }
-    pons_store_close(&it.store);
     return known;
 }

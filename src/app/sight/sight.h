@@ -14,9 +14,10 @@ int app_sight_config(const app_context *c, pons_value **ret, pons_error *err);
 size_t app_sight_detectors(const pons_value *config, const pons_value *world);
 
 // Whether a thing is believed to be there (in the zone, or NULL), seen within this time (negative: ever). line: of the one
-// that fits best, as pons_object_line has it, "" where none does; NULL: nobody wants it. Blocks for a read of the store.
-bool app_seen(const app_context *c, const char *what, const char *zone, double within_s, char *line,
-              size_t cap);
+// that fits best, as pons_object_line has it, "" where none does; NULL: nobody wants it. Blocks for a read of the store,
+// which stays open in *store; the caller's, to begin with all zero and to close.
+bool app_seen(const app_context *c, pons_store *store, const char *what, const char *zone,
+              double within_s, char *line, size_t cap);
 
 // `pons sight`: hears the workspace's body and tells the memory, until *quit is set. Waits for a body, and for the next when
 // one has gone. APP_LACKING, and that was told: there is nothing to look with. PONS_EBUSY: another one is at work here.

@@ -28,6 +28,7 @@ typedef struct runner {
     pons_clock clock;
     pons_tools tools, text_tasks, trees, pictures;
     pons_ws_place *place;
+    pons_store memory; // where what was seen is kept; opened by the first question
     pons_hal *hal;
     int lock;
 } runner;
@@ -80,12 +81,14 @@ static int judge(void *user, const char *skill, const pons_value *args, char *wh
 
 static bool sees(void *user, const char *what, const char *zone, double within_s)
 {
-    return app_seen(((const runner *)user)->c, what, zone, within_s, NULL, 0);
+    runner *d = user;
+    return app_seen(d->c, &d->memory, what, zone, within_s, NULL, 0);
 }
 
 static bool seen(void *user, const char *what, char *line, size_t cap)
 {
-    return app_seen(((const runner *)user)->c, what, NULL, -1, line, cap);
+    runner *d = user;
+    return app_seen(d->c, &d->memory, what, NULL, -1, line, cap);
 }
 
 // ---- what is said -------------------------------------------------------------------------------
@@ -181,6 +184,7 @@ static void close_parts(runner *d)
     pons_robot_tools_close(&d->trees);
     pons_robot_tools_close(&d->tools);
     pons_ws_place_close(d->place);
+    pons_store_close(&d->memory);
     app_body_child_end(&d->body);
     if (d->lock >= 0) {
         close(d->lock);

@@ -169,7 +169,9 @@ struct pons_body {
 
     // goals and clients
     pons__goal goals[PONS__GOALS_MAX];
-    int64_t chunk_end_ns; // robot time at which the last chunk of a policy's actions ended; 0: none
+    struct { // robot time at which the last chunk of a policy's actions ended; 0: none
+        int64_t base_ns, arm_ns;
+    } chunk_end;
     uint64_t goal_seq;
     pons__client clients[PONS__CLIENTS_MAX];
     pons__client *controller; // NULL: nobody

@@ -80,10 +80,14 @@ static void speak(void *user, const char *text)
     pons__clients_say(user, &(pons_report){.type = PONS_REPORT_SPEAK, .as.speak = {.text = text}});
 }
 
+static int64_t *chunk_end(pons_body *b, const pons__skill *k)
+{
+    return k->needs_arm ? &b->chunk_end.arm_ns : &b->chunk_end.base_ns;
+}
+
 static void goal_env(pons_body *b, pons__skill_env *env)
 {
     pons__body_env(b, env);
-    env->before_end_ns = b->chunk_end_ns;
     env->speak = speak;
     env->user = b;
 }
@@ -95,6 +99,7 @@ static void start_skill(pons_body *b, pons__goal *g, const pons__skill_output *b
     goal_env(b, &env);
     env.goal_id = g->msg.as.goal.goal_id;
     env.before = before;
+    env.before_end_ns = *chunk_end(b, g->skill);
     pons__skill_start(g->skill, &g->run, g->msg.as.goal.args, &env);
 }
 
@@ -214,7 +219,9 @@ static void settle(pons_body *b, pons__goal *g, pons_goal_state end, int code, c
         pons__body_tell(b, b->controller);
         say_result(b->controller, &line);
     }
-    b->chunk_end_ns = g->skill->chunk ? b->robot_ns : b->chunk_end_ns;
+    if (g->skill->chunk) {
+        *chunk_end(b, g->skill) = b->robot_ns;
+    }
     pons_value_unref(g->run.answer);
     *g = (pons__goal){0};
     pons_message_clear(&msg);
@@ -491,6 +498,7 @@ static bool check_args(pons_body *b, pons__client *c, const pons_message_goal *g
     pons__skill_env env;
     goal_env(b, &env);
     env.before = before && before->state != PONS_GOAL_HELD ? &before->out : NULL;
+    env.before_end_ns = *chunk_end(b, k);
     pons__skill_refusal why = {0};
     if (!pons__skill_check(k, goal->args, &env, &why)) {
         reject_number(c, goal->goal_id, "bad_args", why.error_code, why.text);

@@ -246,7 +246,7 @@ double pons__skill_stuck_s(pons__skill_run *r, const pons__skill_env *env, pons_
 // follow_chunk.c: a chunk of a policy's actions.
 #define PONS__CHUNK_ARGS                                                                           \
     "\"hz\":{\"type\":\"number\",\"minimum\":1,\"maximum\":20},"                                   \
-    "\"from_ms\":{\"type\":\"integer\",\"minimum\":0}"
+    "\"from_ms\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":9000000000000}"
 double pons__chunk_hz(const pons_value *args);
 // Periods that have passed since what the policy saw; to be left out.
 double pons__chunk_passed(const pons_value *args, const pons__skill_env *env);

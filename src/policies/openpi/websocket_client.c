@@ -176,7 +176,8 @@ static int read_head(ws_client *c, const char **ret_end, pons_error *err)
 static int handshake(ws_client *c, CURLU *url, const char *authorization, pons_error *err)
 {
     char key[ACCEPT_MAX], accept[ACCEPT_MAX], wanted[ACCEPT_MAX + 4], request[2048];
-    char *host = NULL, *port = NULL, *path = NULL, field_line[1024] = "";
+    char *host = NULL, *port = NULL, *path = NULL, *query = NULL, field_line[1024] = "",
+         asks[512] = "";
     const char *end = NULL;
     if (!make_key(key, accept)) {
         return pons_error_set(err, PONS_EENV, WHERE, "no random numbers");
@@ -188,17 +189,21 @@ static int handshake(ws_client *c, CURLU *url, const char *authorization, pons_e
         curl_free(port);
         return away(c, err, "no memory");
     }
+    if (curl_url_get(url, CURLUPART_QUERY, &query, 0) == CURLUE_OK) {
+        snprintf(asks, sizeof asks, "?%s", query);
+    }
     if (authorization) {
         snprintf(field_line, sizeof field_line, "Authorization: %s\r\n", authorization);
     }
     const int n =
         snprintf(request, sizeof request,
-                 "GET %s HTTP/1.1\r\nHost: %s:%s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                 "GET %s%s HTTP/1.1\r\nHost: %s:%s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                  "Sec-WebSocket-Key: %s\r\nSec-WebSocket-Version: 13\r\n%s\r\n",
-                 path, host, port, key, field_line);
+                 path, asks, host, port, key, field_line);
     curl_free(host);
     curl_free(port);
     curl_free(path);
+    curl_free(query);
     int rc = n < (int)sizeof request
                  ? send_all(c, request, err)
                  : pons_error_set(err, PONS_EINVAL, WHERE, "%.120s is too long", c->url);
@@ -295,12 +300,12 @@ void ws_close(ws_client *c)
 
 // ---- messages -----------------------------------------------------------------------------------
 
-// Waits for bytes either way, and takes them.
-static int turn(ws_client *c, pons_error *err)
+// Takes bytes either way. The first of its turns does not wait for any: what came with the handshake, or what the TLS
+// library has decrypted already, is no more in the socket.
+static int turn(ws_client *c, bool first, pons_error *err)
 {
     const bool in = wslay_event_want_read(c->frames), out = wslay_event_want_write(c->frames);
-    const bool waiting = c->head_at == c->head_n; // else there is something to read already
-    if (waiting) {
+    if (!first) {
         const short incoming = in ? POLLIN : 0;
         wait_for(c, out ? (short)(incoming | POLLOUT) : incoming, -1);
     }
@@ -326,8 +331,8 @@ int ws_send(ws_client *c, const void *data, size_t n, pons_error *err)
 {
     const struct wslay_event_msg m = {.opcode = WSLAY_BINARY_FRAME, .msg = data, .msg_length = n};
     int rc = wslay_event_queue_msg(c->frames, &m) == 0 ? PONS_OK : away(c, err, "no memory");
-    while (rc >= 0 && wslay_event_want_write(c->frames)) {
-        rc = turn(c, err);
+    for (bool first = true; rc >= 0 && wslay_event_want_write(c->frames); first = false) {
+        rc = turn(c, first, err);
     }
     return rc;
 }
@@ -335,8 +340,8 @@ int ws_send(ws_client *c, const void *data, size_t n, pons_error *err)
 int ws_receive(ws_client *c, ws_message *ret, pons_error *err)
 {
     int rc = PONS_OK;
-    while (rc >= 0 && !c->has) {
-        rc = turn(c, err);
+    for (bool first = true; rc >= 0 && !c->has; first = false) {
+        rc = turn(c, first, err);
     }
     c->has = false;
     *ret = (ws_message){c->text, c->message, c->n};

@@ -407,6 +407,18 @@ static void seen(rt_run *s, const pons_value *robot)
     start_call(s, robot);
 }
 
+// What an earlier life noted was certainly not started. A policy's answer is about what was seen then: it is asked anew.
+static void never_began(rt_run *s)
+{
+    s->call = 0;
+    s->adopts = false;
+    if (s->kind && s->kind->asks) {
+        enter(s, LOOK);
+    } else {
+        next_call(s);
+    }
+}
+
 static void adopt(rt_run *s)
 {
     const pons_value *c = call_now(s);
@@ -420,7 +432,10 @@ static void adopt(rt_run *s)
     enter(s, CALL);
     s->call = s->r->next_call++;
     key_of(s, key);
-    if (t->ops->adopt(t->self, s->call, pons_get_str(c, "skill", ""), key, &err) < 0) {
+    const int rc = t->ops->adopt(t->self, s->call, pons_get_str(c, "skill", ""), key, &err);
+    if (rc == PONS_ENOTFOUND) {
+        never_began(s);
+    } else if (rc < 0) {
         over(s, PONS_SESSION_UNKNOWN, "OUTCOME_UNKNOWN", "%s", err.message);
     }
 }
@@ -429,8 +444,8 @@ static void call_failed(rt_run *s, const pons_error *e)
 {
     const bool adopted = s->adopts;
     s->adopts = false;
-    if (adopted && e->status == PONS_ENOTFOUND) { // it was certainly not started
-        next_call(s);
+    if (adopted && e->status == PONS_ENOTFOUND) {
+        never_began(s);
         return;
     }
     add_step(s, NULL, e->message);
@@ -528,6 +543,9 @@ static void ahead_ended(rt_run *s, const pons_tool_event *e)
         s->ended = s->ended || !taken_over;
         s->stale_at = -1;
         return;
+    }
+    if (s->phase == CALL && s->call) { // the next one may drive on
+        s->body->tools.ops->cancel(s->body->tools.self, s->call);
     }
     back_to_ahead(s); // the failure is that step's
     s->call = 0;
