@@ -5,6 +5,7 @@
 #include "pons/file.h"
 #include "unit.h"
 
+#include <sched.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,8 @@
 static struct {
     int load, add;   // what they answer
     int adds, saves; // how often they were called
-    bool waits;      // place waits for
-    sem_t go;
+    bool waits;      // load says that it was called, and waits for
+    sem_t called, go;
 } fake;
 
 static char dir[] = "/tmp/pons-mapper-XXXXXX";
@@ -36,9 +37,6 @@ static int fake_place(void *self, pons_pose2 base_in_map, pons_pose2 odom_from_b
     (void)self;
     (void)base_in_map;
     (void)odom_from_base;
-    if (fake.waits) {
-        sem_wait(&fake.go);
-    }
     return PONS_OK;
 }
 
@@ -74,6 +72,10 @@ static int fake_load(void *self, const char *path, pons_error *err)
 {
     (void)self;
     (void)path;
+    if (fake.waits) {
+        sem_post(&fake.called);
+        sem_wait(&fake.go);
+    }
     return fake.load == PONS_OK ? PONS_OK : pons_error_set(err, fake.load, "fake", "no graph");
 }
 
@@ -127,6 +129,8 @@ static void open_mapper(int load, bool threaded)
     fake.add = PONS_OK;
     fake.adds = fake.saves = 0;
     fake.waits = threaded;
+    sem_init(&fake.called, 0, 0);
+    sem_init(&fake.go, 0, 0);
     const pons__mapper_options o = {
         .slam = &ops, .grid = grid, .map_path = map_path, .room_m = 0.2, .threaded = threaded};
     assert_int_equal(pons__mapper_create(&o, &m, NULL), PONS_OK);
@@ -159,7 +163,6 @@ static void close_mapper(void)
 static void a_second_stop_takes_nothing_from_the_first(void **state)
 {
     (void)state;
-    sem_init(&fake.go, 0, 0);
     open_mapper(PONS_ENOTFOUND, true);
     start();
     scan(1);
@@ -170,7 +173,6 @@ static void a_second_stop_takes_nothing_from_the_first(void **state)
     assert_true(fake.saves > 0);
     assert_int_equal(access(graph_path, F_OK), 0);
     empty();
-    sem_destroy(&fake.go);
 }
 
 static void a_graph_that_cannot_be_read_is_left_alone(void **state)
@@ -187,12 +189,20 @@ static void a_graph_that_cannot_be_read_is_left_alone(void **state)
     close_mapper();
 }
 
-static void a_scan_beside_a_start_that_fails_is_dropped(void **state)
+static void a_scan_during_a_start_that_fails_is_dropped(void **state)
 {
     (void)state;
     open_mapper(PONS_EINVAL, true);
     start();
+    sem_wait(&fake.called);
     scan(1);
+    sem_post(&fake.go);
+    while (state_now() != PONS__MAPPER_FAILED) {
+        sched_yield();
+    }
+    fake.load = PONS_OK;
+    start();
+    sem_post(&fake.go);
     pons__mapper_destroy(m);
     assert_int_equal(fake.adds, 0);
     assert_int_equal(fake.saves, 0);
@@ -256,7 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_second_stop_takes_nothing_from_the_first),
         cmocka_unit_test(a_graph_that_cannot_be_read_is_left_alone),
-        cmocka_unit_test(a_scan_beside_a_start_that_fails_is_dropped),
+        cmocka_unit_test(a_scan_during_a_start_that_fails_is_dropped),
         cmocka_unit_test(a_map_without_its_graph_is_left_alone),
         cmocka_unit_test(a_start_after_a_failure_begins_anew),
         cmocka_unit_test(a_scan_that_is_refused_is_one_of_many),
