@@ -264,6 +264,32 @@ static void test_rooms(void **state)
     close_place();
 }
 
+// Where the world's bounds end, half a room from the start.
+static void test_beyond_the_bounds(void **state)
+{
+    (void)state;
+    if (!slam) {
+        skip();
+    }
+    make_place_dir();
+    place_write(dir, PLACE_SMALL);
+    size_t n = 0;
+    char *world = pons_file_text(in_place("new.yaml"), 4096, &n), *at = strstr(world, "bounds: [");
+    assert_non_null(at);
+    assert_true(strcspn(at, "\n") >= strlen("bounds: [-1,-1,1,1]"));
+    memset(at, ' ', strcspn(at, "\n"));
+    memcpy(at, "bounds: [-1,-1,1,1]", strlen("bounds: [-1,-1,1,1]"));
+    assert_int_equal(pons_file_replace(in_place("new.yaml"), world, n, 0600), 0);
+    free(world);
+    open_body(5);
+    char id[32];
+    snprintf(id, sizeof id, "%s", bench_goal(&t, NULL, "explore", "{}"));
+    assert_string_equal(bench_until_result(&t, id, 120.0), "done 0");
+    assert_string_equal(pons_get_str(pons_get(t.results, id), "error_msg", ""),
+                        "the place goes on beyond the world's bounds");
+    close_place();
+}
+
 // A pose graph that somebody has damaged is not driven with, nor written over.
 static void test_damaged_graph(void **state)
 {
@@ -394,6 +420,7 @@ int main(void)
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_then_an_ordinary_day),
         cmocka_unit_test(test_rooms),
+        cmocka_unit_test(test_beyond_the_bounds),
         cmocka_unit_test(test_damaged_graph),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_extended_from_elsewhere),

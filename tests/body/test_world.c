@@ -98,6 +98,8 @@ static const mistake mistakes[] = {
      "[5.0, 3.0]", "position"},
     // The sense.
     {"bounds", "bounds: [6, 0, 0, 4]", "[6, 0", "no area"},
+    {"map:", "simulated: small.yaml\nmap:\n  grows: true\n  file: small.map.yaml", "small.yaml",
+     "cannot name another one"},
     {"name", "name: small\nmjcf: nowhere.xml", "nowhere.xml", "nowhere.xml"},
     {"lidar",
      "lidar: {beams: 60, angle_min: 3, angle_max: -3, range_min: 0.1, range_max: 8, hz: 10, "

@@ -512,6 +512,14 @@ static bool restore_sim(pons_body *b, pons_pose2 *ret_pose)
 
 static int open_mapper(pons_body *b, const pons_slam_ops *slam, pons_error *err)
 {
+    const pons_robot_outside_ops *outside = pons_robot_outside(b->robot);
+    pons_robot_place place;
+    if (slam && outside && outside->place &&
+        outside->place(b->self, &place)) { // one of them says where it is
+        return pons_error_set(err, PONS_EINVAL, MODULE,
+                              "a robot that localises itself cannot have a map that grows: "
+                              "set its localization to pons, or take `grows` out of the world");
+    }
     const pons__mapper_options o = {.slam = slam,
                                     .grid = b->grid,
                                     .map_path = pons_get_str(pons_get(b->world, "map"), "path", ""),

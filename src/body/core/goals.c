@@ -683,7 +683,7 @@ void pons__goals_step(pons_body *b)
             take_arm(b, g);
         }
         if (g->out.status == PONS__SKILL_DONE) {
-            finish(b, g, PONS_GOAL_DONE, 0, "");
+            finish(b, g, PONS_GOAL_DONE, 0, g->out.error_msg);
         } else if (g->out.status == PONS__SKILL_FAILED) {
             finish(b, g, PONS_GOAL_FAILED, g->out.error_code, g->out.error_msg);
         } else {

@@ -12,7 +12,7 @@ typedef struct pons__static_layer {
 
 typedef enum pons__known { PONS__UNKNOWN, PONS__FREE, PONS__OCCUPIED } pons__known;
 
-// Of a map, in the frame of a costmap: what is unknown is nobody's way. Any thread: it reads of the costmap only what stays as
+// Of a map, in the frame of a costmap: no way goes through what is unknown. Any thread: it reads of the costmap only what stays as
 // it is. PONS_ENOMEM; PONS_EINVAL: the map is too ragged.
 int pons__static_layer_make(const pons__costmap *g, const pons_slam_map *m, pons__static_layer *ret,
                             pons_error *err);

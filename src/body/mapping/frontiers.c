@@ -244,7 +244,6 @@ static bool find_all(field *f, pons__frontiers *ret)
             }
         }
     }
-    ret->known_m2 = f->seen.n * f->g->res * f->g->res;
     free(run.at);
     return good;
 }

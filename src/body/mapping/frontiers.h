@@ -17,8 +17,7 @@ typedef struct pons__frontiers {
     int n; // the best first
     pons__frontier at[PONS__FRONTIERS_MAX];
     double reachable_m2; // the floor that the robot's middle can reach, of what is known
-    double known_m2;     // the floor that is known to be free
-    bool at_edge;        // some of it is at the edge of the costmap: the place goes on beyond
+    bool at_edge;        // known floor is at the edge of the costmap: the place goes on beyond
 } pons__frontiers;
 
 // room_m: what the robot's middle keeps from everything. PONS_ENOMEM.

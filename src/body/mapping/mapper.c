@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@
 
 static const int64_t MAP_NS = PONS_NS_PER_S;       // robot time between maps
 static const int64_t SAVE_NS = 10 * PONS_NS_PER_S; // and between saves
+enum { REFUSED_MAX = 20 };                         // scans in a row, before it has failed
 
 typedef struct inbox {
     bool start, stop, scan;
@@ -60,14 +62,16 @@ struct pons__mapper {
     bool fresh;               // there is one
 
     // thread
-    bool loaded;  // the graph was read
+    bool loaded;  // the graph was read, or there is none
     bool changed; // since the last map,
     bool unsaved; // and since the last save
     int64_t mapped_ns, saved_ns;
+    int refused; // scans in a row
 
     // loop
     pons__mapper_output newest;
     pons__mapper_state state_seen;
+    char fault_seen[PONS_ERROR_MESSAGE_MAX];
 };
 
 // ---- the thread ---------------------------------------------------------------------------------
@@ -76,6 +80,7 @@ static void fail(pons__mapper *m, const pons_error *err)
 {
     pthread_mutex_lock(&m->lock);
     m->state = PONS__MAPPER_FAILED;
+    m->in.scan = false;
     pons_error_line(err, m->fault, sizeof m->fault);
     pthread_mutex_unlock(&m->lock);
 }
@@ -134,6 +139,9 @@ static int save(pons__mapper *m, pons_error *err)
         rc = pons_error_set(err, PONS_EIO, MODULE, "cannot write %s: %s", m->graph_path,
                             strerror(errno));
     }
+    char folder[PATH_MAX]; // the rename is durable only with it
+    memcpy(folder, m->graph_path, sizeof folder);
+    rc = rc < 0 ? rc : sync_file(dirname(folder), err);
     rc = rc < 0 ? rc : m->slam->map(m->self, &map, err);
     rc = rc < 0 ? rc : save_map(m, &map, err);
     free(map.cells);
@@ -173,10 +181,16 @@ static int publish(pons__mapper *m, const pons_scan *scan, pons_pose2 robot, pon
 static int begin(pons__mapper *m, const inbox *in, pons_error *err)
 {
     int rc = m->loaded ? PONS_OK : m->slam->load(m->self, m->graph_path, err);
+    if (rc == PONS_ENOTFOUND && access(m->map_path, F_OK) == 0) {
+        return pons_error_set(err, PONS_EEXIST, MODULE,
+                              "%s is there without its pose graph %s, and would be written over",
+                              m->map_path, m->graph_path);
+    }
     m->loaded = rc == PONS_OK || rc == PONS_ENOTFOUND;
     if (!m->loaded) {
         return rc;
     }
+    m->refused = 0;
     m->changed = true;
     m->mapped_ns = m->saved_ns = INT64_MIN / 2;
     return m->slam->place(m->self, in->base, in->start_odom);
@@ -188,8 +202,9 @@ static int take_scan(pons__mapper *m, const inbox *in, pons_error *err)
     bool changed = false;
     int rc = m->slam->add(m->self, &in->newest, in->odom, &map_from_odom, &changed, err);
     if (rc < 0) {
-        return rc;
+        return ++m->refused < REFUSED_MAX ? PONS_OK : rc;
     }
+    m->refused = 0;
     m->changed = m->changed || changed;
     m->unsaved = m->unsaved || changed;
     pthread_mutex_lock(&m->lock);
@@ -212,7 +227,7 @@ static void work(pons__mapper *m, const inbox *in)
 {
     pons_error err = PONS_ERROR_INIT;
     int rc = in->start ? begin(m, in, &err) : PONS_OK;
-    rc = rc < 0 || !in->scan ? rc : take_scan(m, in, &err);
+    rc = rc < 0 || !in->scan || !m->loaded ? rc : take_scan(m, in, &err);
     rc = rc < 0 || !in->stop || !m->unsaved ? rc : save(m, &err);
     if (rc < 0) {
         fail(m, &err);
@@ -269,14 +284,18 @@ void pons__mapper_start(pons__mapper *m, pons_pose2 base_in_map, pons_pose2 odom
     m->state = PONS__MAPPER_RUNNING;
     m->fault[0] = '\0';
     m->out.placed = false;
+    m->state_seen = m->state;
+    m->newest.placed = false;
     hand_over(m);
 }
 
 void pons__mapper_stop(pons__mapper *m)
 {
     pthread_mutex_lock(&m->lock);
-    m->in.stop = m->state == PONS__MAPPER_RUNNING;
-    m->state = m->in.stop ? PONS__MAPPER_SAVING : m->state;
+    if (m->state == PONS__MAPPER_RUNNING) { // else one that waits goes on waiting
+        m->in.stop = true;
+        m->state = PONS__MAPPER_SAVING;
+    }
     hand_over(m);
 }
 
@@ -298,6 +317,7 @@ bool pons__mapper_take(pons__mapper *m, pons__costmap *grid)
     m->fresh = false;
     m->newest = m->out;
     m->state_seen = m->state;
+    memcpy(m->fault_seen, m->fault, sizeof m->fault_seen);
     pthread_mutex_unlock(&m->lock);
     if (fresh) {
         pons__static_layer_swap(grid, &layer);
@@ -318,7 +338,7 @@ const pons__mapper_output *pons__mapper_newest(const pons__mapper *m)
 
 const char *pons__mapper_fault(const pons__mapper *m)
 {
-    return m->fault;
+    return m->fault_seen;
 }
 
 const char *pons__mapper_file(const pons__mapper *m)

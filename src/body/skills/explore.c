@@ -1,14 +1,14 @@
 // explore.c - explore: makes the map of a place, or goes on with it, and comes back.
 //
-//     UNDOCK --> LOOK --> DRIVE <--+             no frontier is left
-//                          |      | next         DRIVE ------------> HOME --> SAVE --> done
-//                          +------+                ^                  |
-//                                                  +--- a new one ----+
+//     UNDOCK --> LOOK --> DRIVE --> ARRIVED      no frontier is left
+//                          ^ |         |         DRIVE ------------> HOME --> SAVE --> done
+//                          | +- next --+           ^                  |
+//                          +-----------+           +--- a new one ----+
 //
 // Where to go says the mapper: frontiers, the best first (frontiers.c). A frontier is driven to by the navigator, as any goal
 // is, so walls, people and the gate count as always. It is given up as soon as it has gone from the map, which is mostly on
 // the way there; for a better one, when that is much better; or because it cannot be reached. What could not be reached, or
-// was still there after the robot had stood before it (glass, or a gap that no beam enters), is banned: its surroundings are
+// is still in the map of what the robot sees from there (glass, or a gap that no beam enters), is banned: its surroundings are
 // no goal again. Where a way was blocked, that is tried once more at the end, for whoever stood there may have gone.
 //
 // A goal that is held goes on where it was. One that is begun again, after a stop or a death, begins from the map that was
@@ -19,12 +19,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PHASE_UNDOCK, PHASE_LOOK, PHASE_DRIVE, PHASE_HOME, PHASE_SAVE };
+enum { PHASE_UNDOCK, PHASE_LOOK, PHASE_DRIVE, PHASE_ARRIVED, PHASE_HOME, PHASE_SAVE };
 enum { BANS_MAX = 36 };
 
 #define TIMEOUT_S   14400.0
 #define LOOK_S      10.0 // without a map, or any floor in it
 #define SAVE_S      60.0
+#define MAP_S       2.0 // for a map of what is seen from a frontier
 #define SAME_M      0.6 // a frontier this near to where it was is the same one
 #define BAN_M       0.5 // around one that was tried in vain
 #define BETTER      2.0 // so many times the utility makes another one the goal
@@ -40,6 +41,9 @@ typedef struct exploration { // in the run's state
     uint32_t maps; // seen when it was chosen, or looked at last
     int n_bans;
     bool again; // what was blocked is being tried once more
+    bool full;  // there were more frontiers in vain than bans
+    int lost;   // the navigator's error on the way home; 0: it has come back
+    char why[300];
     ban bans[BANS_MAX];
 } exploration;
 _Static_assert(sizeof(exploration) <= PONS_SKILL_STATE_MAX, "it fits");
@@ -59,12 +63,11 @@ static bool is_banned(const exploration *e, const pons__frontier *f)
     return false;
 }
 
-// When there are too many the oldest is forgotten.
 static void add_ban(exploration *e, bool blocked)
 {
     if (e->n_bans == BANS_MAX) {
-        memmove(e->bans, e->bans + 1, sizeof e->bans - sizeof *e->bans);
-        e->n_bans--;
+        e->full = true;
+        return;
     }
     e->bans[e->n_bans++] = (ban){(float)e->target.x, (float)e->target.y, blocked && !e->again};
 }
@@ -86,7 +89,7 @@ static bool lift_blocked(exploration *e)
 
 static const pons__frontier *best_frontier(const exploration *e, const pons__frontiers *all)
 {
-    for (int i = 0; i < all->n; i++) {
+    for (int i = 0; i < all->n && !e->full; i++) {
         if (!is_banned(e, &all->at[i])) {
             return &all->at[i];
         }
@@ -216,7 +219,25 @@ static void drive(pons__skill_run *r, const pons__skill_env *env, pons__skill_ou
         look_again(r, env, out.distance_remaining_m);
         return;
     }
-    add_ban(state_of(r), status == PONS_NAV_FAILED);
+    if (status == PONS_NAV_SUCCEEDED) {
+        pons__skill_phase(r, env, PHASE_ARRIVED);
+        return;
+    }
+    add_ban(state_of(r), true);
+    choose(r, env);
+}
+
+// It is in vain when it is still there in a map of what is seen from it, or no such map comes.
+static void arrived(pons__skill_run *r, const pons__skill_env *env)
+{
+    exploration *e = state_of(r);
+    const pons__mapper_output *made = pons__mapper_newest(env->mapper);
+    if (made->scan_ns <= r->phase_ns && pons__skill_in_phase_s(r, env) < MAP_S) {
+        return;
+    }
+    if (same_frontier(e, &made->frontiers)) {
+        add_ban(e, false);
+    }
     choose(r, env);
 }
 
@@ -227,10 +248,10 @@ static void go_home(pons__skill_run *r, const pons__skill_env *env, pons__skill_
     pons__nav_output out;
     const pons__nav_status status = steer(env, ret, &out);
     if (status == PONS_NAV_FAILED) {
-        pons__skill_fail(ret, out.error_code,
-                         "%s: the map is saved, but the robot has not come back: %.300s",
-                         pons__nav_error_word(out.error_code), out.error_msg);
-    } else if (status == PONS_NAV_SUCCEEDED) {
+        e->lost = out.error_code;
+        snprintf(e->why, sizeof e->why, "%s", out.error_msg);
+    }
+    if (status != PONS_NAV_RUNNING) {
         pons__mapper_stop(env->mapper);
         pons__skill_phase(r, env, PHASE_SAVE);
     } else if (made->maps != e->maps) {
@@ -242,10 +263,27 @@ static void go_home(pons__skill_run *r, const pons__skill_env *env, pons__skill_
     }
 }
 
+// The map is on the disk.
+static void end(const exploration *e, const pons__frontiers *all, pons__skill_output *ret)
+{
+    if (e->lost != 0) {
+        pons__skill_fail(ret, e->lost,
+                         "%s: the map is saved, but the robot has not come back: %.300s",
+                         pons__nav_error_word(e->lost), e->why);
+        return;
+    }
+    const char *but = all->at_edge ? "the place goes on beyond the world's bounds" : "";
+    if (e->full) {
+        but = "too many frontiers are in vain, so some were not tried";
+    }
+    ret->status = PONS__SKILL_DONE;
+    snprintf(ret->error_msg, sizeof ret->error_msg, "%s", but);
+}
+
 static void wait_for_disk(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
 {
     if (pons__mapper_state_of(env->mapper) == PONS__MAPPER_IDLE) {
-        ret->status = PONS__SKILL_DONE;
+        end(state_of(r), &pons__mapper_newest(env->mapper)->frontiers, ret);
     } else if (pons__skill_in_phase_s(r, env) > SAVE_S) {
         pons__skill_fail(ret, PONS__MAPPING_FAILED,
                          "MAPPING_FAILED: the map is not on the disk after %.0f s", SAVE_S);
@@ -270,6 +308,9 @@ static void step(pons__skill_run *r, const pons__skill_env *env, pons__skill_out
         break;
     case PHASE_DRIVE:
         drive(r, env, ret);
+        break;
+    case PHASE_ARRIVED:
+        arrived(r, env);
         break;
     case PHASE_HOME:
         go_home(r, env, ret);

@@ -428,9 +428,11 @@ static int check_sense(const pons_yaml *yaml, const pons_value *world, pons_erro
     return rc;
 }
 
+static int load(const char *path, bool simulated, pons_value **ret, pons_error *err);
+
 // The world that a simulated robot is really in takes the place of its file's name: its walls and what lies in it, with this
-// world's robot.
-static int take_simulated(pons_value *world, const pons_yaml *yaml, pons_error *err)
+// world's robot. Which has none itself: it might lead back to this one.
+static int take_simulated(pons_value *world, const pons_yaml *yaml, bool simulated, pons_error *err)
 {
     static const char *const own[] = {"robot", "lidar", "battery", "odometry", "sight"};
     const char *name = pons_get_str(world, "simulated", NULL);
@@ -439,13 +441,16 @@ static int take_simulated(pons_value *world, const pons_yaml *yaml, pons_error *
         return PONS_OK;
     }
     checker c = {.yaml = yaml, .world = world, .err = err};
+    if (simulated) {
+        return fault(&c, "/simulated", "a world that is simulated cannot name another one");
+    }
     if (!pons_get_bool(pons_get(world, "map"), "grows", false)) {
         return fault(&c, "/simulated",
                      "only a world whose map grows can be another one than is simulated");
     }
     pons_value *real = NULL;
     snprintf(path, sizeof path, "%s/%s", *name == '/' ? "" : pons_get_str(world, "dir", "."), name);
-    int rc = pons_world_load(path, &real, err);
+    int rc = load(path, true, &real, err);
     for (size_t i = 0; rc == PONS_OK && i < sizeof own / sizeof own[0]; i++) {
         const pons_value *ours = pons_get(world, own[i]);
         if (ours ? json_object_set(real, own[i], (json_t *)(uintptr_t)ours) != 0
@@ -472,7 +477,7 @@ static int dir_of(const char *path, char ret[PATH_MAX], pons_error *err)
     return PONS_OK;
 }
 
-int pons_world_load(const char *path, pons_value **ret, pons_error *err)
+static int load(const char *path, bool simulated, pons_value **ret, pons_error *err)
 {
     __attribute__((cleanup(yaml_cleanup))) pons_yaml *yaml = NULL;
     char dir[PATH_MAX];
@@ -493,7 +498,7 @@ int pons_world_load(const char *path, pons_value **ret, pons_error *err)
     }
     rc = rc < 0 ? rc : pons__world_map(world, yaml, err);
     rc = rc < 0 ? rc : take_robot(world, yaml, err);
-    rc = rc < 0 ? rc : take_simulated(world, yaml, err);
+    rc = rc < 0 ? rc : take_simulated(world, yaml, simulated, err);
     rc = rc < 0 ? rc : check_sense(yaml, world, err);
     if (rc < 0) {
         pons_value_unref(world);
@@ -502,6 +507,11 @@ int pons_world_load(const char *path, pons_value **ret, pons_error *err)
     add_surfaces(world);
     *ret = world;
     return PONS_OK;
+}
+
+int pons_world_load(const char *path, pons_value **ret, pons_error *err)
+{
+    return load(path, false, ret, err);
 }
 
 int pons_world_id(const pons_value *world, char ret[PONS_WORLD_ID_MAX], pons_error *err)
