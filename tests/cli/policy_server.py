@@ -272,6 +272,8 @@ def openpi(peer):
             peer.sendall(frame(2, struct.pack(">BI", 0xDF, 1 << 31)))
         elif MODE == "deep":
             peer.sendall(frame(2, b"\x91" * 200000))
+        elif MODE == "pings":
+            peer.sendall(frame(9, b"are you there") * 20000)
         else:
             peer.sendall(frame(9, b"are you there") + frame(2, openpi_answer(question)))
             if MODE == "once":

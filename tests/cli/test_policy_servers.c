@@ -290,6 +290,7 @@ static void openpi_misbehaves(void **state)
         {"no_actions", "POLICY_BAD_ANSWER", "actions"},
         {"frame", "POLICY_BAD_ANSWER", "a message has over 4194304 bytes"},
         {"length", "POLICY_BAD_ANSWER", "a frame is none of WebSocket's"},
+        {"pings", "POLICY_BAD_ANSWER", "a message has over 10000 frames"},
         {"map", "POLICY_BAD_ANSWER", "no MessagePack"},
         {"deep", "POLICY_BAD_ANSWER", "no MessagePack"},
         {"midway", "POLICY_UNREACHABLE", "it has closed the connection"},

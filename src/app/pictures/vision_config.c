@@ -20,7 +20,11 @@ static void place_of(const app_context *c, app_context *ret)
     char *folder = strrchr(ret->workspace, '/');
     const bool inside =
         folder && (strcmp(folder, "/targets") == 0 || strcmp(folder, "/robots") == 0);
-    *(inside ? folder : name) = inside ? '\0' : '/';
+    if (inside) {
+        *folder = '\0';
+    } else {
+        *name = '/';
+    }
 }
 
 int app_vision(const app_context *c, pons_value **ret, pons_error *err)

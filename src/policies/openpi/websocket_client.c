@@ -5,6 +5,8 @@
 // A frame's length is looked at before memory is taken for it.
 #include "policies/openpi/websocket_client.h"
 
+#include "pons/redact.h"
+
 #include <curl/curl.h>
 
 #include <gnutls/crypto.h>
@@ -22,6 +24,7 @@
 #define MAGIC      "258EAFA5-E914-47DA-95CA-C5AB0DC85B11" // of RFC 6455
 #define KEY_BYTES  16
 #define ACCEPT_MAX 64
+#define FRAMES_MAX 10000 // of a message, with the pings between: each is memory of wslay's
 
 struct ws_client {
     CURL *curl;
@@ -30,7 +33,7 @@ struct ws_client {
     char url[256];       // as it is shown
     char head[HEAD_MAX]; // of the answer; what came behind it
     size_t head_n, head_at;
-    size_t message_max;
+    size_t message_max, frames_n;
     bool gone, text, has; // the connection; of the message
     char *message;
     size_t n;
@@ -49,6 +52,10 @@ static ssize_t receive(wslay_event_context_ptr frames, uint8_t *buf, size_t len,
 {
     ws_client *c = user;
     size_t n = 0;
+    if (c->frames_n > FRAMES_MAX) {
+        wslay_event_set_error(frames, WSLAY_ERR_CALLBACK_FAILURE);
+        return -1;
+    }
     if (c->head_at < c->head_n) {
         n = c->head_n - c->head_at < len ? c->head_n - c->head_at : len;
         memcpy(buf, c->head + c->head_at, n);
@@ -85,6 +92,12 @@ static int mask(wslay_event_context_ptr frames, uint8_t *buf, size_t len, void *
     return gnutls_rnd(GNUTLS_RND_NONCE, buf, len) < 0 ? -1 : 0;
 }
 
+static void frame_began(wslay_event_context_ptr frames,
+                        const struct wslay_event_on_frame_recv_start_arg *a, void *user)
+{
+    ((ws_client *)user)->frames_n++;
+}
+
 static void came(wslay_event_context_ptr frames, const struct wslay_event_on_msg_recv_arg *a,
                  void *user)
 {
@@ -102,6 +115,7 @@ static void came(wslay_event_context_ptr frames, const struct wslay_event_on_msg
         c->n = a->msg_length;
         c->text = a->opcode == WSLAY_TEXT_FRAME;
         c->has = true;
+        c->frames_n = 0;
     }
 }
 
@@ -260,6 +274,7 @@ int ws_connect(const char *url, const char *authorization, size_t message_max, w
     static const struct wslay_event_callbacks calls = {.recv_callback = receive,
                                                        .send_callback = transmit,
                                                        .genmask_callback = mask,
+                                                       .on_frame_recv_start_callback = frame_began,
                                                        .on_msg_recv_callback = came};
     CURLU *u = url_of(url);
     ws_client *c = u ? calloc(1, sizeof *c) : NULL;
@@ -268,7 +283,7 @@ int ws_connect(const char *url, const char *authorization, size_t message_max, w
         return pons_error_set(err, PONS_EINVAL, WHERE,
                               "policy_client.endpoint of openpi is ws://HOST:PORT or wss://");
     }
-    snprintf(c->url, sizeof c->url, "%s", url);
+    pons_url_redacted(url, c->url, sizeof c->url);
     c->message_max = message_max;
     c->curl = curl_easy_init();
     int rc = c->curl ? dial(c, u, err) : away(c, err, "no memory");
@@ -312,6 +327,10 @@ static int turn(ws_client *c, bool first, pons_error *err)
     const int read_rc = wslay_event_recv(c->frames), send_rc = wslay_event_send(c->frames);
     if (c->has) {
         return PONS_OK;
+    }
+    if (c->frames_n > FRAMES_MAX) {
+        return pons_error_set(err, PONS_EPROTOCOL, WHERE, "%.120s: a message has over %d frames",
+                              c->url, FRAMES_MAX);
     }
     if (c->gone || wslay_event_get_close_received(c->frames)) {
         return away(c, err, "it has closed the connection");
