@@ -9,6 +9,7 @@
 #include "body/place.h"
 #include "killer.h"
 #include "pons/drivers.h"
+#include "pons/ext/outside.h"
 #include "pons/ext/slam.h"
 #include "pons/file.h"
 #include "pons/map_rooms.h"
@@ -264,6 +265,41 @@ static void test_rooms(void **state)
     close_place();
 }
 
+static bool lacks_nothing(void *self, char ret_why[PONS_OUTSIDE_TEXT_MAX])
+{
+    (void)self;
+    (void)ret_why;
+    return false;
+}
+
+static bool at_the_origin(void *self, pons_robot_place *ret)
+{
+    (void)self;
+    *ret = (pons_robot_place){.known = true};
+    return true;
+}
+
+// Two would say where it is.
+static void test_a_robot_that_localises_itself(void **state)
+{
+    (void)state;
+    static const pons_robot_outside_ops outside = {.lacks = lacks_nothing, .place = at_the_origin};
+    if (!slam) {
+        skip();
+    }
+    open_place(PLACE_SMALL);
+    pons_robot_ops robot = pons_robot_kinematic;
+    robot.outside = &outside;
+    pons_body_options opts = t.opts;
+    opts.robot = &robot;
+    opts.ledger_path = opts.sim_state_path = NULL;
+    pons_body *body = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_body_create(&opts, &body, &err), PONS_EINVAL);
+    assert_non_null(strstr(err.message, "localises itself"));
+    close_place();
+}
+
 // Where the world's bounds end, half a room from the start.
 static void test_beyond_the_bounds(void **state)
 {
@@ -420,6 +456,7 @@ int main(void)
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_then_an_ordinary_day),
         cmocka_unit_test(test_rooms),
+        cmocka_unit_test(test_a_robot_that_localises_itself),
         cmocka_unit_test(test_beyond_the_bounds),
         cmocka_unit_test(test_damaged_graph),
         cmocka_unit_test(test_killed),
