@@ -6,6 +6,7 @@
 // seconds long all the same: every test drives through a place, some of them twice.
 #include "body/body_bench.h"
 #include "body/core/body.h"
+#include "body/mapping/mapper.h"
 #include "body/place.h"
 #include "killer.h"
 #include "pons/drivers.h"
@@ -399,6 +400,31 @@ static void test_a_person_walks_about(void **state)
     close_place();
 }
 
+// Somebody puts a chest where the robot began: it cannot come back, but the map is on the disk.
+static void test_no_way_home(void **state)
+{
+    (void)state;
+    if (!slam) {
+        skip();
+    }
+    open_place(PLACE_SMALL);
+    const pons_pose2 from = truth();
+    char id[32];
+    snprintf(id, sizeof id, "%s", bench_goal(&t, NULL, "explore", "{}"));
+    for (int i = 0; i < 20 * 60 && bench_truth_to(&t, from.x, from.y) < 2.0; i++) {
+        bench_step(&t, 0.05);
+    }
+    pons_autovalue chest =
+        pons_object("id", json_string("chest"), "x", json_real(from.x), "y", json_real(from.y),
+                    "sx", json_real(1.0), "sy", json_real(1.0), "height", json_real(1.7), NULL);
+    assert_int_equal(t.body->robot->spawn(t.body->self, chest, NULL), PONS_OK);
+    assert_memory_equal(bench_until_result(&t, id, LONGEST_S), "failed", 6);
+    assert_non_null(strstr(pons_get_str(pons_get(t.results, id), "error_msg", ""),
+                           "the map is saved, but the robot has not come back"));
+    assert_int_equal(pons__mapper_state_of(t.body->mapper), PONS__MAPPER_IDLE);
+    close_place();
+}
+
 static void test_stopped_and_gone_on(void **state)
 {
     (void)state;
@@ -462,6 +488,7 @@ int main(void)
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_extended_from_elsewhere),
         cmocka_unit_test(test_a_person_walks_about),
+        cmocka_unit_test(test_no_way_home),
         cmocka_unit_test(test_stopped_and_gone_on),
         cmocka_unit_test(test_published_maps),
     };
