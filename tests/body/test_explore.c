@@ -6,9 +6,11 @@
 // seconds long all the same: every test drives through a place, some of them twice.
 #include "body/body_bench.h"
 #include "body/core/body.h"
+#include "body/mapping/mapper.h"
 #include "body/place.h"
 #include "killer.h"
 #include "pons/drivers.h"
+#include "pons/ext/outside.h"
 #include "pons/ext/slam.h"
 #include "pons/file.h"
 #include "pons/map_rooms.h"
@@ -264,6 +266,41 @@ static void test_rooms(void **state)
     close_place();
 }
 
+static bool lacks_nothing(void *self, char ret_why[PONS_OUTSIDE_TEXT_MAX])
+{
+    (void)self;
+    (void)ret_why;
+    return false;
+}
+
+static bool at_the_origin(void *self, pons_robot_place *ret)
+{
+    (void)self;
+    *ret = (pons_robot_place){.known = true};
+    return true;
+}
+
+// Two would say where it is.
+static void test_a_robot_that_localises_itself(void **state)
+{
+    (void)state;
+    static const pons_robot_outside_ops outside = {.lacks = lacks_nothing, .place = at_the_origin};
+    if (!slam) {
+        skip();
+    }
+    open_place(PLACE_SMALL);
+    pons_robot_ops robot = pons_robot_kinematic;
+    robot.outside = &outside;
+    pons_body_options opts = t.opts;
+    opts.robot = &robot;
+    opts.ledger_path = opts.sim_state_path = NULL;
+    pons_body *body = NULL;
+    pons_error err = PONS_ERROR_INIT;
+    assert_int_equal(pons_body_create(&opts, &body, &err), PONS_EINVAL);
+    assert_non_null(strstr(err.message, "localises itself"));
+    close_place();
+}
+
 // Where the world's bounds end, half a room from the start.
 static void test_beyond_the_bounds(void **state)
 {
@@ -363,6 +400,31 @@ static void test_a_person_walks_about(void **state)
     close_place();
 }
 
+// Somebody puts a chest where the robot began: it cannot come back, but the map is on the disk.
+static void test_no_way_home(void **state)
+{
+    (void)state;
+    if (!slam) {
+        skip();
+    }
+    open_place(PLACE_SMALL);
+    const pons_pose2 from = truth();
+    char id[32];
+    snprintf(id, sizeof id, "%s", bench_goal(&t, NULL, "explore", "{}"));
+    for (int i = 0; i < 20 * 60 && bench_truth_to(&t, from.x, from.y) < 2.0; i++) {
+        bench_step(&t, 0.05);
+    }
+    pons_autovalue chest =
+        pons_object("id", json_string("chest"), "x", json_real(from.x), "y", json_real(from.y),
+                    "sx", json_real(1.0), "sy", json_real(1.0), "height", json_real(1.7), NULL);
+    assert_int_equal(t.body->robot->spawn(t.body->self, chest, NULL), PONS_OK);
+    assert_memory_equal(bench_until_result(&t, id, LONGEST_S), "failed", 6);
+    assert_non_null(strstr(pons_get_str(pons_get(t.results, id), "error_msg", ""),
+                           "the map is saved, but the robot has not come back"));
+    assert_int_equal(pons__mapper_state_of(t.body->mapper), PONS__MAPPER_IDLE);
+    close_place();
+}
+
 static void test_stopped_and_gone_on(void **state)
 {
     (void)state;
@@ -420,11 +482,13 @@ int main(void)
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_then_an_ordinary_day),
         cmocka_unit_test(test_rooms),
+        cmocka_unit_test(test_a_robot_that_localises_itself),
         cmocka_unit_test(test_beyond_the_bounds),
         cmocka_unit_test(test_damaged_graph),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_extended_from_elsewhere),
         cmocka_unit_test(test_a_person_walks_about),
+        cmocka_unit_test(test_no_way_home),
         cmocka_unit_test(test_stopped_and_gone_on),
         cmocka_unit_test(test_published_maps),
     };
