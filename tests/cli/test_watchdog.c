@@ -215,6 +215,26 @@ static void a_tree_that_looks(void **state)
     bench_close(&b);
 }
 
+// The watchdog looks before anything was kept here, and again when something is.
+static void what_is_seen_later_counts(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "onboard"), 0);
+    put_actions(&b, SEES("early", "cup", ""));
+    bench_start(&b, &p, NULL, "watchdog hal --json " FAST_BODY);
+    bench_await(&p, "action", "status", "failed");
+    remember_cup(&b);
+    put_actions(&b, SEES("late", "cup", ""));
+    bench_await(&p, "action", "status", "completed");
+    bench_signal(&p, SIGTERM);
+    bench_finish(&p);
+    bench_free(&p);
+    bench_close(&b);
+}
+
 #define FACE(id, degrees)                                                                          \
     "{\"action_id\":\"" id "\",\"action_type\":\"target_navigation\",\"params\":"                  \
     "{\"target_label\":\"kitchen\",\"success_heading_deg\":" degrees "}}"
@@ -402,6 +422,7 @@ int main(void)
         cmocka_unit_test_teardown(actions_in_their_order, bench_teardown),
         cmocka_unit_test_teardown(a_tree, bench_teardown),
         cmocka_unit_test_teardown(a_tree_that_looks, bench_teardown),
+        cmocka_unit_test_teardown(what_is_seen_later_counts, bench_teardown),
         cmocka_unit_test_teardown(an_action_without_a_name, bench_teardown),
         cmocka_unit_test_teardown(how_it_stands_there, bench_teardown),
         cmocka_unit_test_teardown(an_arm, bench_teardown),

@@ -1,6 +1,8 @@
 // seen_lookup.c - what the memory of objects knows of a thing, read anew each time, for who judges by it.
 #include "app/sight/sight.h"
 
+#include <string.h>
+
 bool app_seen(const app_context *c, pons_store *store, const char *what, const char *zone,
               double within_s, char *line, size_t cap)
 {
@@ -17,8 +19,9 @@ bool app_seen(const app_context *c, pons_store *store, const char *what, const c
                                      within_s >= 0 ? now_ms - (int64_t)(within_s * 1e3) : 0};
     if (store->ops || app_store_read(c, store, &none) >= 0) {
         it.store = *store;
-        if (pons_objects_find(&it, space, &q, &found, &none) < 0) {
-            pons_store_close(store); // the next question opens it anew
+        const int rc = pons_objects_find(&it, space, &q, &found, &none);
+        if (rc < 0 || strcmp(store->ops->name, "memory") == 0) { // or the workspace has none yet
+            pons_store_close(store);                             // the next question opens it anew
         }
     }
     pons_each(one, found) {
