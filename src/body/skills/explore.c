@@ -43,7 +43,7 @@ typedef struct exploration { // in the run's state
     bool again; // what was blocked is being tried once more
     bool full;  // there were more frontiers in vain than bans
     int lost;   // the navigator's error on the way home; 0: it has come back
-    char why[300];
+    char why[PONS__SKILL_MSG_MAX];
     ban bans[BANS_MAX];
 } exploration;
 _Static_assert(sizeof(exploration) <= PONS_SKILL_STATE_MAX, "it fits");
