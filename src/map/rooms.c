@@ -292,9 +292,9 @@ static bool describe(const floor_plan *p, int room, pons_room *ret)
             ret->area_m2 += res * res;
         }
     }
-    const pons_pose2 at =
-        pons_pose_compose(p->info->origin, (pons_pose2){(widest % p->w + 0.5) * res,
-                                                        (widest / p->w + 0.5) * res, 0.0});
+    const int column = (int)(widest % p->w), row = (int)(widest / p->w);
+    const pons_pose2 at = pons_pose_compose(
+        p->info->origin, (pons_pose2){(column + 0.5) * res, (row + 0.5) * res, 0.0});
     ret->x = at.x;
     ret->y = at.y;
     return outline(p, room, first, ret);

@@ -132,7 +132,7 @@ static bool look(field *f, int32_t from, int32_t to, bool across)
         return true;
     }
     const int32_t source = f->source[from], w = f->g->w;
-    const double dx = to % w - source % w, dy = to / w - source / w;
+    const int32_t dx = to % w - source % w, dy = to / w - source / w;
     if (hypot(dx, dy) * f->g->res > f->room_m + LOOK_M) {
         return true;
     }

@@ -15,6 +15,7 @@
 // saved, which has the same frontiers.
 #include "body/mapping/mapper.h"
 #include "body/skills/skills.h"
+#include "pons/buf.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -249,7 +250,7 @@ static void go_home(pons__skill_run *r, const pons__skill_env *env, pons__skill_
     const pons__nav_status status = steer(env, ret, &out);
     if (status == PONS_NAV_FAILED) {
         e->lost = out.error_code;
-        snprintf(e->why, sizeof e->why, "%s", out.error_msg);
+        pons_utf8_copy(e->why, sizeof e->why, out.error_msg);
     }
     if (status != PONS_NAV_RUNNING) {
         pons__mapper_stop(env->mapper);

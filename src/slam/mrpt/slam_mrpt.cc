@@ -568,7 +568,7 @@ int slam_map(void *self, pons_slam_map *ret, pons_error *err)
     }
     for (int y = 0; y < h; y++) {
         for (int x = 0; x < w; x++) {
-            const int evidence = g.getRow(y)[x]; // log odds; above 0: rather free
+            const auto evidence = g.getRow(y)[x]; // log odds; above 0: rather free
             int8_t *cell = &cells[(size_t)y * (size_t)w + (size_t)x];
             *cell = (int8_t)(evidence < 0 ? 100 : 0);
             *cell = (int8_t)(evidence == 0 ? -1 : *cell);
