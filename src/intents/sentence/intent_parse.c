@@ -163,6 +163,17 @@ static bool takes_away(const pons__parse_state *s, pons__span w)
     return any;
 }
 
+// Where its words begin: "，然后说…".
+static size_t behind_separators(const pons__parse_state *s, pons__span w)
+{
+    size_t lo = pons__skip_punctuation(s, w.lo, w.hi), after;
+    bool hard;
+    while (lo < w.hi && (after = pons__separator_at(s, lo, w.hi, &hard)) > lo) {
+        lo = pons__skip_punctuation(s, after, w.hi);
+    }
+    return lo;
+}
+
 // Understands the wish [w->lo, w->hi); w->hi moves when a hurry is cut out.
 static int parse_wish(pons__parse_state *s, pons__span *w)
 {
@@ -175,8 +186,8 @@ static int parse_wish(pons__parse_state *s, pons__span *w)
     if (control != CONTROL_NONE) {
         return parse_control(s, *w, control);
     }
-    const size_t lo = pons__skip_punctuation(s, w->lo, w->hi);
-    bool say = pons__wish_begins(s, w->lo, w->hi, false, NULL) == INTENT_SAY &&
+    const size_t lo = behind_separators(s, *w);
+    bool say = pons__wish_begins(s, lo, w->hi, false, NULL) == INTENT_SAY &&
                !pons__word_at(&s->r->corrections, s->f.s, lo, w->hi, NULL);
     if (!say && pons__cut_words(s, w, &s->r->urgent)) {
         s->urgent = true;
