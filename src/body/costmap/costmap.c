@@ -370,6 +370,15 @@ void pons__costmap_clear_obstacles(pons__costmap *g)
     g->openings++;
 }
 
+static void forget(pons__costmap *g, int32_t cell)
+{
+    const bool was = pons__costmap_is_obstacle(g, cell);
+    g->evidence[cell] = 0;
+    if (was) {
+        obstacle_gone(g, cell);
+    }
+}
+
 void pons__costmap_clear_region(pons__costmap *g, double x, double y, double half_m, bool except)
 {
     int32_t kept = 0;
@@ -381,11 +390,7 @@ void pons__costmap_clear_region(pons__costmap *g, double x, double y, double hal
             g->seen[kept++] = cell;
             continue;
         }
-        const bool was = pons__costmap_is_obstacle(g, cell);
-        g->evidence[cell] = 0;
-        if (was) {
-            obstacle_gone(g, cell);
-        }
+        forget(g, cell);
     }
     if (kept != g->n_seen) {
         g->n_seen = kept;
@@ -402,11 +407,7 @@ void pons__costmap_forget_explained(pons__costmap *g)
             g->seen[kept++] = cell;
             continue;
         }
-        const bool was = pons__costmap_is_obstacle(g, cell);
-        g->evidence[cell] = 0;
-        if (was) {
-            obstacle_gone(g, cell);
-        }
+        forget(g, cell);
     }
     g->n_seen = kept;
     pons__costmap_refresh(g);
