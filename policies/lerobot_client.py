@@ -5,7 +5,7 @@
     Ready, SendPolicyInstructions (once), then for each line: SendObservations (in parts of 2 MB), GetActions
 
 A line {"inputs": [{"key", "text" | "numbers" | "rgb", "width", "height"}]} is answered by {"data": base64 of the pickled
-actions}, which is not read here: unpickle_actions.py does that, behind a wall. {"error": "unreachable" | "refused" |
+actions}. It is not read here: unpickle_actions.py does that, in a sandbox. {"error": "unreachable" | "refused" | "bad" |
 "lacks", "message": "…"} is a fault. Needs grpcio and protobuf, and neither numpy, torch nor LeRobot: what goes out is
 pickled by their names.
 """

@@ -1,7 +1,7 @@
 // picture.h - pictures of cameras and of people: from a file's bytes to pixels and back, made smaller, made unreadable
 // in part, and kept in a folder by what they contain.
 //
-// Pixels are RGB of 8 bits, rows from the top (ext/arm.h); `depth` is not touched. Any thread, no state.
+// Pixels are RGB of 8 bits, rows from the top (ext/arm.h); `depth` is touched by blurring alone. Any thread, no state.
 #pragma once
 
 #include "pons/error.h"
@@ -28,7 +28,8 @@ int pons_picture_decode(const void *bytes, size_t n, int edge_max, pons_picture_
 // Scales it by averages over areas, so that its longer edge has at most edge_max pixels, 1 or more; never up.
 int pons_picture_scale(pons_picture_raw *p, int edge_max, pons_error *err);
 // Makes a part unreadable: the mean of cells, at most 4 in each direction and none smaller than a sixteenth of the
-// longer edge. rect: x0, y0, x1, y1 as fractions 0 … 1 of width and height; what is outside is cut off.
+// longer edge; its depth is INFINITY. rect: x0, y0, x1, y1 as fractions 0 … 1 of width and height; what is outside is
+// cut off.
 void pons_picture_blur(pons_picture_raw *p, const double rect[4]);
 // A JPEG of it (*ret: free()), of at most max_bytes (0: any): of quality 90, or what lower one fits. PONS_EINVAL: none
 // does. PONS_EENV: built without libjpeg.

@@ -7,6 +7,7 @@
 //
 // Furniture that stands free is no wall: what is an island, and ISLAND_M long at most, counts as floor. Distances are by chamfers of 3 and 4
 // thirds of a cell (Borgefors, "Distance transformations in digital images", 1986), which is a twentieth wrong at the most.
+#include "pons/growing_list.h"
 #include "pons/map_rooms.h"
 
 #include <math.h>
@@ -183,19 +184,12 @@ static corner *walk_round(const floor_plan *p, int room, int32_t first, int *ret
                      right[4][2] = {{0, -1}, {0, 0}, {-1, 0}, {-1, -1}};
     const corner start = {first % p->w, first / p->w};
     corner at = start;
-    int n = 0, cap = 256, way = 0;
-    corner *all = malloc(sizeof *all * (size_t)cap);
+    int n = 0, way = 0;
+    size_t cap = 0;
+    corner *all = NULL;
     do {
-        if (n == cap) {
-            corner *more = realloc(all, sizeof *all * 2 * (size_t)cap);
-            if (!more) {
-                free(all);
-                return NULL;
-            }
-            all = more;
-            cap *= 2;
-        }
-        if (!all) {
+        if (!pons_list_reserve(&all, &cap, (size_t)n + 1, sizeof *all)) {
+            free(all);
             return NULL;
         }
         all[n++] = at;

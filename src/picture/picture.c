@@ -67,9 +67,14 @@ int pons_picture_scale(pons_picture_raw *p, int edge_max, pons_error *err)
     return rc;
 }
 
-// x0, y0, x1, y1 in pixels.
+// x0, y0, x1, y1 in pixels. A shape shows in the depth too.
 static void even_out(pons_picture_raw *p, const int at[4])
 {
+    for (int y = at[1]; p->depth && y < at[3]; y++) {
+        for (int x = at[0]; x < at[2]; x++) {
+            p->depth[(size_t)y * (size_t)p->width + (size_t)x] = INFINITY;
+        }
+    }
     uint64_t sum[RGB] = {0};
     const uint64_t n = (uint64_t)(at[2] - at[0]) * (uint64_t)(at[3] - at[1]);
     for (int pass = 0; pass < 2; pass++) { // counts, then writes

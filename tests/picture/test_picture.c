@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,18 +246,22 @@ static void test_a_jpeg_fits(void **state)
     free(p.rgb);
 }
 
-// Stripes of two pixels, black and white: what is blurred has none left.
+// Stripes of two pixels, black and white, at 2 m: what is blurred has none left, and no distance.
 static void test_nothing_can_be_read_of_what_is_blurred(void **state)
 {
     static const double rect[4] = {0.25, 0.5, 0.75, 1.5};
-    pons_picture_raw p = {.width = 200, .height = 100, .rgb = malloc(60000)};
+    pons_picture_raw p = {
+        .width = 200, .height = 100, .rgb = malloc(60000), .depth = malloc(20000 * sizeof(float))};
     for (int i = 0; i < 20000; i++) {
+        p.depth[i] = 2.0f;
         memset(p.rgb + 3 * i, i / 2 % 2 ? 255 : 0, 3);
     }
     pons_picture_blur(&p, rect);
     for (int y = 0; y < 100; y++) {
         for (int x = 0; x < 200; x++) {
-            if (x >= 50 && x < 150 && y >= 50) {
+            const bool in = x >= 50 && x < 150 && y >= 50;
+            assert_true(in == isinf(p.depth[y * 200 + x]));
+            if (in) {
                 near(at(&p, x, y), 127, 127, 127, 12);
             } else {
                 near(at(&p, x, y), x / 2 % 2 ? 255 : 0, x / 2 % 2 ? 255 : 0, x / 2 % 2 ? 255 : 0,
@@ -265,6 +270,7 @@ static void test_nothing_can_be_read_of_what_is_blurred(void **state)
         }
     }
     free(p.rgb);
+    free(p.depth);
 }
 
 static bool held(void *user, const char *name)

@@ -217,9 +217,8 @@ void app_agent_parts_wait(const app_agent_parts *p, const pons_clock *clock)
 int app_agent_model(const app_context *c, const char *spec, const pons_clock *clock, pons_llm *ret,
                     pons_error *err)
 {
-    pons_autovalue vision = NULL;
-    int rc = app_vision(c, &vision, err);
-    pons_autovalue pictures = rc < 0 ? NULL : app_vision_of_model(c, vision);
+    pons_autovalue pictures = NULL;
+    int rc = app_model_pictures(c, &pictures, err);
     rc = rc < 0 ? rc : app_llm(spec, pictures, clock, ret, err);
     if (rc < 0 || ret->ops) {
         return rc;
@@ -231,9 +230,9 @@ int app_agent_model(const app_context *c, const char *spec, const pons_clock *cl
 
 const char *app_agent_pictures_to(const app_context *c, const char *spec, char *ret, size_t cap)
 {
-    pons_autovalue vision = NULL;
+    pons_autovalue pictures = NULL;
     pons_error none = PONS_ERROR_INIT; // app_agent_model has said it
-    pons_autovalue pictures =
-        app_vision(c, &vision, &none) < 0 ? NULL : app_vision_of_model(c, vision);
-    return pictures && app_llm_asks(spec, pictures, ret, cap) ? ret : NULL;
+    return app_model_pictures(c, &pictures, &none) >= 0 && app_llm_asks(spec, pictures, ret, cap)
+               ? ret
+               : NULL;
 }

@@ -13,6 +13,8 @@ int app_vision(const app_context *c, pons_value **ret, pons_error *err);
 // Of that: `pictures` of a model's configuration (pons/llm.h), the caller's.
 pons_value *app_vision_of_model(const app_context *c, const pons_value *vision);
 // What a detector of the kind `model` is to know beside its entry of config/sight.yaml: puts it there.
+// Both, for a model's client. The caller's.
+int app_model_pictures(const app_context *c, pons_value **ret, pons_error *err);
 int app_vision_of_detector(const app_context *c, pons_value *entry, pons_error *err);
 // Of that: whether regions of a camera are to be blurred; and blurs them, in place.
 bool app_camera_blurs(const pons_value *vision, const char *camera);
@@ -30,7 +32,7 @@ int app_picture_take(const app_context *c, const char *camera, pons_value **ret,
 void app_pictures_folder(const app_context *c, char *ret, size_t cap);
 // {SHA-256: true} of the pictures that an agent's thread names; the caller's.
 pons_value *app_pictures_of(pons_store store, const char *thread);
-// Removes those that no thread names: of `gone` (what a deleted thread named) at once, of others (NULL: all) after a day.
+// Removes those that no thread names: of `gone` (what a deleted thread named) at once, of others (NULL: all) after a week.
 // The number.
 int app_pictures_prune(const app_context *c, pons_store store, const pons_value *gone,
                        pons_error *err);

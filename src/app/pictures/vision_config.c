@@ -61,6 +61,14 @@ pons_value *app_vision_of_model(const app_context *c, const pons_value *vision)
     return all;
 }
 
+int app_model_pictures(const app_context *c, pons_value **ret, pons_error *err)
+{
+    pons_autovalue vision = NULL;
+    const int rc = app_vision(c, &vision, err);
+    *ret = rc < 0 ? NULL : app_vision_of_model(c, vision);
+    return rc;
+}
+
 int app_vision_of_detector(const app_context *c, pons_value *entry, pons_error *err)
 {
     pons_autovalue vision = NULL;

@@ -221,12 +221,11 @@ static pons_value *about_run(const session *s)
 
 static int open_model(session *s, pons_error *err)
 {
-    pons_autovalue vision = NULL;
-    int rc = app_vision(s->c, &vision, err);
+    pons_autovalue pictures = NULL;
+    int rc = app_model_pictures(s->c, &pictures, err);
     if (rc < 0) {
         return rc;
     }
-    pons_autovalue pictures = app_vision_of_model(s->c, vision);
     rc = app_llm(s->o->llm, pictures, &s->clock, &s->own_llm, err);
     if (rc >= 0 || !s->o->llm_kept) {
         return rc;

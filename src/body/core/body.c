@@ -86,10 +86,9 @@ static void sense_map(pons_body *b)
             SHIFTED_M) { // what was seen from there is drawn elsewhere
             pons__nav_forget(b->nav);
         }
-    } else if (!runs && b->mapped) {
+    } else if (!runs) {
         pons__localizer_own(b->localizer, b->state.odom_from_base);
     }
-    b->mapped = runs && made->placed;
 }
 
 static void sense_scan(pons_body *b)

@@ -151,7 +151,6 @@ struct pons_body {
     pons__limb hand;
     pons__nav *nav;
     pons__localizer *localizer;
-    bool mapped;          // the pose is the mapper's
     pons__mapper *mapper; // NULL: its world does not grow
     uint32_t jumps_seen;  // of the localiser
     bool planning;        // a plan is under way between control steps

@@ -1,6 +1,7 @@
 // costmap_static.c - the layer of a costmap that never changes: a world's boxes, what its map does not know, where nobody
 // may go; and how far from these each cell is, in levels (costmap.c).
 #include "body/costmap/costmap.h"
+#include "pons/growing_list.h"
 #include "pons/map.h"
 
 #include <float.h>
@@ -227,11 +228,10 @@ static int add_around(const pons__costmap *g, const double *map, pons_box2 **box
                       pons_error *err)
 {
     const double x1 = g->x0 + g->w * g->res, y1 = g->y0 + g->h * g->res;
-    pons_box2 *more = realloc(*boxes, (*n + 4) * sizeof *more);
-    if (!more) {
+    if (!pons_list_reserve(boxes, NULL, *n + 4, sizeof **boxes)) {
         return pons_error_set(err, PONS_ENOMEM, "grid", "out of memory");
     }
-    *boxes = more;
+    pons_box2 *more = *boxes;
     if (!map) {
         more[(*n)++] = box_between(g->x0, g->y0, x1, y1);
         return PONS_OK;

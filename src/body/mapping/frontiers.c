@@ -17,6 +17,8 @@
 // edge across a hall does not draw the robot away from the corner that it would come back for.
 #include "body/mapping/frontiers.h"
 
+#include "pons/growing_list.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +29,8 @@ static const double LOOK_M = 0.8, LENGTH_MIN_M = 0.3, LENGTH_MAX_M = 1.5, NEAR_M
 
 typedef struct list {
     int32_t *at;
-    int n, cap;
+    int n;
+    size_t cap;
 } list;
 
 typedef struct field {
@@ -41,14 +44,8 @@ typedef struct field {
 
 static bool push(list *l, int32_t cell)
 {
-    if (l->n == l->cap) {
-        const int cap = l->cap ? 2 * l->cap : 256;
-        int32_t *more = realloc(l->at, sizeof *more * (size_t)cap);
-        if (!more) {
-            return false;
-        }
-        l->at = more;
-        l->cap = cap;
+    if (!pons_list_reserve(&l->at, &l->cap, (size_t)l->n + 1, sizeof *l->at)) {
+        return false;
     }
     l->at[l->n++] = cell;
     return true;
@@ -179,7 +176,7 @@ static bool opens(const field *f, int32_t cell)
 }
 
 // A run of edge cells becomes a frontier; their sources are taken from them on the way.
-static bool of_run(field *f, int32_t first, list *run, pons__frontier *ret)
+static bool of_run(field *f, int32_t first, list *run, pons__frontier *ret, bool *ret_long)
 {
     const pons__costmap *g = f->g;
     const int w = g->w;
@@ -203,11 +200,12 @@ static bool of_run(field *f, int32_t first, list *run, pons__frontier *ret)
             }
         }
     }
-    *ret = (pons__frontier){.x = sx / run->n, .y = sy / run->n, .length_m = run->n * g->res};
+    const double length_m = run->n * g->res, way_m = f->way[stand] * g->res / STRAIGHT;
+    *ret = (pons__frontier){.x = sx / run->n, .y = sy / run->n};
     const double px = pons__costmap_x(g, stand % w), py = pons__costmap_y(g, stand / w);
     ret->stand = (pons_pose2){px, py, atan2(ret->y - py, ret->x - px)};
-    ret->way_m = f->way[stand] * g->res / STRAIGHT;
-    ret->utility = fmin(ret->length_m, LENGTH_MAX_M) / (ret->way_m + NEAR_M);
+    ret->utility = fmin(length_m, LENGTH_MAX_M) / (way_m + NEAR_M);
+    *ret_long = length_m >= LENGTH_MIN_M - 1e-9;
     return good;
 }
 
@@ -238,8 +236,9 @@ static bool find_all(field *f, pons__frontiers *ret)
         ret->reachable_m2 += f->way[cell] >= 0 ? f->g->res * f->g->res : 0.0;
         if (f->source[cell] >= 0 && is_edge(f, cell) && opens(f, cell)) {
             pons__frontier one;
-            good = of_run(f, cell, &run, &one);
-            if (good && one.length_m >= LENGTH_MIN_M - 1e-9) {
+            bool is_long;
+            good = of_run(f, cell, &run, &one, &is_long);
+            if (good && is_long) {
                 keep(ret, &one);
             }
         }

@@ -8,8 +8,6 @@ enum { PONS__FRONTIERS_MAX = 64 };
 typedef struct pons__frontier {
     double x, y;      // its middle [m]
     pons_pose2 stand; // where the robot would stand, facing it
-    double length_m;  // of the edge between known and unknown
-    double way_m;     // to there
     double utility;   // how much is seen for the way
 } pons__frontier;
 

@@ -341,11 +341,6 @@ const char *pons__mapper_fault(const pons__mapper *m)
     return m->fault_seen;
 }
 
-const char *pons__mapper_file(const pons__mapper *m)
-{
-    return m->map_path;
-}
-
 // ---- creation -----------------------------------------------------------------------------------
 
 static int name_files(pons__mapper *m, const char *map_path, pons_error *err)

@@ -47,4 +47,3 @@ pons__mapper_state pons__mapper_state_of(const pons__mapper *m);
 const pons__mapper_output *
 pons__mapper_newest(const pons__mapper *m);            // as of the last take; borrowed
 const char *pons__mapper_fault(const pons__mapper *m); // "": none
-const char *pons__mapper_file(const pons__mapper *m);  // the map's YAML

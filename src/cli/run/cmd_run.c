@@ -236,9 +236,8 @@ static int open_parts(cli *c, const run_words *w, run_parts *p, pons_error *err)
 {
     const pons_clock clock = pons_clock_real();
     int rc = app_robot_meant(&c->app, NULL, NULL, &p->meant, err);
-    pons_autovalue vision = NULL;
-    rc = rc < 0 ? rc : app_vision(&c->app, &vision, err);
-    pons_autovalue pictures = app_vision_of_model(&c->app, vision);
+    pons_autovalue pictures = NULL;
+    rc = rc < 0 ? rc : app_model_pictures(&c->app, &pictures, err);
     rc = rc >= 0 && w->llm ? app_llm(w->llm, pictures, &clock, &p->model, err) : rc;
     const bool has_model = app_llm_spec(w->llm);
     rc = rc < 0 ? rc : app_policy(&c->app, &p->policy, err);

@@ -16,10 +16,6 @@
 
 #define WHERE "openpi"
 
-typedef struct server {
-    ws_client *socket;
-} server;
-
 static int bad(pons_error *err, const char *what)
 {
     return pons_error_set(err, PONS_EPROTOCOL, WHERE, "the answer is no chunk of actions: %s",
@@ -186,20 +182,16 @@ static int read_answer(const ws_message *m, pons_policy_rows *ret, pons_error *e
 
 static void server_close(void *self)
 {
-    server *s = self;
-    if (s) {
-        ws_close(s->socket);
-    }
-    free(s);
+    ws_close(self);
 }
 
 // The first message: what the server says of itself, a map.
-static int read_metadata(server *s, pons_error *err)
+static int read_metadata(ws_client *socket, pons_error *err)
 {
     ws_message m;
     msgpack_unpacked all;
     size_t at = 0;
-    const int rc = ws_receive(s->socket, &m, err);
+    const int rc = ws_receive(socket, &m, err);
     if (rc < 0) {
         return rc;
     }
@@ -222,25 +214,22 @@ static int server_open(const pons_value *client, void **ret_self, pons_error *er
                               "token_env: there is no environment variable %.60s", env);
     }
     snprintf(key, sizeof key, "Api-Key %s", token ? token : "");
-    server *s = calloc(1, sizeof *s);
-    if (!s) {
-        return pons_error_set(err, PONS_ENOMEM, WHERE, "no memory for a connection");
-    }
+    ws_client *socket = NULL;
     int rc = ws_connect(pons_get_str(client, "endpoint", ""), token ? key : NULL,
-                        PONS_POLICY_ANSWER_MAX, &s->socket, err);
-    rc = rc < 0 ? rc : read_metadata(s, err);
+                        PONS_POLICY_ANSWER_MAX, &socket, err);
+    rc = rc < 0 ? rc : read_metadata(socket, err);
     if (rc < 0) {
-        server_close(s);
+        ws_close(socket);
         return rc;
     }
-    *ret_self = s;
+    *ret_self = socket;
     return PONS_OK;
 }
 
 static int server_ask(void *self, const pons_policy_input *inputs, size_t n, pons_policy_rows *ret,
                       pons_error *err)
 {
-    server *s = self;
+    ws_client *socket = self;
     ws_message m;
     msgpack_sbuffer bytes;
     msgpack_packer p;
@@ -250,10 +239,10 @@ static int server_ask(void *self, const pons_policy_input *inputs, size_t n, pon
     for (size_t i = 0; ok && i < n; i++) {
         ok = pack_input(&p, &inputs[i]) == 0;
     }
-    int rc = ok ? ws_send(s->socket, bytes.data, bytes.size, err)
+    int rc = ok ? ws_send(socket, bytes.data, bytes.size, err)
                 : pons_error_set(err, PONS_ENOMEM, WHERE, "no memory for a question");
     msgpack_sbuffer_destroy(&bytes);
-    rc = rc < 0 ? rc : ws_receive(s->socket, &m, err);
+    rc = rc < 0 ? rc : ws_receive(socket, &m, err);
     return rc < 0 ? rc : read_answer(&m, ret, err);
 }
 

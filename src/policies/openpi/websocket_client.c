@@ -5,6 +5,7 @@
 // A frame's length is looked at before memory is taken for it.
 #include "policies/openpi/websocket_client.h"
 
+#include "pons/buf.h"
 #include "pons/redact.h"
 
 #include <curl/curl.h>
@@ -128,14 +129,10 @@ static int away(const ws_client *c, pons_error *err, const char *why)
 
 static bool base64(const void *bytes, size_t n, char ret[ACCEPT_MAX])
 {
-    const gnutls_datum_t raw = {(unsigned char *)(uintptr_t)bytes, (unsigned)n};
-    gnutls_datum_t out = {NULL, 0};
-    if (gnutls_base64_encode2(&raw, &out) < 0) {
-        return false;
-    }
-    snprintf(ret, ACCEPT_MAX, "%.*s", (int)out.size, (const char *)out.data);
-    gnutls_free(out.data);
-    return true;
+    pons_autobuf b = PONS_BUF_INIT;
+    pons_buf_base64(&b, bytes, n);
+    snprintf(ret, ACCEPT_MAX, "%s", b.failed ? "" : b.data);
+    return !b.failed;
 }
 
 // The key of a handshake, and what has to answer it.

@@ -106,6 +106,12 @@ bool hits(const pons_scan &s, int i)
     return s.ranges[i] > s.range_min && s.ranges[i] < s.range_max;
 }
 
+// Nothing came back. A beam that is no number says nothing.
+bool is_silent(const pons_scan &s, int i)
+{
+    return s.ranges[i] >= s.range_max;
+}
+
 // ---- a scan -------------------------------------------------------------------------------------
 
 // How many parts the gap between a beam and the next has, with points of one face in between; 0: they lie on no one face.
@@ -181,14 +187,14 @@ float fine_range(const pons_scan &s, int i, int k, double behind_m, bool *ret_va
         const double da = s.angle_increment, a = da * k / FINER, r0 = s.ranges[i], r1 = s.ranges[next];
         return (float)(r0 * r1 * std::sin(da) / (r1 * std::sin(da - a) + r0 * std::sin(a)) + behind_m);
     }
-    const bool silent = !hits(s, i) && !(s.ranges[i] <= s.range_min) &&
-                        (k == 0 || (next >= 0 && !hits(s, next) && !(s.ranges[next] <= s.range_min)));
+    const bool silent = is_silent(s, i) && (k == 0 || (next >= 0 && is_silent(s, next)));
     *ret_valid = false;
     return silent ? -1.0f : 0.0f; // -1: nothing came back
 }
 
-void draw(COccupancyGridMap2D *grid, const keyframe &k, double resolution_m)
+void draw(mapper *m, const keyframe &k)
 {
+    COccupancyGridMap2D *grid = m->grid.get();
     const pons_scan &s = k.scan;
     const int n = s.n * FINER;
     CObservation2DRangeScan fine, silent;
@@ -203,7 +209,7 @@ void draw(COccupancyGridMap2D *grid, const keyframe &k, double resolution_m)
     bool any_silent = false;
     for (int i = 0; i < n; i++) {
         bool valid;
-        const float r = fine_range(s, i / FINER, i % FINER, 0.5 * resolution_m, &valid);
+        const float r = fine_range(s, i / FINER, i % FINER, 0.5 * m->resolution_m, &valid);
         fine.setScanRange((size_t)i, valid ? r : 0.0f);
         fine.setScanRangeValidity((size_t)i, valid);
         const bool quiet = !valid && r < 0.0f;
@@ -226,7 +232,7 @@ void draw_all(mapper *m)
 {
     m->grid = std::make_unique<COccupancyGridMap2D>(-5.0f, 5.0f, -5.0f, 5.0f, (float)m->resolution_m);
     for (keyframe &k : m->keys) {
-        draw(m->grid.get(), k, m->resolution_m);
+        draw(m, k);
         k.drawn = k.pose;
     }
 }
@@ -242,7 +248,7 @@ CSimplePointsMap joined(const mapper *m, const std::vector<size_t> &which)
     return all;
 }
 
-// The newest, and the nearest of those with numbers in [from, to).
+// The nearest of those with numbers in [from, to).
 std::vector<size_t> nearest(const mapper *m, size_t from, size_t to, double reach_m, size_t most)
 {
     std::vector<size_t> all;
@@ -342,16 +348,15 @@ void close_loop(mapper *m)
     }
 }
 
-// True: keyframes were moved so far that the grid is old.
-bool redraw(mapper *m)
+// When keyframes were moved so far that the grid is old.
+void redraw(mapper *m)
 {
     for (const keyframe &k : m->keys) {
         if (apart(k.pose, k.drawn) > REDRAWN_M || turned(k.pose, k.drawn) > REDRAWN_M) {
             draw_all(m);
-            return true;
+            return;
         }
     }
-    return false;
 }
 
 // After it was placed anew the robot has come there on no way that is known: it is tied to what is near.
@@ -366,7 +371,7 @@ void keep(mapper *m, const pons_scan *scan, std::shared_ptr<CSimplePointsMap> po
         m->edges.push_back({from, n, m->pose - m->keys[from].pose});
     }
     m->placed = true;
-    draw(m->grid.get(), m->keys.back(), m->resolution_m);
+    draw(m, m->keys.back());
     close_loop(m);
     redraw(m);
 }
@@ -381,7 +386,8 @@ void write_scan(FILE *f, const keyframe &k)
                  (double)s.angle_increment * (s.n - 1), (double)s.angle_increment, (double)s.range_max,
                  (double)s.range_min, s.n);
     for (int i = 0; i < s.n; i++) {
-        std::fprintf(f, " %.4f", std::isfinite(s.ranges[i]) ? (double)s.ranges[i] : 2.0 * (double)s.range_max);
+        const double r = is_silent(s, i) ? 2.0 * (double)s.range_max : (double)s.ranges[i];
+        std::fprintf(f, " %.4f", std::isfinite(r) ? r : 0.0); // 0: below range_min, it says nothing
     }
     std::fprintf(f, " 0 %.9g %.9g %.9g %.9g %.9g %.9g 0 0 0 0 0 %.6f pons %.6f\n", lidar.x(), lidar.y(), lidar.phi(),
                  k.pose.x(), k.pose.y(), k.pose.phi(), 1e-9 * (double)s.stamp_ns, 1e-9 * (double)s.stamp_ns);
