@@ -2,8 +2,8 @@
 // of the driver of that name.
 //
 // It is loaded by the processes that want pictures (`pons body camera`, `pons sight detect`), never by the body: a
-// picture may take long, and it only listens. Which cameras there are, the world says; what their pictures come from,
-// the driver's own configuration.
+// picture may take long. The module only listens. The world lists the cameras; the driver's configuration says where
+// their pictures come from.
 //
 // Threads: all members are called by one thread, one call at a time. They may block and do I/O.
 #pragma once

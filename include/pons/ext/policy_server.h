@@ -5,8 +5,8 @@
 //
 //     open --> ask, ask, … --> close
 //
-// What a key of the server means of the robot, and what its numbers mean, the configuration says (policy_client of
-// SKILLS.md); that is the process's, not the protocol's. A protocol that needs a library is a module `policy-NAME.so`
+// `policy_client` of SKILLS.md maps the server's keys and units to the robot's. The process applies that; a protocol only
+// speaks. A protocol that needs a library is a module `policy-NAME.so`
 // (pons/module.h).
 //
 // Threads: all members are called by one thread, one call at a time. They may block and do I/O: who waits for the answer

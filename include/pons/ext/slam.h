@@ -5,11 +5,11 @@
 //
 //     open --> load? --> place --> add, add, add … --> map, save --> close
 //
-// Frames: map → odom → base (REP 105). The map's frame is that of the first `place`, and no later scan moves it: named places
-// and zones stay where they are when a loop is closed.
+// Frames: map → odom → base (REP 105). The map's frame is that of the first `place`, and no later scan moves it. Named places
+// and zones keep their coordinates when a loop is closed; walls far from the start may shift by its correction.
 //
-// The file of `save` is the pose graph as g2o's text, which any mapper can load: VERTEX_SE2 and EDGE_SE2 lines, each vertex
-// followed by its scan as CARMEN's ROBOTLASER1. From it alone the map can be made again.
+// The file of `save` is the pose graph as g2o's text, VERTEX_SE2 and EDGE_SE2 lines, each vertex
+// followed by its scan as CARMEN's ROBOTLASER1. With the resolution, which the map has, it makes the map again.
 //
 // Threads: all members are called by one thread, one call at a time, and the robot's loop does not wait for it. They may take
 // their time and do I/O.

@@ -1,9 +1,9 @@
 // agent_cameras.c - new pictures for the agent's model: of each of `cameras` in config/vision.yaml, with the newest words.
 //
-//     a turn's words, a step's, what the replanner judges by --before--> pictures are taken --> the request names them
+//     before each turn, plan step and replanner's call --> pictures are taken --> the request names them
 //
-// So who plans sees the robot's surroundings, and who judges a step sees what became of it. As the brain's decisions have
-// it, they are in the request alone, in no checkpoint. Without a person's yes, where one is needed, none is taken.
+// So the planner sees the robot's surroundings, and the replanner sees what became of a step. As for the brain's decisions,
+// pictures are in the request only, in no checkpoint. Where a person's yes is needed and missing, none is taken.
 #include "app/agent/agent_setup.h"
 #include "app/pictures/pictures.h"
 #include "pons/buf.h"

@@ -3,11 +3,10 @@
 //     question --JSON, a line--> policies/lerobot_client.py --gRPC--> server
 //     base64 of a pickle <------'                          <---------'
 //        |
-//        '--> policies/unpickle_actions.py, behind the wall of tools/sandbox --> rows, JSON
+//        '--> policies/unpickle_actions.py, in the sandbox of tools/sandbox --> rows, JSON
 //
-// A pickle is a program. It is read by a process of its own for each answer: without network, without a file that it could
-// write, with an end to its memory and time, and by an unpickler that knows five names. The client never reads it. Where
-// there is no wall no answer is read.
+// A pickle is a program. Each answer is unpickled by a process of its own: without network and writable files, with limits
+// of memory and time, and with five allowed globals. The client never reads it. Without a sandbox the answer is refused.
 #include "app/policies/policies.h"
 #include "pons/buf.h"
 #include "pons/module.h"

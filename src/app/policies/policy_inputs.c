@@ -8,8 +8,8 @@
 //     state                           all numbers of a question, as docs/reference/workspace.md has them
 //     joints, gripper, joints_gripper those of the arm, in the server's units
 //
-// A policy was trained on keys, frames and units of its own, and a wrong guess moves a robot: nothing here has a default
-// but what is the same everywhere. What is missing is one line.
+// A policy was trained on keys, frames and units of its own, and a wrong guess moves a robot: keys, and the frame and
+// units of deltas, have no default. Joint values are rad unless `scale` says otherwise. What is missing is one line.
 #include "app/policies/policies.h"
 #include "pons/buf.h"
 #include "pons/out_of_memory.h"

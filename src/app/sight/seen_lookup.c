@@ -1,4 +1,4 @@
-// seen_lookup.c - what the memory of objects knows of a thing, read anew each time, for who judges by it.
+// seen_lookup.c - asks the memory of objects about one thing, for the critic; nothing is cached.
 #include "app/sight/sight.h"
 
 #include <string.h>

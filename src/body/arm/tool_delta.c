@@ -1,5 +1,5 @@
-// tool_delta.c - a policy's small motion of the tool, as joints: its pose moved by the delta, and the inverse kinematics of
-// that from where the joints are, which leave spare freedom where it is.
+// tool_delta.c - a policy's small motion of the tool, as joints: the tool's pose moved by the delta, and its inverse
+// kinematics, which begin at the present joints. Redundant joints stay near their values.
 #include "body/arm/arm_state.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // growing_map.c - the static layer of a costmap whose map is still being made.
 //
-// Nothing of a costmap but this layer and what scans have shown changes, so a new layer is worked out beside it, on another
-// thread, and the loop only swaps pointers.
+// Only this layer and the obstacles that scans have shown change in a costmap. Another thread works out the new layer, and
+// the loop only swaps pointers.
 #include "body/costmap/growing_map.h"
 
 #include "pons/map.h"

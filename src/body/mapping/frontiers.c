@@ -1,4 +1,4 @@
-// frontiers.c - where the known floor ends, and which of these places a robot sees most from for its way.
+// frontiers.c - frontiers, where the known floor ends, ranked by what is seen from there per metre of way.
 //
 // A frontier (Yamauchi, "A Frontier-Based Approach for Autonomous Exploration", 1997) is a run of free cells beside unknown
 // ones. Three floods, each from what the last one has found:
@@ -7,8 +7,8 @@
 //               --> free cells near those, which it sees from there          (LOOK_M further; never through a wall)
 //               --> runs of them that are beside unknown cells               (a frontier each, if it is long enough)
 //
-// A corner behind a chair has such cells as well, and no robot would ever stand there. So a cell counts only when, if all that
-// is unknown were free, the robot's middle could be near it where it cannot be yet.
+// A corner behind a chair has such cells as well, and no robot would ever stand there. So a cell counts
+// only if the robot's middle could reach a new pose near it, were all unknown cells free.
 //
 // The first flood goes by rings of equal way, in fifths of a cell: 5 straight, 7 across a corner. So a frontier behind a wall
 // is as far as its way, and one that nobody can reach is none.

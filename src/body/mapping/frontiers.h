@@ -1,4 +1,4 @@
-// frontiers.h - where the known floor ends, and which of these places a robot sees most from for its way.
+// frontiers.h - frontiers, where the known floor ends, ranked by what is seen from there per metre of way.
 #pragma once
 
 #include "body/costmap/growing_map.h"

@@ -6,8 +6,8 @@
 //                          +-----------+           +--- a new one ----+
 //
 // Where to go says the mapper: frontiers, the best first (frontiers.c). A frontier is driven to by the navigator, as any goal
-// is, so walls, people and the gate count as always. It is given up as soon as it has gone from the map, which is mostly on
-// the way there; for a better one, when that is much better; or because it cannot be reached. What could not be reached, or
+// is, so walls, people and the gate count as always. It is dropped
+// when it disappears from the map (mostly on the way there), when a much better one appears, or when it is out of reach. What could not be reached, or
 // is still in the map of what the robot sees from there (glass, or a gap that no beam enters), is banned: its surroundings are
 // no goal again. Where a way was blocked, that is tried once more at the end, for whoever stood there may have gone.
 //

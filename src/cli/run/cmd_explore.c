@@ -3,8 +3,8 @@
 //     pons explore home        worlds/home.yaml of the workspace: the robot of --world (or the usual one), and no map yet
 //     pons explore home        again: the rest of it, or what is new there
 //
-// It is a goal of `pons run`, whose options it takes, as `pons do explore` is. A simulated robot is put into the world that
-// its robot comes from, and does not know it.
+// It is a goal of `pons run`, whose options it takes, as `pons do explore` is. A simulated robot starts in
+// the world that describes it, without that world's map.
 #include "app/map/world_files.h"
 #include "app/workspace/which_robot.h"
 #include "cli/cli.h"
