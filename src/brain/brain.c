@@ -36,7 +36,7 @@
 #include "brain/state/graphs.h"
 #include "brain/state/self.h"
 #include "brain/store_outage.h"
-#include "brain/tasks/picture_question.h"
+#include "brain/tasks/picture_consent.h"
 #include "brain/tasks/questions.h"
 #include "brain/tasks/tasks.h"
 #include "pons/log.h"

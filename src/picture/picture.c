@@ -1,6 +1,6 @@
 // picture.c - which reader reads it, scaling what is there already, and blurring.
 //
-//     bytes --jpeg.c, png.c: row by row--> scaled_rows.c: smaller on the way --> upright.c --> pixels --> blur --> JPEG
+//     bytes --jpeg.c, png.c: row by row--> scaled_rows.c: smaller on the way --> exif_orientation.c --> pixels --> blur --> JPEG
 //     --> picture_store.c
 //
 // A reader looks at the header's size before it takes memory, and a large JPEG is made smaller while it is decoded: a

@@ -4,7 +4,7 @@
 #include "pons/object_memory.h"
 #include "pons/random.h"
 #include "rounds.h"
-#include "sight/seen_picture.h"
+#include "sight/sighting_thumbnail.h"
 #include "store/cluster.h"
 #include "unit.h"
 

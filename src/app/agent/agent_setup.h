@@ -72,7 +72,7 @@ int app_agent_model(const app_context *c, const char *spec, const pons_clock *cl
 // Whose yes it needs before pictures of a session go to that model's server: its address. NULL: nobody's.
 const char *app_agent_pictures_to(const app_context *c, const char *spec, char *ret, size_t cap);
 
-// ---- agent_cameras.c ----------------------------------------------------------------------------
+// ---- picture_middleware.c -----------------------------------------------------------------------
 
 // New pictures of `cameras` in config/vision.yaml with an agent's newest words, for a model of this spec: p->seeing. After
 // app_agent_parts_open; p must not move.

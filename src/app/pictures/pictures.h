@@ -48,7 +48,7 @@ int app_camera_picture(const app_context *c, const char *name, char **ret, size_
 // take_picture, for a world with cameras and a model that may see them; else *ret is untouched. c outlives it.
 int app_camera_tools(const app_context *c, const char *world, pons_tools *ret, pons_error *err);
 
-// ---- new_pictures.c -----------------------------------------------------------------------------
+// ---- request_pictures.c -------------------------------------------------------------------------
 
 #define APP_PICTURES_MOST 2 // of a request, where config/vision.yaml says no `most`
 

@@ -12,7 +12,7 @@
 #include "app/workspace/workspace_scope.h"
 #include "pons/link_message.h"
 #include "pons/link_report.h"
-#include "sight/seen_picture.h"
+#include "sight/sighting_thumbnail.h"
 #include "sight/view_from_report.h"
 
 #include <errno.h>

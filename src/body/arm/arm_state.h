@@ -4,7 +4,7 @@
 //   arm_state.c    opens, senses; says what is held
 //   object_relations.c   relations between things: in, on, near
 //   joint_trajectory.c  joint velocities that follow a way
-//   tool_delta.c   joints for a small motion of the tool
+//   tool_delta_ik.c   joints for a small motion of the tool
 //   arm_planner.c   where the arm must be to take something, and ways there that touch nothing
 #pragma once
 
@@ -91,7 +91,7 @@ void pons__way_again(pons__way3 *w); // from where the arm is now, after a hold
 pons__motion3_status pons__way_step(pons__way3 *w, const pons__limb *h, double dt_s,
                                     double *ret_qd);
 
-// tool_delta.c: the tool's pose (in the frame of the link `base`) and the joints that reach it, moved by x, y, z [m], roll,
+// tool_delta_ik.c: the tool's pose (in the frame of the link `base`) and the joints that reach it, moved by x, y, z [m], roll,
 // pitch, yaw [rad] along the axes of the base, or of the tool. False: no joints near q reach it, or not within the period;
 // both stay, and why says so behind "action N ".
 bool pons__tool_delta(const pons_arm *model, const double delta[6], bool in_tool, double period_s,

@@ -243,7 +243,7 @@ void pons__skill_phase(pons__skill_run *r, const pons__skill_env *env, int phase
 double pons__skill_in_phase_s(const pons__skill_run *r, const pons__skill_env *env);
 // Seconds for which the gate has let nothing of `cmd` through.
 double pons__skill_stuck_s(pons__skill_run *r, const pons__skill_env *env, pons_twist2 cmd);
-// follow_chunk.c: a chunk of a policy's actions.
+// chunk_blending.c: a chunk of a policy's actions.
 #define PONS__CHUNK_ARGS                                                                           \
     "\"hz\":{\"type\":\"number\",\"minimum\":1,\"maximum\":20},"                                   \
     "\"from_ms\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":9000000000000}"

@@ -8,7 +8,7 @@
 #include "brain/kernel/inbox_read.h"
 #include "brain/kernel/stop_state.h"
 #include "brain/records/event_fields.h"
-#include "brain/tasks/picture_question.h"
+#include "brain/tasks/picture_consent.h"
 #include "brain/tasks/questions.h"
 
 #include <math.h>

@@ -11,7 +11,7 @@
 #include "brain/model/answer_check.h"
 #include "brain/model/prompt.h"
 #include "brain/records/await_fields.h"
-#include "brain/tasks/picture_question.h"
+#include "brain/tasks/picture_consent.h"
 
 #include <string.h>
 

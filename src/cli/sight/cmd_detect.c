@@ -15,7 +15,7 @@
 #include "pons/picture.h"
 #include "sight/camera_view.h"
 #include "sight/detection_json.h"
-#include "sight/seen_picture.h"
+#include "sight/sighting_thumbnail.h"
 
 #include <fcntl.h>
 #include <png.h>

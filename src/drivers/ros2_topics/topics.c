@@ -13,8 +13,8 @@
 
 #include "drivers/dds/dds_node.h"
 #include "drivers/dds/interface_types.h"
+#include "drivers/ros2_topics/discovery_probe.h"
 #include "drivers/ros2_topics/message_definitions.h"
-#include "drivers/ros2_topics/network.h"
 #include "pons/module.h"
 
 #include <dds/ddsi/ddsi_serdata.h>

@@ -1,7 +1,7 @@
 // parse_state.c - what is known of a sentence before any of it is matched.
 #include "intents/sentence/parse_state.h"
 
-#include "intents/sentence/spelling.h"
+#include "intents/sentence/sms_spelling.h"
 #include "intents/sentence/world_names.h"
 #include "pons/language.h"
 

@@ -7,7 +7,7 @@
 //
 // A robot does not stand while its policy thinks: near the end of a chunk of actions its call becomes `ahead`, and the
 // session goes on to LOOK while the body still does it. The next chunk says what it is about (from_ms), and takes over
-// from the one ahead (body/skills/policy/follow_chunk.c). A policy that is late leaves the robot standing at the chunk's end;
+// from the one ahead (body/skills/policy/chunk_blending.c). A policy that is late leaves the robot standing at the chunk's end;
 // whatever ends the session stops the chunk ahead.
 //
 // A step is noted in the lane, fenced by the claim's epoch, before the body is asked for it under a key that is

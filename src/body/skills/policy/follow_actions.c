@@ -5,7 +5,7 @@
 // A chunk is a goal like any other: the ledger has it, so it is driven once; a stop ends it, a lost
 // brain holds it, and the gate slows and stops it before what is ahead. An action beyond what the
 // robot can do refuses the whole chunk before anything moves. Behind the last action the base stands:
-// whoever steers by a policy sends the next chunk, which may take over before that (follow_chunk.c).
+// whoever steers by a policy sends the next chunk, which may take over before that (chunk_blending.c).
 #include "body/skills/skills.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-// network.c - which RMW the participants of a robot's domain have, whether Nav2 is there, and whether anybody publishes
+// discovery_probe.c - which RMW the participants of a robot's domain have, whether Nav2 is there, and whether anybody publishes
 // where it should. A participant of its own hears discovery, and has no endpoint.
-#include "drivers/ros2_topics/network.h"
+#include "drivers/ros2_topics/discovery_probe.h"
 
 #include "drivers/dds/dds_node.h"
 

@@ -1,4 +1,4 @@
-// seen_picture.h - small pictures of what was seen: when a new one is due, and which nobody needs any more (seen_picture.c).
+// sighting_thumbnail.h - small pictures of what was seen: when a new one is due, and which nobody needs any more (sighting_thumbnail.c).
 #pragma once
 
 #include "pons/ext/detector.h"

@@ -1,8 +1,8 @@
-// picture_question.c - a person's yes before pictures of a decision leave this machine, once a thread and server.
+// picture_consent.c - a person's yes before pictures of a decision leave this machine, once a thread and server.
 //
 // A decision does not wait for it: until a yes it goes without a picture. So the question is no task's. It stands in the
 // kernel's own `asks`, with its answer for as long as the thread lives; a later no takes the yes back.
-#include "brain/tasks/picture_question.h"
+#include "brain/tasks/picture_consent.h"
 
 #include "brain/records/event_fields.h"
 #include "brain/records/inbox_fields.h"

@@ -1,6 +1,6 @@
-// place.h - generated places that a robot has no map of, and a judge that knows them.
-#ifndef PONS_TESTS_PLACE_H
-#define PONS_TESTS_PLACE_H
+// floor_plan.h - generated places that a robot has no map of, and a judge that knows them.
+#ifndef PONS_TESTS_FLOOR_PLAN_H
+#define PONS_TESTS_FLOOR_PLAN_H
 
 #include "body/costmap/costmap.h"
 #include "pons/map.h"

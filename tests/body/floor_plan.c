@@ -1,4 +1,5 @@
-#include "place.h"
+// floor_plan.c - floor plans of generated places, for tests of exploring (floor_plan.h).
+#include "floor_plan.h"
 
 #include "pons/body.h"
 #include "pons/file.h"

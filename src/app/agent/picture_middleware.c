@@ -1,4 +1,4 @@
-// agent_cameras.c - new pictures for the agent's model: of each of `cameras` in config/vision.yaml, with the newest words.
+// picture_middleware.c - new pictures for the agent's model: of each of `cameras` in config/vision.yaml, with the newest words.
 //
 //     before each turn, plan step and replanner's call --> pictures are taken --> the request names them
 //

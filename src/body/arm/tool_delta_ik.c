@@ -1,4 +1,4 @@
-// tool_delta.c - a policy's small motion of the tool, as joints: the tool's pose moved by the delta, and its inverse
+// tool_delta_ik.c - a policy's small motion of the tool, as joints: the tool's pose moved by the delta, and its inverse
 // kinematics, which begin at the present joints. Redundant joints stay near their values.
 #include "body/arm/arm_state.h"
 

@@ -1,7 +1,7 @@
-// spelling.c - a sentence as it is typed, in words that the lists have: "u", "w8", "meeee", "the mug's".
+// sms_spelling.c - a sentence as it is typed, in words that the lists have: "u", "w8", "meeee", "the mug's".
 //
 // /spellings of the intents has the words. What is in quotes and what is a name stays as it is.
-#include "intents/sentence/spelling.h"
+#include "intents/sentence/sms_spelling.h"
 
 #include "intents/sentence/world_names.h"
 

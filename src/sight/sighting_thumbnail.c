@@ -1,8 +1,8 @@
-// seen_picture.c - small pictures of what was seen.
+// sighting_thumbnail.c - small pictures of what was seen.
 //
 // Detectors flicker: what is found in one picture is missed in the next. So a picture is due when something was found that
 // the last one does not show, or when that is EVERY_MS old; what is a part of it is shown by it.
-#include "sight/seen_picture.h"
+#include "sight/sighting_thumbnail.h"
 
 #include <stdio.h>
 #include <string.h>

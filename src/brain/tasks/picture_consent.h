@@ -1,4 +1,4 @@
-// picture_question.h - whether pictures of the robot's cameras may go to the model's server (picture_question.c).
+// picture_consent.h - whether pictures of the robot's cameras may go to the model's server (picture_consent.c).
 #pragma once
 
 #include "brain/records/kernel_fields.h"
