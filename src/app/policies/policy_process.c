@@ -31,13 +31,9 @@ static int find_protocol(talk *t, pons_error *err)
     } else if (strcmp(name, "lerobot") == 0) {
         found = &app_policy_lerobot;
     } else {
-        rc = pons_module_load("policy", name, &found, err);
+        rc = pons_module_load_of("policy", name, PONS_POLICY_SERVER_ABI, &found, err);
     }
     t->ops = rc < 0 ? NULL : found;
-    if (rc >= 0 && t->ops->abi != PONS_POLICY_SERVER_ABI) {
-        rc = pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "module policy-%.40s has ABI %u, not %u",
-                            name, t->ops->abi, PONS_POLICY_SERVER_ABI);
-    }
     return rc;
 }
 

@@ -71,7 +71,8 @@ int app_slam(const pons_value *world, const pons_slam_ops **ret, pons_error *err
     if (!pons_get_bool(map, "grows", false)) {
         return PONS_OK;
     }
-    const int rc = pons_module_load("slam", pons_get_str(map, "slam", "mrpt"), &ops, err);
+    const int rc = pons_module_load_of("slam", pons_get_str(map, "slam", "mrpt"), PONS_SLAM_ABI,
+                                       &ops, err);
     *ret = rc < 0 ? *ret : ops;
     return rc;
 }
