@@ -300,6 +300,20 @@ static void openpi_misbehaves(void **state)
     expect_faults(&openpi, faults, sizeof faults / sizeof *faults);
 }
 
+static void a_protocol_that_nobody_speaks(void **state)
+{
+    (void)state;
+    static const fault none = {"", "POLICY_NOT_AVAILABLE", "no policy 'gopher'"};
+    bench b;
+    bench_open(&b);
+    pons_autovalue v = ask(&b,
+                           "{\"type\":\"http\",\"protocol\":\"gopher\","
+                           "\"endpoint\":\"http://127.0.0.1:1/\"}",
+                           "joint_velocity");
+    expect_fault(&none, v);
+    bench_close(&b);
+}
+
 static void hostile_pickles(void **state)
 {
     (void)state;
@@ -438,6 +452,7 @@ int main(void)
         cmocka_unit_test_teardown(openpi_is_asked, bench_teardown),
         cmocka_unit_test_teardown(openpi_is_asked_again_over_a_new_connection, bench_teardown),
         cmocka_unit_test_teardown(openpi_misbehaves, bench_teardown),
+        cmocka_unit_test_teardown(a_protocol_that_nobody_speaks, bench_teardown),
         cmocka_unit_test_teardown(hostile_pickles, bench_teardown),
         cmocka_unit_test_teardown(lerobot_is_asked, bench_teardown),
         cmocka_unit_test_teardown(lerobot_misbehaves, bench_teardown),

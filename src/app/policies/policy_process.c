@@ -103,8 +103,8 @@ int app_policy_process(const char *client, FILE *in, FILE *out, pons_error *err)
         return rc;
     }
     pons_error bad = PONS_ERROR_INIT;
-    int usable = app_policy_meaning(t.client, &t.meaning, &bad);
-    usable = usable < 0 ? usable : find_protocol(&t, &bad);
+    int usable = find_protocol(&t, &bad);
+    usable = usable < 0 ? usable : app_policy_meaning(t.client, &t.meaning, &bad);
     while (getline(&line, &cap, in) > 0) {
         pons_autovalue answer = NULL;
         char *text = NULL;
