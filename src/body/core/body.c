@@ -97,6 +97,9 @@ static void sense_scan(pons_body *b)
     if (!b->robot->scan(b->self, &b->scan) || b->scan.stamp_ns == last_ns) {
         return;
     }
+    if (!pons__own_returns_drop(&b->own, &b->scan)) {
+        return; // it is covered, which is as good as silent
+    }
     b->scans++;
     const pons_pose2 at = pons__odom_at(b, b->scan.stamp_ns);
     pons__localizer_correct(b->localizer, &b->scan, at);
@@ -358,6 +361,7 @@ static int open_driver(pons_body *b, const pons_body_options *opts, pons_error *
     pons__safety_params params;
     pons__safety_params_from_caps(&params, &b->caps);
     pons__gate_init(&b->guard, b->robot, b->self, b->clock, &params);
+    b->own = (pons__own_returns){params.footprint, params.radius_m};
     b->cmd.stamp_ns = INT64_MIN / 2;
     return open_arm(b, err);
 }
