@@ -159,6 +159,7 @@ static void sense(pons_body *b)
     watch_clocks(b, pons_now_ns(&b->clock), b->robot->time_ns(b->self));
     b->safety = *pons__gate_status(&b->guard);
     b->robot->read(b->self, &b->state);
+    pons__charge_believe(&b->charge, &b->state, b->robot_ns);
     const pons_pose2 odom = b->state.odom_from_base;
     b->odometer_m += hypot(odom.x - b->last_odom.x, odom.y - b->last_odom.y);
     b->last_odom = odom;
