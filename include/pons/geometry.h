@@ -92,5 +92,7 @@ void pons_boxes_draw(const pons_value *boxes, const double origin[2], double cel
 // Whether a point lies in a polygon [[x,y],…] (crossing number; a point on an edge may fall on
 // either side). False for fewer than three corners. Any thread.
 bool pons_polygon_contains(const pons_value *polygon, double x, double y);
+double pons_polygon_distance(const pons_value *polygon, double x,
+                             double y); // to its edge [m]; 0 inside. Any thread
 
 PONS_C_END

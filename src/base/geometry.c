@@ -18,6 +18,27 @@ bool pons_polygon_contains(const pons_value *polygon, double x, double y)
     return inside;
 }
 
+double pons_polygon_distance(const pons_value *polygon, double x, double y)
+{
+    const size_t n = json_array_size(polygon);
+    double best = INFINITY;
+    if (pons_polygon_contains(polygon, x, y)) {
+        return 0;
+    }
+    for (size_t i = 0, k = n - 1; i < n; k = i++) {
+        const json_t *a = json_array_get(polygon, k), *b = json_array_get(polygon, i);
+        const double ax = json_number_value(json_array_get(a, 0)),
+                     ay = json_number_value(json_array_get(a, 1));
+        const double dx = json_number_value(json_array_get(b, 0)) - ax,
+                     dy = json_number_value(json_array_get(b, 1)) - ay;
+        const double length2 = dx * dx + dy * dy;
+        const double along = length2 > 0 ? ((x - ax) * dx + (y - ay) * dy) / length2 : 0;
+        const double s = fmin(fmax(along, 0), 1);
+        best = fmin(best, hypot(x - ax - s * dx, y - ay - s * dy));
+    }
+    return best;
+}
+
 // Of the part of the line that lies over a box's floor plan, its ends as shares of the whole. False: none does.
 static bool over_box(const pons_box2 *b, const double from[3], const double to[3], double *ret_in,
                      double *ret_out)

@@ -4,6 +4,7 @@
 //
 //     zone                                      a zone of the world; the robot goes to its target
 //     pose {x, y, z?}                           in map, for the base where there is no z
+//     zones poses                               lists of these
 //     target_pose target_position position      [x, y, z, …] or {x, y, z?}, in map
 //     place_position target
 //     object object_id target_object            an object of the world, by id, class or name
@@ -48,6 +49,18 @@ static void add_object(judgement *j, targets *t, const critic_object *object)
     }
 }
 
+static void add_zone_named(judgement *j, targets *t, const char *name)
+{
+    const critic_zone *zone = name ? pons__critic_zone(j->critic, name) : NULL;
+    if (name && !j->critic->world.has_zones) {
+        pons__unjudged(j, "zone");
+    } else if (name && !zone) {
+        pons__violated(j, "zone", NAN, NAN, NULL, "unknown zone %s", name);
+    } else if (name) {
+        add_zone(j, t, zone);
+    }
+}
+
 // A name that may be of a zone or of an object. Where nothing moves it may be of anything.
 static void add_name(judgement *j, targets *t, const char *key, const char *name)
 {
@@ -77,15 +90,14 @@ static void add_pose(targets *t, const pons_value *pose)
 void pons__critic_targets(judgement *j, targets *ret)
 {
     const critic_world *world = &j->critic->world;
-    const char *zone = pons_get_str(j->args, "zone", NULL);
-    if (zone && !world->has_zones) {
-        pons__unjudged(j, "zone");
-    } else if (zone && !pons__critic_zone(j->critic, zone)) {
-        pons__violated(j, "zone", NAN, NAN, NULL, "unknown zone %s", zone);
-    } else if (zone) {
-        add_zone(j, ret, pons__critic_zone(j->critic, zone));
-    }
+    add_zone_named(j, ret, pons_get_str(j->args, "zone", NULL));
     add_pose(ret, pons_get(j->args, "pose"));
+    pons_each(name, pons_get(j->args, "zones")) {
+        add_zone_named(j, ret, json_string_value(name));
+    }
+    pons_each(pose, pons_get(j->args, "poses")) {
+        add_pose(ret, pose);
+    }
     for (size_t i = 0; i < sizeof position_keys / sizeof *position_keys; i++) {
         const pons_value *v = pons_get(j->args, position_keys[i]);
         const critic_point at = pons__critic_point(v);

@@ -3,7 +3,7 @@
 
 #include "critic/judgement.h"
 
-enum { CRITIC_TARGETS_MAX = 8, CRITIC_WHAT_MAX = 96 };
+enum { CRITIC_TARGETS_MAX = 80, CRITIC_WHAT_MAX = 96 };
 
 typedef struct target {
     char what[CRITIC_WHAT_MAX]; // "target", "zone kitchen", "object apple_01"

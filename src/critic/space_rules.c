@@ -25,28 +25,6 @@ static void check_map(judgement *j, const target *t)
     }
 }
 
-// From a point to the edge of a polygon [m]; 0 inside.
-static double polygon_distance(const pons_value *polygon, double x, double y)
-{
-    const size_t n = json_array_size(polygon);
-    double best = INFINITY;
-    if (pons_polygon_contains(polygon, x, y)) {
-        return 0;
-    }
-    for (size_t i = 0, k = n - 1; i < n; k = i++) {
-        const json_t *a = json_array_get(polygon, k), *b = json_array_get(polygon, i);
-        const double ax = json_number_value(json_array_get(a, 0)),
-                     ay = json_number_value(json_array_get(a, 1));
-        const double dx = json_number_value(json_array_get(b, 0)) - ax,
-                     dy = json_number_value(json_array_get(b, 1)) - ay;
-        const double length2 = dx * dx + dy * dy;
-        const double along = length2 > 0 ? ((x - ax) * dx + (y - ay) * dy) / length2 : 0;
-        const double s = fmin(fmax(along, 0), 1);
-        best = fmin(best, hypot(x - ax - s * dx, y - ay - s * dy));
-    }
-    return best;
-}
-
 static const char *shown(const target *t, char buf[CRITIC_WHAT_MAX])
 {
     if (t->has_z) {
@@ -60,7 +38,7 @@ static const char *shown(const target *t, char buf[CRITIC_WHAT_MAX])
 static void check_area(judgement *j, const target *t, const critic_zone *area)
 {
     const char *id = *area->id ? area->id : "area", *why = area->reason;
-    const double distance = polygon_distance(area->polygon, t->at[0], t->at[1]);
+    const double distance = pons_polygon_distance(area->polygon, t->at[0], t->at[1]);
     const double radius = isnan(j->critic->body.radius_m) ? 0 : j->critic->body.radius_m;
     char at[CRITIC_WHAT_MAX];
     if (distance == 0) {

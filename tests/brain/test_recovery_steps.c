@@ -392,6 +392,22 @@ static void no_way_to_a_zone_tries_its_other_sides(void **state)
     }
 }
 
+// An area that keeps robots out is asked about at once: it does not go away by waiting.
+static void an_area_that_keeps_it_out_is_asked_about(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, NULL);
+    bench_brain(&b);
+    bench_run(&b, 0.5);
+    b.base_ms = 400;
+    b.fail_code = 9912;
+    bench_goal_text(&b, "去卧室");
+    bench_await(&b, "approval.requested", NULL, NULL, 5.0);
+    assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+    bench_close(&b);
+}
+
 // All of them fail: that is one rung, and a person is asked when the others are climbed. A kill after
 // any motion tries none of them twice.
 static void when_no_side_does_a_person_is_asked(void **state)
@@ -459,6 +475,7 @@ int main(void)
         cmocka_unit_test(stops_in_vain_are_no_motions),
         cmocka_unit_test(and_ends_at_a_person),
         cmocka_unit_test(no_way_to_a_zone_tries_its_other_sides),
+        cmocka_unit_test(an_area_that_keeps_it_out_is_asked_about),
         cmocka_unit_test(when_no_side_does_a_person_is_asked),
         cmocka_unit_test(one_zone_over_and_over_is_no_patrol),
     };

@@ -14,6 +14,7 @@ static const char skills_text[] =
     "'speed_mps':{'type':'number'}}}},"
     "{'name':'stop_base','stops':true,'resources_required':['base'],'args_schema':{'type':'object',"
     "'additionalProperties':false,'properties':{'why':{'type':'string'}}}},"
+    "{'name':'navigate_through_poses','resources_required':['base']},"
     "{'name':'dock_to_charger','resources_required':['base'],"
     "'meets':['greet',{'intent':'charge','test':'charged'}]},"
     "{'name':'speak','resources_required':[],'args_schema':{'type':'object',"
@@ -48,7 +49,8 @@ static const char world_text[] =
 static const char panda_text[] =
     "{'name':'panda','max_reach_m':0.855,'payload_kg':3.0,"
     "'workspace':{'min':[-3,-3,0],'max':[3,3,1.5]},"
-    "'supported_actions':['navigate_to_pose','stop_base','dock_to_charger','speak','pick_up',"
+    "'supported_actions':['navigate_to_pose','navigate_through_poses','stop_base','dock_to_charger'"
+    ",'speak','pick_up',"
     "'place','grasp','take',{'action_type':'move_to','parameters':'target_pose'},'weld','cut','"
     "wash','pour',"
     "'broken'],"
@@ -154,7 +156,7 @@ static const struct {
     // the action itself
     {"fly", "{}", NULL,
      "known_skill: no skill fly on this robot; supported_action: panda can't do fly: it is not one "
-     "of its 14 supported actions"},
+     "of its 15 supported actions"},
     {"speak", "{}", NULL, "args_schema: missing property 'text'"},
     {"pick_up", "{'object_id':'apple_01'}", "{'embodiment':{'supported_actions':['speak']}}",
      "supported_action: panda can't do pick_up: it is not one of its 1 supported actions"},
@@ -181,6 +183,12 @@ static const struct {
      "m: it falls"},
     {"navigate_to_pose", "{'pose':{'x':3.7,'y':4.5}}",
      "{'embodiment':{'workspace':null,'radius_m':0.22}}", "ok"},
+    {"navigate_through_poses", "{'poses':[{'x':1,'y':1},{'x':4.5,'y':4.5}]}",
+     "{'embodiment':{'workspace':null}}",
+     "keep_out: target [4.50, 4.50] lies in the keep-out area stairs: it falls"},
+    {"navigate_through_poses", "{'zones':['hall','kitchen']}",
+     "{'policy':{'keep_out':['the kitchen']}}",
+     "keep_out: zone kitchen [2.00, 2.00] lies in the keep-out area kitchen"},
     {"navigate_to_pose", "{'zone':'kitchen'}", "{'policy':{'keep_out':['the kitchen']}}",
      "keep_out: zone kitchen [2.00, 2.00] lies in the keep-out area kitchen"},
     {"navigate_to_pose", "{'zone':'hall'}", "{'policy':{'keep_out':['kichen']}}",
@@ -429,7 +437,7 @@ static const struct {
     {"{'step_id':7,'action':'move_to','fallback':'fly'}", "", NULL,
      "step 7 fly: known_skill: no skill fly on this robot; supported_action: panda can't do fly: "
      "it "
-     "is not one of its 14 supported actions"},
+     "is not one of its 15 supported actions"},
     {"{'step_id':1,'action':'navigate_to_pose','parameters':{'zone':'attic'}},"
      "{'step_id':2,'action':'navigate_to_pose','parameters':{'zone':'cellar'}}",
      "", NULL,

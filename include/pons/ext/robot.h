@@ -25,9 +25,9 @@
 
 PONS_C_BEGIN
 
-// 1 (no `arm`, no `cameras`), 2 (no `outside`), 3 (no errands), 4 (a circle) and 5 (scans from the robot's
-// middle) are understood.
-#define PONS_ROBOT_ABI       6u
+// 1 (no `arm`, no `cameras`), 2 (no `outside`), 3 (no errands), 4 (a circle), 5 (scans from the robot's
+// middle) and 6 (no `battery_ns`) are understood.
+#define PONS_ROBOT_ABI       7u
 #define PONS_ROBOT_ABI_FIRST 1u
 
 typedef enum pons_battery_state { // sensor_msgs/BatteryState POWER_SUPPLY_STATUS_*
@@ -64,6 +64,9 @@ typedef struct pons_robot_state {
     double battery_pct;        // 0–100
     pons_battery_state battery;
     bool on_charger; // contacts touch
+
+    // Since version 7.
+    int64_t battery_ns; // another one for each reading of the battery; 0: each state has its own
 } pons_robot_state;
 
 typedef struct pons_robot_ops {

@@ -17,6 +17,7 @@
 #include "pons/map.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,8 +35,9 @@ enum {
 struct pons__area {
     pons__area_frame f;
     double speed_max_mps;
-    uint8_t *forbidden; // bits of cells; NULL: none
-    uint8_t *tiles;     // (tiles) holds such a cell
+    pons_value *keep_out, *masks; // as the world has them; NULL: none
+    uint8_t *forbidden;           // bits of cells; NULL: none
+    uint8_t *tiles;               // (tiles) holds such a cell
     int tiles_w, tiles_h;
     uint8_t *slow; // (h, w) hundredths of speed_max_mps; NULL: none
 };
@@ -293,6 +295,8 @@ int pons__area_create(const pons_value *world, const pons__area_frame *frame, po
     }
     a->f = *frame;
     a->speed_max_mps = pons_get_num(pons_get(world, "robot"), "speed_max_mps", 0.0);
+    a->keep_out = pons_value_ref(pons_get(world, "keep_out"));
+    a->masks = pons_value_ref(filters);
     int rc = add_polygons(a, world, err);
     for (size_t i = 0; rc == PONS_OK && i < json_array_size(filters); i++) {
         rc = add_mask(a, json_array_get(filters, i), err);
@@ -310,6 +314,8 @@ int pons__area_create(const pons_value *world, const pons__area_frame *frame, po
 void pons__area_destroy(pons__area *a)
 {
     if (a) {
+        pons_value_unref(a->keep_out);
+        pons_value_unref(a->masks);
         free(a->forbidden);
         free(a->tiles);
         free(a->slow);
@@ -352,6 +358,52 @@ bool pons__area_keep_out(const pons__area *a, double x, double y)
 {
     int cx = 0, cy = 0;
     return a && a->forbidden && cell_at(a, x, y, &cx, &cy) && pons__area_cell(a, cx, cy);
+}
+
+static const char *mask_file(const pons__area *a)
+{
+    pons_each(filter, a->masks) {
+        if (strcmp(pons_get_str(filter, "kind", ""), "keep_out") == 0) {
+            return pons_get_str(filter, "file", "");
+        }
+    }
+    return "";
+}
+
+double pons__area_nearest(const pons__area *a, double x, double y, double within_m, char *buf,
+                          size_t cap)
+{
+    const pons_value *nearest = NULL;
+    const bool in = pons__area_keep_out(a, x, y);
+    double best = INFINITY;
+    pons_each(area, a ? a->keep_out : NULL) {
+        const double d = pons_polygon_distance(pons_get(area, "polygon"), x, y);
+        if (d < best && d <= (in ? a->f.res : within_m)) {
+            best = d;
+            nearest = area;
+        }
+    }
+    const char *why = pons_get_str(nearest, "reason", "");
+    if (nearest) {
+        snprintf(buf, cap, "%.40s%s%.60s", pons_get_str(nearest, "id", ""), *why ? ": " : "", why);
+    } else if (in) {
+        snprintf(buf, cap, "%.80s", mask_file(a));
+    }
+    return in ? 0.0 : best;
+}
+
+void pons__area_ids(const pons__area *a, char *buf, size_t cap)
+{
+    size_t n = 0;
+    buf[0] = '\0';
+    pons_each(area, a->keep_out) {
+        const int more =
+            snprintf(buf + n, cap - n, "%s%s", n > 0 ? ", " : "", pons_get_str(area, "id", ""));
+        n = n + (size_t)more < cap ? n + (size_t)more : cap - 1;
+    }
+    if (*mask_file(a)) {
+        snprintf(buf + n, cap - n, "%s%s", n > 0 ? ", " : "", mask_file(a));
+    }
 }
 
 // The tile of a coordinate, of those that there are.

@@ -6,6 +6,8 @@
 
 typedef struct pons__area pons__area; // immutable: any thread reads it
 
+#define PONS__AREA_NAME_MAX 112 // what pons__area_nearest and pons__area_ids say
+
 typedef struct pons__area_frame { // the cells of a costmap
     double x0, y0, res;
     int w, h;
@@ -24,4 +26,10 @@ bool pons__area_cell(const pons__area *a, int cx, int cy); // the same by cell, 
 bool pons__area_near(const pons__area *a, double x, double y, double within_m);
 double pons__area_speed(const pons__area *a, double x, double y); // [m/s]; INFINITY: no limit
 bool pons__area_has_keep_out(const pons__area *a);
+// The keep-out area that is nearest to a place, if any is within_m: how far [m], 0 inside, else INFINITY. buf: what it is
+// called, and why it is there: "wet: the floor is wet". Of a mask: its file, where the place is in it.
+double pons__area_nearest(const pons__area *a, double x, double y, double within_m, char *buf,
+                          size_t cap);
+void pons__area_ids(const pons__area *a, char *buf,
+                    size_t cap);               // of all that keep out: "wet, hall"
 double pons__area_cell_m(const pons__area *a); // a cell's edge

@@ -97,6 +97,9 @@ static void sense_scan(pons_body *b)
     if (!b->robot->scan(b->self, &b->scan) || b->scan.stamp_ns == last_ns) {
         return;
     }
+    if (!pons__own_returns_drop(&b->own, &b->scan)) {
+        return; // it is covered, which is as good as silent
+    }
     b->scans++;
     const pons_pose2 at = pons__odom_at(b, b->scan.stamp_ns);
     pons__localizer_correct(b->localizer, &b->scan, at);
@@ -156,6 +159,7 @@ static void sense(pons_body *b)
     watch_clocks(b, pons_now_ns(&b->clock), b->robot->time_ns(b->self));
     b->safety = *pons__gate_status(&b->guard);
     b->robot->read(b->self, &b->state);
+    pons__charge_believe(&b->charge, &b->state, b->robot_ns);
     const pons_pose2 odom = b->state.odom_from_base;
     b->odometer_m += hypot(odom.x - b->last_odom.x, odom.y - b->last_odom.y);
     b->last_odom = odom;
@@ -358,6 +362,7 @@ static int open_driver(pons_body *b, const pons_body_options *opts, pons_error *
     pons__safety_params params;
     pons__safety_params_from_caps(&params, &b->caps);
     pons__gate_init(&b->guard, b->robot, b->self, b->clock, &params);
+    b->own = (pons__own_returns){params.footprint, params.radius_m};
     b->cmd.stamp_ns = INT64_MIN / 2;
     return open_arm(b, err);
 }

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "body/arm/arm_state.h"
+#include "body/core/battery_reading.h"
 #include "body/ledger/ledger.h"
 #include "body/localization/localizer.h"
 #include "body/mapping/mapper.h"
@@ -143,10 +144,12 @@ struct pons_body {
     // senses
     int64_t robot_ns, host_ns; // of this poll
     int64_t blind_until_ns;    // robot time: a scan from before then is from before a gap
-    pons_robot_state state;
+    pons_robot_state state;    // its charge is the one that holds
+    pons__charge charge;
     pons_scan scan;
     pons_pose2 scan_pose; // in map: where the robot was when it looked
     uint64_t scans;
+    pons__own_returns own;
     pons__costmap *grid;
     pons__limb hand;
     pons__nav *nav;

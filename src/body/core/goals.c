@@ -361,7 +361,7 @@ static void watch_ending(pons_body *b, pons__goal *g)
     pons__external_goal_stop(&g->run, &env);
     pons_goal_state end = answered ? g->end : PONS_GOAL_FAILED;
     int code = answered ? g->out.error_code : PONS__OUTCOME_UNKNOWN;
-    char text[PONS__SKILL_MSG_MAX];
+    char text[sizeof g->out.error_msg];
     snprintf(text, sizeof text, "%s", g->out.error_msg);
     if (e.state == PONS_ERRAND_DONE) {
         end = PONS_GOAL_DONE;
@@ -659,6 +659,17 @@ static void take_arm(pons_body *b, const pons__goal *g)
     }
 }
 
+// Where a motion has failed, what the lidar sees of its own robot may be why.
+static void say_of_lidar(const pons_body *b, pons__goal *g)
+{
+    char why[PONS__SKILL_MSG_MAX], says[200];
+    snprintf(why, sizeof why, "%s", g->out.error_msg);
+    pons__own_returns_say(&b->own, &b->scan, says, sizeof says);
+    if (g->skill->needs_base && *says) {
+        snprintf(g->out.error_msg, sizeof g->out.error_msg, "%s; %.390s", says, why);
+    }
+}
+
 void pons__goals_step(pons_body *b)
 {
     pons__skill_env env;
@@ -685,6 +696,7 @@ void pons__goals_step(pons_body *b)
         if (g->out.status == PONS__SKILL_DONE) {
             finish(b, g, PONS_GOAL_DONE, 0, g->out.error_msg);
         } else if (g->out.status == PONS__SKILL_FAILED) {
+            say_of_lidar(b, g);
             finish(b, g, PONS_GOAL_FAILED, g->out.error_code, g->out.error_msg);
         } else {
             send_feedback(b, g);

@@ -333,7 +333,8 @@ LEAF(compute) // what: 1 for several goals
         return pons__nav_running(n, call);
     }
     if (code != PONS_NAV_OK) {
-        return pons__nav_fail_leaf(n, call, code + more, "%s", msg);
+        return pons__nav_fail_leaf(n, call, code == PONS_PLAN_KEEP_OUT ? code : code + more, "%s",
+                                   msg);
     }
     if (r.from_here) {
         const pons__nav_plan *p = &n->plan;

@@ -15,7 +15,7 @@
 #define PONS__NAV_NODES_MAX      4096
 #define PONS__NAV_TREE_BYTES_MAX ((size_t)256 << 10) // the robot's loop reads it
 #define PONS__NAV_FAILS_MAX      16
-#define PONS__NAV_TEXT_MAX       160
+#define PONS__NAV_TEXT_MAX       240
 #define PONS__NAV_NAME_MAX       96 // of a plugin, with its zero
 #define PONS__NAV_LEAVES_MAX     64
 

@@ -2,7 +2,7 @@
 #pragma once
 
 // Nav2's numbers, X(symbol, number, word). Those of ComputePathThroughPoses are the planner's and
-// 100 more; NavigateThroughPoses' are NavigateToPose's and 100 more.
+// 100 more; NavigateThroughPoses' are NavigateToPose's and 100 more. Those of the body itself are the same for all.
 #define PONS_NAV_ERROR_TABLE(X)                                                                    \
     X(PONS_NAV_OK, 0, "NONE")                                                                      \
     X(PONS_FOLLOW_UNKNOWN, 100, "UNKNOWN")                                                         \
@@ -48,7 +48,8 @@
     X(PONS_NAVIGATE_UNKNOWN, 9000, "UNKNOWN")                                                      \
     X(PONS_NAVIGATE_BAD_TREE, 9001, "FAILED_TO_LOAD_BEHAVIOR_TREE")                                \
     X(PONS_NAVIGATE_TF_ERROR, 9002, "TF_ERROR")                                                    \
-    X(PONS_NAVIGATE_TIMEOUT, 9003, "TIMEOUT")
+    X(PONS_NAVIGATE_TIMEOUT, 9003, "TIMEOUT")                                                      \
+    X(PONS_PLAN_KEEP_OUT, 9912, "KEEP_OUT") /* the body's own: for any planner's leaf */
 typedef enum pons__nav_error {
 #define PONS_NAV_ERROR_ENUM(sym, num, word) sym = (num),
     PONS_NAV_ERROR_TABLE(PONS_NAV_ERROR_ENUM)

@@ -117,18 +117,30 @@ static bool locate(const pons__costmap *g, double x, double y, place *ret)
 }
 
 // Why nothing begins or ends there.
-static void taken(const pons__planner *p, const char *what, pons_pose2 at, double reach, char *msg,
-                  size_t cap)
+static int taken(const pons__planner *p, int code, pons_pose2 at, double reach, char *msg,
+                 size_t cap)
 {
-    if (pons__area_keep_out(p->grid->area, at.x, at.y)) {
-        snprintf(msg, cap, "%s (%.2f, %.2f) lies in a keep-out area", what, at.x, at.y);
+    const bool start = code == PONS_PLAN_START_OCCUPIED;
+    const char *what = start ? "start" : "goal",
+               *then = start ? "drive the robot out by hand" : "choose a place outside";
+    const double d = (double)pons__costmap_dist(p->grid, at.x, at.y);
+    char area[PONS__AREA_NAME_MAX];
+    const double out =
+        pons__area_nearest(p->grid->area, at.x, at.y, p->forbidden, area, sizeof area);
+    if (out == 0.0) {
+        snprintf(msg, cap, "%s (%.2f, %.2f) lies in the keep-out area %s; %s", what, at.x, at.y,
+                 area, then);
+    } else if (out <= d + p->grid->res) {
+        snprintf(msg, cap, "%s (%.2f, %.2f) is %.2f m from the keep-out area %s, %.2f m needed; %s",
+                 what, at.x, at.y, out, area, p->forbidden, then);
     } else {
         snprintf(msg, cap,
                  "%s (%.2f, %.2f) is %.2f m from an obstacle, %.2f m needed, and nowhere free "
                  "within %.2f m",
-                 what, at.x, at.y, (double)pons__costmap_dist(p->grid, at.x, at.y), p->forbidden,
-                 reach);
+                 what, at.x, at.y, d, p->forbidden, reach);
+        return code;
     }
+    return PONS_PLAN_KEEP_OUT;
 }
 
 static int check_start(pons__planner *p, pons_pose2 start, place *ret, char *msg, size_t cap)
@@ -141,8 +153,7 @@ static int check_start(pons__planner *p, pons_pose2 start, place *ret, char *msg
     }
     const double d = (double)pons__costmap_dist(p->grid, start.x, start.y);
     if (d <= 0.0 || !nearest_free(p, start.x, start.y, START_MOVE_M, true, ret)) {
-        taken(p, "start", start, START_MOVE_M, msg, cap);
-        return PONS_PLAN_START_OCCUPIED;
+        return taken(p, PONS_PLAN_START_OCCUPIED, start, START_MOVE_M, msg, cap);
     }
     return PONS_NAV_OK;
 }
@@ -158,8 +169,7 @@ static int check_goal(pons__planner *p, pons_pose2 goal, place *ret, char *msg, 
     // In sight first: not the far side of the wall that it is too near to.
     if (!nearest_free(p, goal.x, goal.y, GOAL_MOVE_M, true, ret) &&
         !nearest_free(p, goal.x, goal.y, GOAL_MOVE_M, false, ret)) {
-        taken(p, "goal", goal, GOAL_MOVE_M, msg, cap);
-        return PONS_PLAN_GOAL_OCCUPIED;
+        return taken(p, PONS_PLAN_GOAL_OCCUPIED, goal, GOAL_MOVE_M, msg, cap);
     }
     return PONS_NAV_OK;
 }
@@ -377,6 +387,12 @@ static int no_way(pons__planner *p, char *msg, size_t cap)
              "no way from (%.2f, %.2f) to (%.2f, %.2f) for a radius of %.2f m: %s searched, %d "
              "cells of obstacles",
              p->start.x, p->start.y, p->goal.x, p->goal.y, p->radius, where, p->grid->n_obstacles);
+    if (pons__area_has_keep_out(p->grid->area)) {
+        const size_t n = strlen(msg);
+        char areas[PONS__AREA_NAME_MAX];
+        pons__area_ids(p->grid->area, areas, sizeof areas);
+        snprintf(msg + n, cap - n, "; kept out of %s", areas);
+    }
     pons__planner_drop(p);
     return PONS_PLAN_NO_VALID_PATH;
 }

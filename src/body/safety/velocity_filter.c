@@ -101,11 +101,14 @@ static bool odom_at(const pons__safety *s, int64_t stamp_ns, pons_pose2 *ret)
     return found;
 }
 
-static void take_scan(pons__safety *s, const pons_scan *scan)
+static void take_scan(pons__safety *s, const pons_scan *newest)
 {
     pons_pose2 base;
+    pons_scan all = *newest;
+    const pons_scan *scan = &all;
     if (!odom_at(s, scan->stamp_ns, &base) ||
-        !isfinite(scan->from.x + scan->from.y + scan->from.yaw)) {
+        !isfinite(scan->from.x + scan->from.y + scan->from.yaw) ||
+        !pons__own_returns_drop(&s->own, &all)) {
         return;
     }
     // A lidar that says nothing at all is none, however often it says it.
@@ -419,6 +422,7 @@ void pons__safety_init(pons__safety *s, const pons__safety_params *p)
 {
     memset(s, 0, sizeof *s);
     s->p = *p;
+    s->own = (pons__own_returns){p->footprint, p->radius_m, .cautious = true};
     s->last_ns = -1;
     s->blind_until_ns = INT64_MIN;
     s->scan_stamp_ns = -1;

@@ -6,6 +6,7 @@
 #include "body/area/zone_grid.h"
 #include "body/safety/arm_gate.h"
 #include "body/safety/epoch_file.h"
+#include "body/safety/own_returns.h"
 #include "pons/clock.h"
 #include "pons/ext/robot.h"
 
@@ -150,6 +151,7 @@ typedef struct pons__safety { // the caller's storage; one thread
     } odom[PONS__SAFETY_HISTORY]; // a ring
     int odom_n, odom_head;
     int64_t scan_stamp_ns;    // -1: none yet
+    pons__own_returns own;    // of its scans
     int n;                    // points
     double px[PONS_SCAN_MAX]; // in odom [m]
     double py[PONS_SCAN_MAX]; // in odom [m]

@@ -194,7 +194,8 @@ const pons__skill pons__skill_navigate = {
                  "\"207\":\"retry\",\"208\":\"replan\",\"701\":\"replan\",\"703\":\"replan\","
                  "\"711\":\"replan\",\"714\":\"replan\",\"905\":\"retry\",\"9000\":\"replan\","
                  "\"9001\":\"abort\",\"9003\":\"replan\",\"9901\":\"retry\","
-                 "\"9902\":\"ask_human\",\"9904\":\"ask_human\",\"9907\":\"ask_human\",\"default\":"
+                 "\"9902\":\"ask_human\",\"9904\":\"ask_human\",\"9907\":\"ask_human\",\"9912\":"
+                 "\"ask_human\",\"default\":"
                  "\"retry\"}",
     .reported =
         "{\"meets\":[{\"intent\":\"go_to\",\"args\":{\"pose\":\"$pose\"},\"test\":\"at\","
@@ -203,7 +204,7 @@ const pons__skill pons__skill_navigate = {
         "\"says\":\"go to $zone\"},"
         "{\"intent\":\"patrol\",\"each\":\"zones\",\"args\":{\"zone\":\"$each\"},"
         "\"says\":\"patrol $each\"}],"
-        "\"no_way\":[204,205,206,207,208],\"alternates\":{\"of\":\"zone\",\"as\":\"pose\"}}",
+        "\"no_way\":[204,205,206,207,208,9912],\"alternates\":{\"of\":\"zone\",\"as\":\"pose\"}}",
     .check = check,
     .start = start,
     .step = step,
@@ -233,7 +234,8 @@ const pons__skill pons__skill_navigate_through = {
                  "\"307\":\"retry\",\"308\":\"replan\",\"701\":\"replan\",\"703\":\"replan\","
                  "\"711\":\"replan\",\"714\":\"replan\",\"905\":\"retry\",\"9100\":\"replan\","
                  "\"9101\":\"abort\",\"9103\":\"replan\",\"9901\":\"retry\","
-                 "\"9902\":\"ask_human\",\"9904\":\"ask_human\",\"9907\":\"ask_human\",\"default\":"
+                 "\"9902\":\"ask_human\",\"9904\":\"ask_human\",\"9907\":\"ask_human\",\"9912\":"
+                 "\"ask_human\",\"default\":"
                  "\"retry\"}",
     .check = check,
     .start = start,

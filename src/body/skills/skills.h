@@ -145,7 +145,7 @@ typedef struct pons__skill_run { // of one goal; the caller's storage
 typedef struct pons__skill_output {
     pons__skill_status status;
     int error_code;
-    char error_msg[PONS__SKILL_MSG_MAX];
+    char error_msg[PONS__SKILL_MSG_MAX + 200]; // the body may have a word more (goals.c)
     pons_twist2 cmd;
     double qd[PONS_ARM_JOINTS]; // of the arm
     bool docking;               // the command is a docking one

@@ -333,7 +333,8 @@ typedef struct pons__running {
 } pons__running;
 PONS__RECORD_OF(running);
 
-#define PONS__STOPPED 9902 // an error_code: a protective stop has ended it (docs/reference/link.md)
+#define PONS__KEPT_OUT 9912 // an error_code: the goal, or the robot, is in a keep-out area
+#define PONS__STOPPED  9902 // an error_code: a protective stop has ended it (docs/reference/link.md)
 
 typedef struct pons__result {
     const char *skill, *goal_id, *error_msg;

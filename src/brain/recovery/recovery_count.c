@@ -139,12 +139,12 @@ void pons__recovery_progress(pons_brain *b, pons__react *r)
 
 // ---- climbing -----------------------------------------------------------------------------------
 
-// One more end without progress.
-static void climb(const pons_brain *b, pons__recovery_state *l, const char *why)
+// One more end without progress. An area that keeps robots out does not go away by waiting.
+static void climb(const pons_brain *b, pons__recovery_state *l, int64_t error_code, const char *why)
 {
     const int64_t ways = b->rules.recovery_other_ways, waits = b->rules.recovery_waits;
     const int64_t n = ++l->failures;
-    const bool asks = n >= l->tries + l->granted;
+    const bool asks = n >= l->tries + l->granted || error_code == PONS__KEPT_OUT;
     pons__set_text(&l->why, why);
     const bool pauses = n > ways && n <= ways + waits;
     const pons__recovery_event next =
@@ -249,7 +249,7 @@ void pons__recovery_ended(pons_brain *b, pons__react *r, const pons__running *ru
         pons__set_text(&pons__recovery_of(r)->why, why);
         r->failures = 0; // of the same skill, elsewhere
     } else {
-        climb(b, pons__recovery_of(r), why);
+        climb(b, pons__recovery_of(r), result->error_code, why);
     }
     pons__record_free(&pons__human_record, r->human); // a person's word was for one try
     r->human = NULL;
