@@ -25,9 +25,9 @@
 
 PONS_C_BEGIN
 
-// 1 (no `arm`, no `cameras`), 2 (no `outside`), 3 (no errands), 4 (a circle) and 5 (scans from the robot's
-// middle) are understood.
-#define PONS_ROBOT_ABI       6u
+// 1 (no `arm`, no `cameras`), 2 (no `outside`), 3 (no errands), 4 (a circle), 5 (scans from the robot's
+// middle) and 6 (no map of its own) are understood.
+#define PONS_ROBOT_ABI       7u
 #define PONS_ROBOT_ABI_FIRST 1u
 
 typedef enum pons_battery_state { // sensor_msgs/BatteryState POWER_SUPPLY_STATUS_*
