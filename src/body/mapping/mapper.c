@@ -35,7 +35,7 @@ static const int64_t MAP_NS = PONS_NS_PER_S;       // robot time between maps
 static const int64_t SAVE_NS = 10 * PONS_NS_PER_S; // and between saves
 enum { REFUSED_MAX = 20 };                         // scans in a row, before it has failed
 #define MAPPER_WAIT_S 2.0
-#define ROBOT_WAIT_S  15.0 // slam_toolbox makes a map every 5 s, or as rarely as it is told
+#define ROBOT_WAIT_S  15.0 // slam_toolbox makes a map every 10 s where nobody tells it otherwise
 
 typedef struct inbox {
     bool start, stop, scan;

@@ -145,7 +145,10 @@ static int robot_map_add(void *self, const pons_scan *scan, pons_pose2 odom_from
 
 static int8_t meant(int8_t cell)
 {
-    return (int8_t)(cell >= OCCUPIED_LEAST ? 100 : cell >= 0 && cell <= FREE_MOST ? 0 : -1);
+    if (cell >= 0 && cell <= FREE_MOST) {
+        return 0;
+    }
+    return cell >= OCCUPIED_LEAST ? 100 : -1;
 }
 
 // What the robot's map says where each cell of the costmap has its middle.
