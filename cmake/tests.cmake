@@ -213,6 +213,7 @@ endif()
 if(TARGET driver-ros2)
   target_link_libraries(drivers_helpers PRIVATE pons_ros2)
   target_link_libraries(drivers_tests PRIVATE pons_ros2 CycloneDDS::ddsc)
+  add_dependencies(drivers_tests pons) # ros2/test_doctor runs it
 endif()
 if(TARGET driver-gazebo)
   add_executable(gazebo_peer EXCLUDE_FROM_ALL tests/drivers/gazebo/peer.cc)
