@@ -453,7 +453,7 @@ static void test_stopped_and_gone_on(void **state)
     close_place();
 }
 
-// Maps of other people: `file x y` a line in $PONS_NAV2_MAPS/places.txt, which `./dev bench` writes.
+// Maps of other people: `file x y` a line in $PONS_NAV2_MAPS/places.txt.
 static void test_published_maps(void **state)
 {
     (void)state;
@@ -469,8 +469,7 @@ static void test_published_maps(void **state)
     for (int i = 100;
          fgets(line, sizeof line, list) && sscanf(line, "%127s %lf %lf", name, &x, &y) == 3; i++) {
         make_place_dir();
-        place_copy_map(dir, maps, name);
-        place_write_of_map(dir, name, (pons_pose2){x, y, 0.0});
+        place_write_of_map(dir, maps, name, (pons_pose2){x, y, 0.0});
         open_body(i);
         check_explored(i);
         close_place();
