@@ -100,37 +100,12 @@ static int sync_file(const char *path, pons_error *err)
                 : pons_error_set(err, PONS_EIO, MODULE, "cannot write %s: %s", path, strerror(why));
 }
 
-// Only what has something free in it: an empty picture is none.
+// An empty picture is none.
 static int save_map(const pons__mapper *m, const pons_slam_map *map, pons_error *err)
 {
-    int x0 = map->w, y0 = map->h, x1 = -1, y1 = -1;
-    for (int y = 0; y < map->h; y++) {
-        for (int x = 0; x < map->w; x++) {
-            if (map->cells[(size_t)y * (size_t)map->w + (size_t)x] >= 0) {
-                x0 = x < x0 ? x : x0;
-                x1 = x > x1 ? x : x1;
-                y0 = y < y0 ? y : y0;
-                y1 = y;
-            }
-        }
-    }
-    if (x1 < 0) {
-        return PONS_OK;
-    }
-    const int w = x1 - x0 + 1, h = y1 - y0 + 1;
-    int8_t *cells = malloc((size_t)w * (size_t)h);
-    if (!cells) {
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory to save a map");
-    }
-    for (int y = 0; y < h; y++) {
-        memcpy(cells + (size_t)y * (size_t)w, map->cells + (size_t)(y0 + y) * (size_t)map->w + x0,
-               (size_t)w);
-    }
-    const pons_pose2 origin = {map->x0 + x0 * map->resolution_m, map->y0 + y0 * map->resolution_m,
-                               0.0};
-    const int rc = pons_map_save(m->map_path, cells, w, h, map->resolution_m, origin, err);
-    free(cells);
-    return rc;
+    return map->w == 0 ? PONS_OK
+                       : pons_map_save(m->map_path, map->cells, map->w, map->h, map->resolution_m,
+                                       (pons_pose2){map->x0, map->y0, 0.0}, err);
 }
 
 static int save_graph(const pons__mapper *m, pons_error *err)
