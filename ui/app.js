@@ -41,7 +41,7 @@ const wire = new Wire({ token: given?.[1] ?? saved('pons.token') });
 let strayed = false, held = 0; // the focus was on what is gone; Reset is being held
 let state = start(), drawn = null, reading = false, wantsDrive = false, spoken = null; // what was said last, until it is answered
 const log = new LogView($('events'));
-const map = new MapView($('map-body'), { onGoal: proposeGoal, onPose: proposePose, onName: proposeName, t, language: () => language });
+const map = new MapView($('map-body'), { onGoal: proposeGoal, onPose: proposePose, onName: proposeName, onRoom: nameRoom, t, language: () => language });
 const camera = new CameraView({ wire, t });
 const hand = new Hand({ wire, told: tell });
 const pad = new Pad($('pad'), { hand, t, end: () => { hand.letGo(); tool('goal'); } });
@@ -73,12 +73,24 @@ async function readMap() {
   try {
     const r = await wire.ask('GET', '/v1/map');
     if (r.status === 200) apply({ kind: 'map', data: r.body });
+    const rooms = explores() ? null : await wire.ask('GET', '/v1/map/rooms'); // of a map that is made
+    apply({ kind: 'rooms', list: rooms?.status === 200 ? rooms.body.rooms : [] });
     const found = await wire.ask('POST', '/store/items/search', { namespace_prefix: ['pons-places'], limit: 200 });
     if (found.status === 200) apply({ kind: 'places', list: (found.body.items ?? []).map((i) => i.value) });
     await readSeen();
     await namesAnew();
   } catch { /* as above */ }
 }
+
+// While it explores the map grows: it is read again now and then, and once more when that is over.
+const GROWS_MS = 5000, explores = () => state.body?.goal?.skill === 'explore';
+let explored = false;
+setInterval(() => {
+  if (document.hidden || !state.map) return;
+  const now = explores();
+  if (now || explored) readMap();
+  explored = now;
+}, GROWS_MS);
 
 // What the robot has seen changes without an event: it is read again now and then, while somebody looks.
 async function readSeen() {
@@ -94,8 +106,9 @@ function heard(message) {
     readMap();
   }
   const list = message.kind === 'batch' ? message.list : message.kind === 'event' ? [message.data] : [];
-  if (list.some((e) => /^place\.(kept|forgotten)/.test(e?.type))) readMap();
+  if (list.some((e) => /^(place\.(kept|forgotten)|charger\.kept)/.test(e?.type))) readMap();
   apply(message);
+  if (message.kind === 'world') readMap(); // it is called otherwise, or another one
   if (message.kind === 'denied') askToken();
   if (message.kind === 'hello') stop.ping();
 }
@@ -252,6 +265,22 @@ function proposeGoal(x, y) {
 }
 
 function proposeName(name, text) { ask(`${put(t('map_go'), { name })}?`, t('go_here'), () => say(text)); }
+
+/** The name of a room that the map has: asked for under it. */
+function nameRoom(room) {
+  const box = $('map-ask'), close = () => ask(null);
+  const field = (key) => el('input', { name: key, maxlength: 60, autocomplete: 'off', lang: key, 'aria-label': t(`room_${key}`), placeholder: t(`room_${key}`) });
+  const en = field('en'), zh = field('zh');
+  const give = async (e) => {
+    e.preventDefault();
+    const names = Object.fromEntries([en, zh].map((i) => [i.name, i.value.trim()]).filter(([, v]) => v));
+    if (!Object.keys(names).length) { en.focus(); return; }
+    if (await send('POST', '/v1/map/rooms', { x: room.x, y: room.y, ...names }, t('room_named'))) { close(); readMap(); } // and once more when the robot has heard it
+  };
+  ask(' ');
+  box.replaceChildren(el('form', { class: 'row', onsubmit: give }, el('span', {}, put(t('room_n'), { n: room.number, m2: room.area_m2 })), en, zh, el('button', { type: 'submit', class: 'main' }, t('room_name')), el('button', { type: 'button', onclick: close }, t('no'))));
+  en.focus({ preventScroll: true });
+}
 
 function proposePose(x, y, yaw) {
   ask(`${t('pose_ask')} ${Math.round((yaw * 180) / Math.PI)}°: ${x.toFixed(2)} ${y.toFixed(2)}?`, t('yes'), async () => {

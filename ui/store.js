@@ -24,7 +24,7 @@ export const start = () => ({
   /** @type {any} the way ahead and the scan */ view: null,
   /** @type {any} the navigator's tree, at work */ tree: null,
   /** @type {any} as GET /v1/state */ status: null,
-  /** @type {any} */ map: null, mapFor: '', /** @type {any[]} that people named */ places: [], /** @type {any[]} as GET /v1/objects */ seen: [],
+  /** @type {any} */ map: null, mapFor: '', /** @type {any[]} of the map, without a name */ rooms: [], /** @type {any[]} that people named */ places: [], /** @type {any[]} as GET /v1/objects */ seen: [],
   /** @type {any} */ feedback: null,
   /** @type {number[][]} */ trail: [],
   /** @type {any[]} newest last: {seq, ts_ms, ns, type, payload, again} */ rows: [],
@@ -138,6 +138,7 @@ export function reduce(state, message) {
     case 'status': return { ...state, status: status(message.data), stale: false, fault: '' };
     case 'fault': return { ...state, stale: false, fault: message.text };
     case 'map': return { ...state, map: message.data, mapFor: message.data.boot_id };
+    case 'rooms': return { ...state, rooms: objects(message.list).filter((r) => !r.zone && Array.isArray(r.polygon) && Number.isFinite(r.x) && Number.isFinite(r.y)) };
     case 'denied': return { ...state, wire: 'denied' };
     case 'ping': return ping(state, message);
     case 'seen': return { ...state, seen: objects(message.list).filter((o) => Array.isArray(o.position) && o.position.slice(0, 2).every(Number.isFinite)) };

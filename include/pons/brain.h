@@ -85,6 +85,11 @@ typedef struct pons_brain_options {
     const char *schedules;
     const char *
         places; // where named places are kept (pons/brain_places.h), a namespace of items; NULL: none
+    // Writes into the world's file where the charger is (x, y, yaw in the map): called from poll, one file is written and
+    // synced. *ret: the world's charger as it is there then; a new reference. PONS_EINVAL: it is no file that a person may
+    // change. NULL: nobody can.
+    int (*charger_keep)(void *user, double x, double y, double yaw, pons_value **ret,
+                        pons_error *err);
     // What was seen (pons/object_memory.h), a namespace of items: then the robot says where things are, and can be sent to
     // find one. NULL: no memory. object_words: [[word…]…] of things that may be asked for, the kind's own first; referenced.
     const char *objects;

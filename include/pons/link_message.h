@@ -34,6 +34,7 @@ typedef enum pons_message_type {
     PONS_MESSAGE_SET_POSE,
     PONS_MESSAGE_STEER,
     PONS_MESSAGE_PACE,
+    PONS_MESSAGE_PLACES,
     PONS_MESSAGE_TYPES
 } pons_message_type;
 
@@ -104,6 +105,9 @@ typedef struct pons_message {
             int64_t percent; // of every speed limit, that is left
             int64_t from;    // what is in force, or else it is not raised; 0: whatever that is
         } pace;
+        struct {
+            const pons_value *zones, *charger; // as the world's file has them; NULL: they stay
+        } places;
     } as;
     pons_field_fault fault; // of a decode: the first field that is wrong
     const pons_value *held; // of a decode: what strings and args lie in

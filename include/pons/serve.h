@@ -82,6 +82,12 @@ typedef struct pons_serve_host {
     int (*doctor)(void *user, pons_value **ret, pons_error *err);
     // A world as its file has it, with its boxes; name as the body says it.
     int (*world)(void *user, const char *name, pons_value **ret, pons_error *err);
+    // Rooms of the map of the body's world that a person may name, {world, rooms: [{number, area_m2, x, y, polygon, zone?}]};
+    // and the one at this place of the map named, in English, in Chinese or both: *ret is {zone, known}. PONS_ENOTFOUND: no
+    // body has been here, or no room is there. NULL: nobody knows maps here.
+    int (*rooms)(void *user, pons_value **ret, pons_error *err);
+    int (*room_name)(void *user, double x, double y, const char *en, const char *zh,
+                     pons_value **ret, pons_error *err);
     // A picture of a camera of the world, as a JPEG (malloc); NULL: there are none here. PONS_ENOTFOUND.
     int (*camera)(void *user, const char *name, char **ret, size_t *ret_n, pons_error *err);
     // Keeps a JPEG or PNG for the agent: *ret as `pictures` of a message has it (ext/llm.h), the caller's. NULL: it

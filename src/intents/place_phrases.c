@@ -1,5 +1,5 @@
 // place_phrases.c - a place that a person names: "remember this place as the corner", "记住这里叫充电角", and forgets again:
-// "forget the place corner", "忘记地点充电角".
+// "forget the place corner", "忘记地点充电角"; and the robot's own: "this is your place", "这是你的位置".
 //
 // Patterns are whole sentences, tried in their order, with the name where the % is. A name is what stands there, without
 // quotes and the punctuation at its ends. Politeness before the sentence and behind the name is no part of either.
@@ -57,6 +57,45 @@ static const sentence sentences[] = {
     {"忘记", "这个地方", "forget"},
     {"忘掉", "这个地方", "forget"},
 };
+
+// Where it charges: one of the first, and one of the second.
+static const char *const here[] = {"this is ",
+                                   "here is ",
+                                   "remember that this is ",
+                                   "remember this is ",
+                                   "记住这里是",
+                                   "记住这是",
+                                   "这里就是",
+                                   "这里是",
+                                   "这儿是",
+                                   "这就是",
+                                   "这是"};
+static const char *const own_place[] = {"your place",
+                                        "your home",
+                                        "your charger",
+                                        "your dock",
+                                        "your docking station",
+                                        "your charging station",
+                                        "your charging place",
+                                        "the charger",
+                                        "the dock",
+                                        "the docking station",
+                                        "the charging station",
+                                        "where you charge",
+                                        "where you are charged",
+                                        "你的位置",
+                                        "你的地方",
+                                        "你的家",
+                                        "你的充电座",
+                                        "你的充电桩",
+                                        "你的充电站",
+                                        "你充电的地方",
+                                        "充电座",
+                                        "充电桩",
+                                        "充电站"};
+static const char *const own_whole[] = {"you charge here",    "your charger is here",
+                                        "your place is here", "你在这里充电",
+                                        "你的充电座在这里",   "你的充电桩在这里"};
 
 static const char *const politely[] = {"please ", "please, ", "robot, ",  "hey ",       "ok ",
                                        "ok, ",    "now ",     "can you ", "could you ", "请你",
@@ -147,12 +186,37 @@ static bool asks(const char *name, size_t n)
     return false;
 }
 
+static bool is_text(const char *at, size_t n, const char *text)
+{
+    return n == strlen(text) && strncasecmp(at, text, n) == 0;
+}
+
+static bool is_charger(const char *at, size_t n)
+{
+    bool is = false;
+    for (size_t i = 0; i < sizeof own_whole / sizeof own_whole[0]; i++) {
+        is = is || is_text(at, n, own_whole[i]);
+    }
+    for (size_t i = 0; i < sizeof here / sizeof here[0]; i++) {
+        const size_t k = strlen(here[i]);
+        const bool begins = n > k && strncasecmp(at, here[i], k) == 0;
+        for (size_t j = 0; begins && j < sizeof own_place / sizeof own_place[0]; j++) {
+            is = is || is_text(at + k, n - k, own_place[j]);
+        }
+    }
+    return is;
+}
+
 int pons__policy_place(void *self, const char *text, pons_value **ret, pons_error *err)
 {
     const char *at = text;
     size_t n = strlen(text);
     trim(&at, &n);
     without_politeness(&at, &n);
+    if (is_charger(at, n)) {
+        *ret = pons_object("word", json_string("charger"), NULL);
+        return PONS_OK;
+    }
     for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
         const sentence *s = &sentences[i];
         const size_t before = strlen(s->before), after = strlen(s->after);

@@ -23,6 +23,7 @@
 #define NUMBER     PONS_FIELD_NUMBER
 #define BOOLEAN    PONS_FIELD_BOOLEAN
 #define OBJECT     PONS_FIELD_OBJECT
+#define LIST       PONS_FIELD_LIST
 
 // ---- the table ----------------------------------------------------------------------------------
 
@@ -103,6 +104,11 @@ static const pons_field pace_fields[] = {
     {"from",    INTEGER, OPTIONAL, AT(pace.from), .min = 0, .max = 100, .means = "it is not raised unless this is in force; 0: from wherever it is"},
 };
 
+static const pons_field places_fields[] = {
+    {"zones",   LIST,   OPTIONAL, AT(places.zones), .means = "all zones, as the world's file has them; without it they stay"},
+    {"charger", OBJECT, OPTIONAL, AT(places.charger), .means = "the charger, as the world's file has it; without it it stays"},
+};
+
 #define FIELDS(list) list, sizeof(list) / sizeof((list)[0])
 static const struct {
     const char *word;
@@ -123,6 +129,7 @@ static const struct {
     [PONS_MESSAGE_SET_POSE]  = {"set_pose", FIELDS(set_pose_fields)},
     [PONS_MESSAGE_STEER]     = {"steer", FIELDS(steer_fields)},
     [PONS_MESSAGE_PACE]      = {"pace", FIELDS(pace_fields)},
+    [PONS_MESSAGE_PLACES]    = {"world.places", FIELDS(places_fields)},
 };
 // clang-format on
 

@@ -51,6 +51,7 @@ const pons__route *const pons__serve_tables[] = {
     pons__words_routes,          // robot/status_and_commands.c
     pons__live_routes,           // robot/live_pose.c
     pons__manual_control_routes, // robot/manual_control.c
+    pons__room_routes,           // robot/map_rooms.c
     pons__past_routes,           // robot/past_states.c
     pons__files_routes,          // robot/workspace_files.c
     pons__camera_routes,         // robot/camera_picture.c

@@ -244,6 +244,8 @@ void bench_close(bench *b)
     pons_value_unref(b->config);
     pons_value_unref(b->events);
     pons_value_unref(b->got);
+    pons_value_unref(b->charger);
+    pons_value_unref(b->told);
 }
 
 static int connect_body(void *user, pons_link **ret, pons_error *err)
@@ -276,6 +278,20 @@ static bool schedules_keep(void *user, bool take)
     return b->schedules_kept;
 }
 
+static int charger_keep(void *user, double x, double y, double yaw, pons_value **ret,
+                        pons_error *err)
+{
+    bench *b = user;
+    if (b->no_world_file) {
+        return pons_error_set(err, PONS_EINVAL, "test", "the world is one that pons ships");
+    }
+    pons_value_unref(b->charger);
+    b->charger =
+        json_pack("{s:{s:f,s:f,s:f},s:f}", "pose", "x", x, "y", y, "yaw", yaw, "contact_m", 0.12);
+    *ret = pons_value_ref(b->charger);
+    return PONS_OK;
+}
+
 void bench_brain(bench *b)
 {
     pons_error err = PONS_ERROR_INIT;
@@ -300,6 +316,7 @@ void bench_brain(bench *b)
                                   .resumed = b->resumed,
                                   .schedules = b->schedules,
                                   .places = b->places,
+                                  .charger_keep = charger_keep,
                                   .objects = b->seen,
                                   .object_words = b->seen_words,
                                   .map = b->map,
@@ -596,6 +613,13 @@ static void body_message(bench *b, const pons_value *msg)
                                 "percent", json_integer(percent), NULL)
                   : pons_object("type", json_string("ok"), "re", json_string("pace"), "percent",
                                 json_integer(percent), NULL));
+    } else if (strcmp(type, "world.places") == 0) {
+        pons_autovalue hello = json_pack("{s:s}", "type", "hello");
+        pons_value_unref(b->told);
+        b->told = pons_value_ref(msg);
+        b->lacks = NULL; // it can be driven onto now
+        b->epoch--;      // the same one
+        body_message(b, hello);
     } else if (strcmp(type, "stop") == 0) {
         b->stops++;
         bench_latch(b, "a person said stop");
@@ -782,21 +806,22 @@ static void body_telemetry(bench *b)
     const bool busy = is_busy(b);
     b->shown = show_now(b);
     b->shown_ns = b->time.now_ns;
-    tell(b, pons_object(
-                "type", json_string("telemetry"), "robot_ms",
-                json_integer(b->time.now_ns / PONS_NS_PER_MS), "pose",
-                json_pack("{s:f,s:f,s:f}", "x", b->x, "y", b->y, "yaw", b->yaw), "localization",
-                json_pack("{s:s}", "state", b->astray ? "lost" : "sure"), "twist",
-                json_pack("{s:f,s:f}", "v", 0.0, "w", 0.0), "battery_pct", json_real(b->battery),
-                "battery_state", json_string(b->battery_state), "docked", json_boolean(b->docked),
-                "distance_remaining_m", json_null(), "goal", json_null(), "resources",
-                json_pack("{s:b}", "base_busy", busy), "stop",
-                json_pack("{s:b,s:s,s:I,s:s}", "latched", b->latched, "reason", b->stop_reason,
-                          "number", (json_int_t)b->latches, "origin",
-                          strncmp(b->stop_reason, "boot", 4) == 0 ? "boot" : "stop"),
-                "held", json_false(), "nearest_m", json_real(2.0), "obstacles", json_array(),
-                "collision_risk", json_boolean(b->risk), "pace_percent",
-                b->pace ? json_integer(b->pace) : NULL, "boot_id", json_string(b->boot), NULL));
+    tell(b,
+         pons_object(
+             "type", json_string("telemetry"), "robot_ms",
+             json_integer(b->time.now_ns / PONS_NS_PER_MS), "pose",
+             json_pack("{s:f,s:f,s:f}", "x", b->x, "y", b->y, "yaw", b->yaw), "localization",
+             json_pack("{s:s}", "state", b->astray ? "lost" : "sure"), "pose_std_m",
+             json_real(b->std_m), "twist", json_pack("{s:f,s:f}", "v", 0.0, "w", 0.0),
+             "battery_pct", json_real(b->battery), "battery_state", json_string(b->battery_state),
+             "docked", json_boolean(b->docked), "distance_remaining_m", json_null(), "goal",
+             json_null(), "resources", json_pack("{s:b}", "base_busy", busy), "stop",
+             json_pack("{s:b,s:s,s:I,s:s}", "latched", b->latched, "reason", b->stop_reason,
+                       "number", (json_int_t)b->latches, "origin",
+                       strncmp(b->stop_reason, "boot", 4) == 0 ? "boot" : "stop"),
+             "held", json_false(), "nearest_m", json_real(2.0), "obstacles", json_array(),
+             "collision_risk", json_boolean(b->risk), "pace_percent",
+             b->pace ? json_integer(b->pace) : NULL, "boot_id", json_string(b->boot), NULL));
 }
 
 static bench_goal *find_goal(bench *b, const char *id)

@@ -58,6 +58,10 @@ typedef struct bench {
     const char *resources; // the hello's, JSON with ' for "
     const char *schedules; // the namespace of goals of a time; NULL: none
     const char *places;    // the same of places
+    bool no_world_file;    // nobody can write where the charger is
+    pons_value *charger;   // as it was kept last
+    pons_value *told;      // the last world.places that the body had
+    double std_m;          // of the body's pose
     const char *seen;      // the same of the memory of objects
     const pons_value *seen_words;
     const pons_value *map; // the world's file with its map; NULL: the brain has none

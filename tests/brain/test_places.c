@@ -192,6 +192,71 @@ static void patrolled(void **state)
     bench_close(&b);
 }
 
+static int asked(const bench *b, const char *type)
+{
+    int n = 0;
+    pons_each(msg, b->got) {
+        n += strcmp(pons_get_str(msg, "type", ""), type) == 0;
+    }
+    return n;
+}
+
+// Where it charges: in the world's file, with the body, and gone to from then on, without anything being begun anew.
+static void its_own_place(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"this is your place", "这是你的充电座。"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        bench b;
+        bench_open(&b, NULL);
+        b.lacks = "dock_to_charger";
+        b.std_m = 0.03;
+        make_ready(&b);
+        bench_say(&b, "charge");
+        bench_await(&b, "task.done", "status", "aborted", SOON);
+        bench_say(&b, "go to the kitchen");
+        bench_run(&b, 1.0);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+        bench_say(&b, texts[i]);
+        const pons_value *p = bench_await(&b, "charger.kept", NULL, NULL, SOON);
+        assert_true(pons_get_num(p, "x", 0.0) == 3.25 && pons_get_num(p, "std_m", 0.0) == 0.03);
+        bench_await(&b, "task.done", "status", "succeeded", 20.0);
+        assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
+        assert_int_equal(asked(&b, "status"), 0); // what is out is not asked about
+        assert_true(json_equal(pons_get(b.told, "charger"), b.charger));
+        assert_null(pons_get(b.told, "zones")); // they stay
+        assert_int_equal(kept(&b), 0);
+        bench_say(&b, "charge");
+        bench_run(&b, 2.0);
+        assert_int_equal(bench_starts(&b, "dock_to_charger"), 1);
+        bench_close(&b);
+    }
+}
+
+static void its_own_place_refused(void **state)
+{
+    (void)state;
+    static const char *const whys[] = {"ships", "to 0.40 m", "not sure"};
+    bench b;
+    ready(&b);
+    for (size_t i = 0; i < sizeof whys / sizeof whys[0]; i++) {
+        b.no_world_file = i == 0;
+        b.std_m = i == 1 ? 0.4 : 0.02;
+        b.astray = i == 2;
+        bench_run(&b, 1.0);
+        bench_say(&b, "this is your charger");
+        const pons_value *p = bench_await(&b, "place.refused", NULL, NULL, SOON);
+        assert_non_null(strstr(pons_get_str(p, "reason", ""), whys[i]));
+    }
+    b.astray = false;
+    bench_run(&b, 1.0);
+    bench_post(&b, "wish", "{'text':'this is your place'}"); // a model's words
+    bench_run(&b, SOON);
+    assert_null(b.charger);
+    assert_null(b.told);
+    bench_close(&b);
+}
+
 // One of another world is no place here, and what is no way to go there is said.
 static void of_another_world(void **state)
 {
@@ -216,10 +281,15 @@ static void of_another_world(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(named_and_gone_to), cmocka_unit_test(named_anew),
-        cmocka_unit_test(spelled_otherwise), cmocka_unit_test(one_name_in_two_worlds),
-        cmocka_unit_test(refused),           cmocka_unit_test(patrolled),
+        cmocka_unit_test(named_and_gone_to),
+        cmocka_unit_test(named_anew),
+        cmocka_unit_test(spelled_otherwise),
+        cmocka_unit_test(one_name_in_two_worlds),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(patrolled),
         cmocka_unit_test(of_another_world),
+        cmocka_unit_test(its_own_place),
+        cmocka_unit_test(its_own_place_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

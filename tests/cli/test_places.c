@@ -1,8 +1,10 @@
 // test_places.c - `pons places` as a person types it: a place that was named in one run is gone to in another, listed and
 // forgotten, and what is none is one clear line.
 #include "cli_bench.h"
+#include "pons/body.h"
 #include "unit.h"
 
+#include <math.h>
 #include <string.h>
 
 static void named_gone_to_and_forgotten(void **state)
@@ -26,6 +28,34 @@ static void named_gone_to_and_forgotten(void **state)
     bench_must_fail(&b, "places forget 窗边 nothing", 2, "there is no 'nothing'"); // all or none
     assert_int_equal(bench_run(&b, "places forget 窗边"), 0);
     bench_must_fail(&b, "run " FAST " 去窗边", 2, "没有叫“窗边”的地方");
+    bench_close(&b);
+}
+
+// Where it charges is in the world's file, in which all else stays as a person wrote it.
+static void its_own_place(void **state)
+{
+    (void)state;
+    bench b;
+    proc p = {0};
+    pons_autovalue world = NULL;
+    char path[160];
+    bench_open(&b);
+    assert_int_equal(bench_run(&b, "run " FAST " 'this is your place'"),
+                     1); // pons ships that world
+    bench_shell("mkdir -p %s/worlds && sed /mjcf/d %s/worlds/house.yaml >%s/worlds/mine.yaml && cp "
+                "%s/worlds/mine.yaml %s/was",
+                b.workspace, PONS_SOURCE_DIR, b.workspace, b.workspace, b.dir);
+    bench_start(&b, &p, NULL, "run --json --world mine " FAST " 这里是你的充电座");
+    bench_await(&p, "charger.kept", NULL, NULL);
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    snprintf(path, sizeof path, "%s/worlds/mine.yaml", b.workspace);
+    assert_int_equal(pons_world_load(path, &world, NULL), PONS_OK);
+    const pons_value *charger = pons_get(world, "charger"), *pose = pons_get(charger, "pose");
+    assert_true(fabs(pons_get_num(pose, "x", 0.0) - 2.0) < 0.1);
+    assert_true(fabs(pons_get_num(pose, "y", 0.0) - 1.6) < 0.1);
+    assert_true(pons_get_num(charger, "contact_m", 0.0) == 0.12);
+    bench_shell("diff %s/was %s | grep -c '^[<>]' | grep -qx 4", b.dir, path); // 3 lines become 1
     bench_close(&b);
 }
 
@@ -58,6 +88,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(named_gone_to_and_forgotten, bench_teardown),
+        cmocka_unit_test_teardown(its_own_place, bench_teardown),
         cmocka_unit_test_teardown(refused, bench_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

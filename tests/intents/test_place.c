@@ -45,9 +45,33 @@ static void names(void **state)
     said(&p, "forget the place corner", "forget", "corner");
     said(&p, "忘记地点窗边", "forget", "窗边");
     said(&p, "忘记窗边这个地方", "forget", "窗边");
-    static const char *const none[] = {"",           "remember",  "go to the kitchen",
-                                       "去厨房",     "forget it", "remember to go to the kitchen",
-                                       "这里是哪里", "这是厨房吧"};
+    static const char *const own[] = {"this is your place",
+                                      "This is your charger.",
+                                      "here is your dock",
+                                      "please remember that this is your place",
+                                      "you charge here",
+                                      "this is the charging station",
+                                      "this is where you charge",
+                                      "这是你的位置",
+                                      "这里是你的充电桩",
+                                      "请记住这里是你的充电座。",
+                                      "这就是你的家",
+                                      "你在这里充电"};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        said(&p, own[i], "charger", NULL);
+    }
+    said(&p, "this is the charger room", "remember", "charger room");
+    said(&p, "这里是充电角", "remember", "充电角");
+    static const char *const none[] = {"",
+                                       "remember",
+                                       "go to the kitchen",
+                                       "去厨房",
+                                       "forget it",
+                                       "remember to go to the kitchen",
+                                       "这里是哪里",
+                                       "这是厨房吧",
+                                       "this is your place to be",
+                                       "is this your place?"};
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
         said(&p, none[i], NULL, NULL);
     }

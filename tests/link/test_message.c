@@ -24,8 +24,9 @@ static pons_value *good_value(const pons_field *f)
         return json_true();
     case PONS_FIELD_OBJECT:
         return json_pack("{s:s}", "zone", "kitchen");
-    case PONS_FIELD_WORD:
     case PONS_FIELD_LIST:
+        return json_pack("[{s:s}]", "id", "kitchen");
+    case PONS_FIELD_WORD:
     case PONS_FIELD_GROUP:
         break; // no message to the body has one
     }
@@ -109,8 +110,9 @@ static bool fits(pons_field_kind kind, const pons_value *v)
         return json_is_boolean(v);
     case PONS_FIELD_OBJECT:
         return json_is_object(v);
-    case PONS_FIELD_WORD:
     case PONS_FIELD_LIST:
+        return json_is_array(v);
+    case PONS_FIELD_WORD:
     case PONS_FIELD_GROUP:
         break;
     }

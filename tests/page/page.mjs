@@ -758,6 +758,64 @@ await test('keep-out areas, slow zones and the robot\'s own outline are on the m
   await q.close();
 });
 
+// The house's robot in a world of its own whose map grows; lines: what the world has besides.
+function mapped(lines, files = {}) {
+  const q = new Server({ args: ['--speed', '4', '--world', 'flat'] }), worlds = path.join(q.workspace, 'worlds');
+  const house = path.join(import.meta.dirname, '../../worlds/house.yaml');
+  const parts = fs.readFileSync(house, 'utf8').match(/^(robot|battery|lidar|odometry):\n(  .*\n)+/gm).join('');
+  fs.mkdirSync(worlds, { recursive: true });
+  fs.writeFileSync(path.join(worlds, 'flat.yaml'), `name: flat\nmap: {file: flat.map.yaml, grows: true}\nstart: {x: 0, y: 0, yaw: 0}\n${parts}${lines}`);
+  for (const [name, text] of Object.entries(files)) fs.writeFileSync(path.join(worlds, name), text);
+  return q;
+}
+
+await test('a room without a name gets one under the map, and the robot knows it', async () => {
+  // Two rooms of 4 by 4 m with a door of 0.9 m between them.
+  const cell = (x, y) => (x < 2 || y < 2 || x > 161 || y > 81 || (x > 80 && x < 83 && (y < 33 || y > 50)) ? 0 : 254);
+  const pgm = Buffer.concat([Buffer.from('P5 164 84 255\n'), Buffer.from(Array.from({ length: 164 * 84 }, (_, i) => cell(i % 164, Math.floor(i / 164))))]);
+  const q = mapped('', { 'flat.map.yaml': 'image: flat.map.pgm\nresolution: 0.05\norigin: [-2, -2, 0]\nnegate: 0\noccupied_thresh: 0.65\nfree_thresh: 0.2\n', 'flat.map.pgm': pgm });
+  await q.start();
+  const p = await page(q), other = await page(q, { locale: 'zh-CN', size: 'phone' });
+  await live(p);
+  await p.locator('#map-rooms button').nth(1).waitFor();
+  must(await p.locator('#map polygon.nameless').count() === 2, 'the rooms are not drawn');
+  await p.getByRole('button', { name: /^Room 2, \d+(\.\d)? m²: Name it$/ }).click();
+  const found = await p.evaluate(axeSource + ';axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html).join(" ")))');
+  must(found.length === 0, found.join('\n'));
+  await p.keyboard.press('Enter'); // nothing is typed
+  await p.getByLabel('Its name in English').fill('pantry');
+  await p.getByLabel('Its name in Chinese').fill('食品间');
+  await p.keyboard.press('Enter');
+  await p.locator('#map text.label', { hasText: 'pantry' }).waitFor();
+  must(await p.locator('#map-rooms button').count() === 1 && await p.isHidden('#map-ask'), 'it is offered still');
+  await q.ask('POST', '/v1/say', { text: '去食品间' });
+  await p.getByText('It is there: the pantry.').first().waitFor();
+  await other.reload();
+  await other.locator('#map text.label', { hasText: '食品间' }).waitFor();
+  await other.getByText('还没有名字的房间').waitFor();
+  must(p.errors.length === 0 && other.errors.length === 0, p.errors.concat(other.errors).join('\n'));
+  await p.context().close();
+  await other.context().close();
+  await q.close();
+});
+
+await test('while it explores, the map on the page grows', async () => {
+  const q = mapped(`simulated: ${path.join(import.meta.dirname, '../../worlds/house.yaml')}\n`);
+  await q.start();
+  const p = await page(q), walls = () => p.getAttribute('#map .wall', 'd');
+  await live(p);
+  await p.waitForSelector('#map-body svg');
+  must(await walls() === '', 'there is a map already');
+  await q.ask('POST', '/v1/say', { text: 'explore' });
+  await p.waitForFunction(() => document.querySelector('#map .wall').getAttribute('d'));
+  const first = await walls();
+  await p.waitForFunction((was) => document.querySelector('#map .wall').getAttribute('d') !== was, first);
+  must((await q.ask('GET', '/v1/state')).body.skills[0]?.skill === 'explore', 'it explores no more');
+  must(p.errors.length === 0, p.errors.join('\n'));
+  await p.context().close();
+  await q.close();
+});
+
 await test('a question survives a reload and a restart, and is answered once', async () => {
   const share = fs.mkdtempSync('/tmp/pons-share-');
   for (const f of fs.readdirSync(process.env.PONS_SHARE)) {

@@ -75,6 +75,25 @@ static int place(void *user, double x, double y, double yaw, pons_error *err)
     return PONS_OK;
 }
 
+static int rooms(void *user, pons_value **ret, pons_error *err)
+{
+    (void)user;
+    (void)err;
+    *ret = json_pack("{s:s,s:[]}", "world", "den", "rooms");
+    return PONS_OK;
+}
+
+static int room_name(void *user, double x, double y, const char *en, const char *zh,
+                     pons_value **ret, pons_error *err)
+{
+    bench *b = user;
+    (void)err;
+    b->changes++;
+    snprintf(b->words, sizeof b->words, "%s %s at %.2f %.2f", en, zh ? zh : "-", x, y);
+    *ret = json_pack("{s:b}", "known", 1);
+    return PONS_OK;
+}
+
 static int fork_thread(void *user, const char *thread, const char *checkpoint, const char *to,
                        const pons_value *edit, pons_error *err)
 {
@@ -223,6 +242,8 @@ void bench_open(bench *b)
                                          .system = system_now,
                                          .doctor = doctor,
                                          .world = world,
+                                         .rooms = rooms,
+                                         .room_name = room_name,
                                          .observe = observe},
                                 .thread = "main",
                                 .stop_port = 0,

@@ -43,6 +43,8 @@ static const struct {
     {"POST", "/v1/fleet/tasks/t1/settle", "operator", "{\"done\":false}", 202},
     {"POST", "/v1/fleet/robots/r1/clear", "operator", "{}", 202},
     {"POST", "/v1/fleet/zones/z1/block", "operator", "{\"blocked\":true}", 202},
+    {"POST", "/v1/map/rooms", "operator", "{\"x\":1,\"y\":2,\"en\":\"den\"}", 200},
+    {"GET", "/v1/map/rooms", "viewer", NULL, 200},
     {"GET", "/v1/map", "viewer", NULL, 503}, // no body in this test
 };
 

@@ -36,6 +36,14 @@ export function centre(polygon) {
   return a ? [x / (3 * a), y / (3 * a)] : polygon[0];
 }
 
+/** What is shown of a world: its bounds; of a map that grows what it has so far, with the robot's start, in whole metres. */
+export function reach(w) {
+  if (!w.grows || !w.boxes?.length) return w.bounds;
+  const ends = (k, s) => w.boxes.flatMap((b) => [b[k] - b[s] / 2, b[k] + b[s] / 2]), xs = [-1, 1, ...ends('x', 'sx')], ys = [-1, 1, ...ends('y', 'sy')];
+  const low = (list) => Math.floor(list.reduce((a, b) => Math.min(a, b))), high = (list) => Math.ceil(list.reduce((a, b) => Math.max(a, b)));
+  return [low(xs), low(ys), high(xs), high(ys)];
+}
+
 const LOOKS = 4000; // rooms times boxes: in a larger map a name stands in the middle of its room
 
 /** Where a room's name stands: near its middle, and on no piece of furniture. */
@@ -53,11 +61,12 @@ export function spot(polygon, boxes) {
 }
 
 export class MapView {
-  constructor(parent, { onGoal, onPose, onName, t, language }) {
+  constructor(parent, { onGoal, onPose, onName, onRoom, t, language }) {
     this.parent = parent;
     this.onGoal = onGoal;
     this.onPose = onPose;
     this.onName = onName;
+    this.onRoom = onRoom;
     this.t = t;
     this.language = language;
     this.made = '';
@@ -66,10 +75,12 @@ export class MapView {
   }
 
   make(map) {
-    const w = map.world ?? {}, [x0, y0, x1, y1] = w.bounds ?? [0, 0, 10, 8], pad = 0.02 * Math.max(x1 - x0, y1 - y0) + 0.05;
+    const w = map.world ?? {}, [x0, y0, x1, y1] = reach(w) ?? [0, 0, 10, 8], pad = 0.02 * Math.max(x1 - x0, y1 - y0) + 0.05;
     const all = { x: x0 - pad, y: y0 - pad, w: x1 - x0 + 2 * pad, h: y1 - y0 + 2 * pad };
-    if (!this.all || this.all.w !== all.w || this.all.h !== all.h) this.box = { ...all };
+    const whole = !this.all || !this.svg?.classList.contains('near'); // else the part that is looked at stays
     this.all = all;
+    if (whole || all.w < this.box.w) this.box = { ...all };
+    else { this.box.y += y0 + y1 - this.turn; this.stay(); }
     this.turn = y0 + y1; // y grows upwards on a map and downwards on a screen
     this.flip = el('g', { transform: `translate(0 ${this.turn}) scale(1 -1)` });
     this.over = el('g', { transform: `translate(0 ${this.turn}) scale(1 -1)` }); // what moves, over the names
@@ -79,6 +90,7 @@ export class MapView {
     // Where nobody goes, and where it drives slowly: over the rooms, under what moves; why, to who points at it.
     const areas = [['shut', w.keep_out], ['slow', w.speed_zones]].flatMap(([kind, list]) => (list ?? []).map((z) => ({ z, e: el('polygon', { class: kind, points: points(z.polygon) },
       el('title', {}, [this.name(z), this.t(`area_${kind}`), this.limit(z), z.reason].filter(Boolean).join(' · '))) })));
+    const nameless = this.nameless.map((r) => el('polygon', { class: 'room nameless', points: points(r.polygon) }));
     this.trail = el('polyline', { class: 'trail' });
     this.path = el('polyline', { class: 'path' });
     this.asked = el('polyline', { class: 'path asked' });
@@ -91,11 +103,12 @@ export class MapView {
     this.mark = el('g', { class: 'ghost' }, el('circle', { r: 0.2 }), el('path', { d: 'M.2 0H.6M.48 .09L.6 0L.48 -.09' }));
     this.mark.style.display = 'none';
     const dock = w.charger?.pose;
-    this.flip.append(...this.rooms.map((r) => r.e), ...areas.map((a) => a.e), this.trail, this.scan, el('path', { class: 'wall', d: (w.boxes ?? []).map(boxPath).join('') }),
+    this.flip.append(...nameless, ...this.rooms.map((r) => r.e), ...areas.map((a) => a.e), this.trail, this.scan, el('path', { class: 'wall', d: (w.boxes ?? []).map(boxPath).join('') }),
       ...(dock ? [el('path', { class: 'dock', d: 'M.02 .16L-.1 -.02H-.02L-.03 -.16L.1 .03H.02Z', transform: `translate(${dock.x} ${dock.y}) scale(1.3)` })] : []));
     this.over.append(this.path, this.asked, this.end, this.moving, this.doubt, this.robot, this.mark);
     const few = (w.zones ?? []).length * (w.boxes ?? []).length < LOOKS;
     this.labels = (w.zones ?? []).map((z) => this.write(few ? spot(z.polygon, w.boxes ?? []) : centre(z.polygon), 'label', this.name(z)));
+    for (const r of this.nameless) this.labels.push(this.write([r.x, r.y], 'label nameless', String(r.number)));
     for (const { z, e } of areas) this.labels.push(this.write(centre(z.polygon), `label ${e.getAttribute('class')}`, [this.name(z), this.limit(z)].filter(Boolean).join(' ')));
     const seen = this.seen.filter((o) => o.known).slice(0, 200).map((o) => ({ id: o.id, kind: 'seen', name: this.word(o), x: o.position[0], y: o.position[1] }));
     this.things = [...seen, ...(w.objects ?? []).filter((o) => Array.isArray(o.position)).map((o) => ({ id: o.id, kind: 'object', name: this.name(o), x: o.position[0], y: o.position[1] })),
@@ -252,6 +265,12 @@ export class MapView {
     this.rooms_ = (w.zones ?? []).slice(0, 30).map((z) => this.name(z)).join(', ') || '–';
   }
 
+  /** A button for each room that has no name. */
+  offer() {
+    const { t } = this, buttons = this.nameless.slice(0, 20).map((r) => el('button', { type: 'button', 'aria-label': `${put(t('room_n'), { n: r.number, m2: r.area_m2 })}: ${t('room_name')}`, onclick: () => this.onRoom(r) }, String(r.number)));
+    $('map-rooms').replaceChildren(...(buttons.length ? [el('span', {}, t('map_rooms')), ...buttons] : []));
+  }
+
   /** Where the robot is, in words. */
   say(state) {
     const { t } = this, p = state.body?.pose, zone = state.status?.zone ? t.called(state.status.zone) : p ? `${fixed(p.x)}, ${fixed(p.y)}` : '';
@@ -263,8 +282,10 @@ export class MapView {
 
   draw(state) {
     if (!state.map) return;
-    const key = state.mapFor + this.language() + JSON.stringify([state.places, state.seen.map((o) => [o.id, o.known, f(o.position[0]), f(o.position[1])])]);
-    if (key !== this.made) {
+    const key = state.mapFor + this.language() + JSON.stringify([state.rooms, state.places, state.seen.map((o) => [o.id, o.known, f(o.position[0]), f(o.position[1])])]);
+    if (key !== this.made || this.of !== state.map) {
+      this.of = state.map;
+      this.nameless = state.rooms;
       this.places = state.places.filter((p) => !p.world || p.world === state.map.world?.name);
       this.seen = state.seen;
       this.make(state.map);
@@ -272,6 +293,7 @@ export class MapView {
       this.drawnTrail = this.drawnView = null;
       this.propose(this.way);
       this.list(state.map.world ?? {});
+      this.offer();
       this.where = null;
     }
     if (this.seen !== state.seen) { // seen again, or fading

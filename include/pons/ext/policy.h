@@ -29,7 +29,8 @@ typedef struct pons_policy_ops {
     // kitchen"). PONS_ENOTFOUND: no. Pure.
     int (*when)(void *self, const char *text, pons_value **ret, pons_error *err);
     // Optional. Whether a person names this place, or forgets one: *ret is {word: "remember"|"forget",
-    // name}. PONS_ENOTFOUND: no. PONS_EINVAL: it can be no name. Pure.
+    // name}, or says that it is the robot's charging place: {word: "charger"}. PONS_ENOTFOUND: no. PONS_EINVAL: it can be
+    // no name. Pure.
     int (*place)(void *self, const char *text, pons_value **ret, pons_error *err);
     // Optional. Whether a person says how fast from now on: *ret is {word: "slower"|"faster"|"normal"|
     // "percent"|"mps", number, at_most, before, rest}; at_most: the number is a limit that raises nothing ("slow

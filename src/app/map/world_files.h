@@ -51,9 +51,31 @@ typedef enum app_zone_kind {
 
 extern const char *const app_zone_lists[APP_ZONE_KINDS]; // their keys in a world
 
-// The file stays its writer's: only the zone's own lines change. PONS_EINVAL: the file would be no world.
-int app_zone_add(const char *path, app_zone_kind kind, const pons_value *zone, pons_error *err);
+// The file stays its writer's: only the zone's own lines change, and those of the zone that it replaces (NULL: of none).
+// PONS_EINVAL: the file would be no world.
+int app_zone_put(const char *path, app_zone_kind kind, const pons_value *zone, const char *replaces,
+                 pons_error *err);
 int app_zone_remove(const char *path, const char *id, app_zone_kind *ret_kind, pons_error *err);
+
+// Where the robot stands when it charges, of a world that has a charger already or has none.
+int app_charger_put(const char *path, pons_pose2 at, pons_error *err);
+
+// ---- places.c: what people name in a world ------------------------------------------------------
+
+// The file of a world that a person may change: one of the workspace, or of a path. PONS_EINVAL: it is one that pons ships.
+int app_world_file(const char *name, char ret[PATH_MAX], pons_error *err);
+// The body that is in that world, if one is, knows its zones and its charger from now on.
+int app_places_tell(const app_context *c, const char *path, bool *ret_known, pons_error *err);
+
+// Names of a zone, {en: [kitchen, …], zh: […]}, of words with commas between; NULL, "": none of that language.
+pons_value *app_zone_names(const char *en, const char *zh);
+
+// The rooms of a world's map, the largest first, in the same order each time: [{number, area_m2, x, y, polygon, zone?}].
+// x, y: its middle; zone: the id of the zone that gives it its name. PONS_EINVAL: the world has no map.
+int app_rooms(const char *world, pons_value **ret, pons_error *err);
+// A room, one of that list, becomes a zone of these names; one that has been named so before is named anew. *ret: the zone.
+int app_room_name(const char *world, const pons_value *room, const char *en, const char *zh,
+                  pons_value **ret, pons_error *err);
 
 // ---- nav2_files.c -------------------------------------------------------------------------------
 

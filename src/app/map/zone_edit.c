@@ -1,4 +1,4 @@
-// zone_edit.c - zones, keep-out areas and slow zones in the file of a world.
+// zone_edit.c - zones, keep-out areas, slow zones and the charger in the file of a world.
 //
 // The file stays its writer's: one line is put in before the first entry of its list, or the lines of
 // one entry are taken out, and all else, comments too, is as it was. What comes out is read as a world
@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 const char *const app_zone_lists[APP_ZONE_KINDS] = {"zones", "keep_out", "speed_zones"};
+
+static const double CONTACT_M = 0.12; // of a charger that nobody has measured
 
 typedef struct edit {
     char path[PATH_MAX]; // of the world's file
@@ -187,20 +189,6 @@ static int save(edit *e, pons_error *err)
     return rc;
 }
 
-int app_zone_add(const char *path, app_zone_kind kind, const pons_value *zone, pons_error *err)
-{
-    edit *e = calloc(1, sizeof *e);
-    if (!e) {
-        return pons_error_set(err, PONS_ENOMEM, "map", "no memory");
-    }
-    int rc = open_edit(path, e, err);
-    rc = rc < 0 ? rc : put_in(e, kind, zone, err);
-    rc = rc < 0 ? rc : save(e, err);
-    close_edit(e);
-    free(e);
-    return rc;
-}
-
 static int find(const edit *e, const char *id, app_zone_kind *ret_kind, size_t *ret,
                 pons_error *err)
 {
@@ -218,18 +206,100 @@ static int find(const edit *e, const char *id, app_zone_kind *ret_kind, size_t *
     return pons_error_set(err, PONS_ENOTFOUND, "map", "%s has no zone %s", e->path, id);
 }
 
+// The edit goes on with what came out of it so far.
+static int go_on(edit *e, pons_error *err)
+{
+    pons_yaml_destroy(e->yaml);
+    e->yaml = NULL;
+    free(e->text);
+    e->text = e->out.data;
+    const int rc = pons_yaml_parse(e->text, e->out.len, e->path, &e->yaml, err);
+    e->out = (pons_buf)PONS_BUF_INIT;
+    return rc;
+}
+
+// Its line at the margin; NULL: there is none.
+static const char *line_of_key(const edit *e, const char *key)
+{
+    const size_t n = strlen(key);
+    for (const char *at = e->text; at; at = strchr(at, '\n'), at = at ? at + 1 : NULL) {
+        if (strncmp(at, key, n) == 0 && at[n] == ':') {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+static int put_charger(edit *e, pons_pose2 at, pons_error *err)
+{
+    const pons_value *had = pons_get(pons_yaml_value(e->yaml), "charger");
+    const char *end = e->text + strlen(e->text), *from = end, *after = end;
+    if (had) {
+        from = line_of_key(e, "charger");
+        if (!from) {
+            return pons_error_set(err, PONS_EINVAL, "",
+                                  "%s: its charger is not in a line of its own: edit it by hand",
+                                  e->path);
+        }
+        after = entry_end(from, 0);
+    }
+    pons_buf_printf(&e->out, "%.*s", (int)(from - e->text), e->text);
+    if (from > e->text && from[-1] != '\n') {
+        pons_buf_str(&e->out, "\n");
+    }
+    pons_buf_printf(&e->out, "charger: {pose: {x: %.3f, y: %.3f, yaw: %.4f}, contact_m: %.10g}\n%s",
+                    at.x, at.y, at.yaw, pons_get_num(had, "contact_m", CONTACT_M), after);
+    return PONS_OK;
+}
+
+// ---- public functions ---------------------------------------------------------------------------
+
+static int begin(const char *path, edit **ret, pons_error *err)
+{
+    *ret = calloc(1, sizeof **ret);
+    return *ret ? open_edit(path, *ret, err) : pons_error_set(err, PONS_ENOMEM, "map", "no memory");
+}
+
+static int finish(edit *e, int rc, pons_error *err)
+{
+    if (e) {
+        rc = rc < 0 ? rc : save(e, err);
+        close_edit(e);
+        free(e);
+    }
+    return rc;
+}
+
+int app_zone_put(const char *path, app_zone_kind kind, const pons_value *zone, const char *replaces,
+                 pons_error *err)
+{
+    edit *e = NULL;
+    app_zone_kind was = kind;
+    size_t at = 0;
+    int rc = begin(path, &e, err);
+    if (rc == PONS_OK && replaces) {
+        rc = find(e, replaces, &was, &at, err);
+        rc = rc < 0 ? rc : take_out(e, was, at, err);
+        rc = rc < 0 ? rc : go_on(e, err);
+    }
+    rc = rc < 0 ? rc : put_in(e, kind, zone, err);
+    return finish(e, rc, err);
+}
+
 int app_zone_remove(const char *path, const char *id, app_zone_kind *ret_kind, pons_error *err)
 {
     size_t at = 0;
-    edit *e = calloc(1, sizeof *e);
-    if (!e) {
-        return pons_error_set(err, PONS_ENOMEM, "map", "no memory");
-    }
-    int rc = open_edit(path, e, err);
+    edit *e = NULL;
+    int rc = begin(path, &e, err);
     rc = rc < 0 ? rc : find(e, id, ret_kind, &at, err);
     rc = rc < 0 ? rc : take_out(e, *ret_kind, at, err);
-    rc = rc < 0 ? rc : save(e, err);
-    close_edit(e);
-    free(e);
-    return rc;
+    return finish(e, rc, err);
+}
+
+int app_charger_put(const char *path, pons_pose2 at, pons_error *err)
+{
+    edit *e = NULL;
+    int rc = begin(path, &e, err);
+    rc = rc < 0 ? rc : put_charger(e, at, err);
+    return finish(e, rc, err);
 }

@@ -7,9 +7,11 @@
 #include "app/serve/workspace_actions.h"
 
 #include "app/fleet/fleet.h"
+#include "app/map/world_files.h"
 #include "app/operator/operator.h"
 #include "app/pictures/pictures.h"
 #include "app/sight/sight.h"
+#include "app/workspace/which_robot.h"
 #include "pons/brain.h"
 #include "pons/companion.h"
 #include "pons/link_message.h"
@@ -226,6 +228,54 @@ static int world(void *user, const char *name, pons_value **ret, pons_error *err
     return app_world(name, ret, err);
 }
 
+// The file of the world that the body is in, or was in last.
+static int body_world(const app_host *h, char ret[PATH_MAX], pons_error *err)
+{
+    pons_autovalue body = app_robot_reported(h->c);
+    const char *file = app_robot_world(body);
+    snprintf(ret, PATH_MAX, "%s", file ? file : "");
+    return file ? PONS_OK
+                : pons_error_set(err, PONS_ENOTFOUND, "serve", "no body has been here yet");
+}
+
+static int rooms(void *user, pons_value **ret, pons_error *err)
+{
+    char file[PATH_MAX];
+    pons_value *all = NULL;
+    int rc = body_world(user, file, err);
+    rc = rc < 0 ? rc : app_rooms(file, &all, err);
+    if (rc >= 0) {
+        *ret = pons_object("world", json_string(file), "rooms", all, NULL);
+    }
+    return rc;
+}
+
+static int room_name(void *user, double x, double y, const char *en, const char *zh,
+                     pons_value **ret, pons_error *err)
+{
+    const app_host *h = user;
+    char file[PATH_MAX], path[PATH_MAX];
+    bool known_now = false;
+    pons_autovalue all = NULL;
+    pons_autovalue zone = NULL;
+    const pons_value *room = NULL;
+    int rc = body_world(h, file, err);
+    rc = rc < 0 ? rc : app_rooms(file, &all, err);
+    pons_each(one, all) {
+        room = pons_polygon_contains(pons_get(one, "polygon"), x, y) ? one : room;
+    }
+    if (rc >= 0 && !room) {
+        rc = pons_error_set(err, PONS_ENOTFOUND, "serve", "there is no room at %.2f %.2f", x, y);
+    }
+    rc = rc < 0 ? rc : app_room_name(file, room, en, zh, &zone, err);
+    rc = rc < 0 ? rc : app_world_file(file, path, err);
+    rc = rc < 0 ? rc : app_places_tell(h->c, path, &known_now, err);
+    if (rc >= 0) {
+        *ret = pons_object("zone", pons_value_ref(zone), "known", json_boolean(known_now), NULL);
+    }
+    return rc;
+}
+
 static int fork_thread(void *user, const char *thread, const char *checkpoint, const char *to,
                        const pons_value *edit, pons_error *err)
 {
@@ -431,6 +481,8 @@ pons_serve_host app_host_of(app_host *h)
                              .system = system_now,
                              .doctor = doctor,
                              .world = world,
+                             .rooms = rooms,
+                             .room_name = room_name,
                              .camera = camera,
                              .picture = picture,
                              .observe = observe};

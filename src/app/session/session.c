@@ -7,6 +7,7 @@
 #include "app/session/session.h"
 
 #include "app/agent/agent_setup.h"
+#include "app/map/world_files.h"
 #include "app/notify/notify.h"
 #include "app/pictures/pictures.h"
 #include "app/service/service.h"
@@ -258,6 +259,19 @@ static int open_beside(session *s, pons_error *err)
     return rc >= 0 && commits ? pons_store_watch(&s->store, &s->clock, on_commit, s, err) : rc;
 }
 
+static int keep_charger(void *user, double x, double y, double yaw, pons_value **ret,
+                        pons_error *err)
+{
+    const session *s = user;
+    char path[PATH_MAX];
+    pons_autovalue world = NULL;
+    int rc = app_world_file(s->meant.world_file, path, err);
+    rc = rc < 0 ? rc : app_charger_put(path, (pons_pose2){x, y, yaw}, err);
+    rc = rc < 0 ? rc : pons_world_load(path, &world, err);
+    *ret = pons_value_ref(pons_get(world, "charger"));
+    return rc;
+}
+
 static int open_brain(session *s, pons_error *err)
 {
     const app_session_options *o = s->o;
@@ -298,6 +312,7 @@ static int open_brain(session *s, pons_error *err)
                                      .deadline_ms = o->deadline_ms,
                                      .schedules = s->schedules,
                                      .places = s->places,
+                                     .charger_keep = keep_charger,
                                      .objects = objects,
                                      .object_words = pons_get(s->sight.config, "synonyms"),
                                      .map = s->sight.world,

@@ -231,12 +231,19 @@ static int same_config(const app_context *c, const app_robot *meant, const pons_
         line, *said ? said : "nothing", file, *says ? says : "nothing", pid);
 }
 
-// A body of somebody's own (docs/reference/ros2-own-body.md) has read no file of ours: the world's name tells.
+// A body of somebody's own (docs/reference/ros2-own-body.md) has read no file of ours: the world's name tells. What was named
+// in the world since it was meant is in its file.
 static bool has_world(const pons_value *body, const app_robot *meant)
 {
     const char *id = pons_get_str(body, "world_id", NULL);
-    return id ? strcmp(id, meant->world_id) == 0
-              : strcmp(pons_get_str(body, "world", ""), meant->world_name) == 0;
+    char now[PONS_WORLD_ID_MAX] = "";
+    pons_autovalue world = NULL;
+    if (!id) {
+        return strcmp(pons_get_str(body, "world", ""), meant->world_name) == 0;
+    }
+    return strcmp(id, meant->world_id) == 0 ||
+           (pons_world_load(meant->world_file, &world, NULL) >= 0 &&
+            pons_world_id(world, now, NULL) >= 0 && strcmp(id, now) == 0);
 }
 
 int app_robot_connect(const app_context *c, const app_robot *meant, pons_link **ret,

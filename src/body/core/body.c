@@ -326,7 +326,7 @@ static void save_when_due(pons_body *b)
 // The arm, as the body knows it, and its gate.
 static int open_arm(pons_body *b, pons_error *err)
 {
-    const int rc = pons__limb_open(&b->hand, b->robot, b->self, b->world, err);
+    const int rc = pons__limb_open(&b->hand, b->robot, b->self, b->opened, err);
     if (rc < 0 || !b->hand.ops) {
         return rc;
     }
@@ -649,6 +649,7 @@ int pons__body_open(const pons_body_options *opts, bool threaded, pons_body **re
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a body");
     }
     b->robot = opts->robot;
+    b->opened = pons_value_ref(opts->world);
     b->world = pons_value_ref(opts->world);
     b->clock = opts->clock;
     b->speed = opts->speed > 0.0 ? opts->speed : 1.0;
@@ -710,6 +711,7 @@ void pons_body_destroy(pons_body *b)
         b->robot->close(b->self);
     }
     pons_value_unref(b->world);
+    pons_value_unref(b->opened);
     free(b->ledger_path);
     pons__keeper_fini(&b->keeper);
     free(b->sim_state_path);

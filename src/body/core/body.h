@@ -109,20 +109,25 @@ struct pons_body {
     const pons_robot_ops *robot;
     void *self;
     pons_robot_caps caps;
-    const pons_value *world;
     pons_clock clock;
     double speed;
     bool auto_reset; // in force: asked for, and simulated
     bool threaded;   // pons_body_run: telemetry goes by host time
     bool for_run;    // it ends with its controller: a bye may say so
     bool left;       // the last controller said bye; else it is lost
-    char boot_id[33], world_id[PONS_WORLD_ID_MAX];
+    char boot_id[33];
     int64_t started_ms;                 // wall clock
     char *ledger_path, *sim_state_path; // NULL: none
+    void (*kick)(void *user);           // wakes the safety thread; NULL: single thread
+    void (*world_changed)(void *user);  // world_id is another; NULL: nobody wants to know
+    void *kick_user;                    // of both
+    const pons_value *opened; // the world that it was opened with; the arm goes on using it
+
+    // what people name may be told anew (place_update.c)
+    const pons_value *world;
+    char world_id[PONS_WORLD_ID_MAX];
     pons_value *registry;
     pons__skills skills;
-    void (*kick)(void *user); // wakes the safety thread; NULL: single thread
-    void *kick_user;
 
     // durable
     pons__ledger *ledger;

@@ -77,6 +77,7 @@ typedef struct process {
     pons_body *body;
     pons_listener *listener;
     const char *run_dir;
+    const pons_value *config; // for body.json
     pons_clock clock;
     double speed;
     int stop_fd;  // stop.sock
@@ -122,7 +123,7 @@ static int path_of(const process *p, const char *name, char *ret, size_t cap, po
     return pons_error_set(err, PONS_EINVAL, MODULE, "the run directory's path is too long");
 }
 
-static int write_body_json(process *p, const pons_value *config, pons_error *err)
+static int write_body_json(process *p, pons_error *err)
 {
     char path[4096], file[PATH_MAX];
     const pons_body *b = p->body;
@@ -137,7 +138,7 @@ static int write_body_json(process *p, const pons_value *config, pons_error *err
         "world_file", json_string(realpath(of, file) ? file : of), "world_id",
         json_string(b->world_id), "boot_id", json_string(b->boot_id), "started_ms",
         json_integer(b->started_ms), "for_run", json_boolean(b->for_run), "config",
-        config ? pons_value_ref(config) : NULL, "skills", skill_names(b), NULL);
+        p->config ? pons_value_ref(p->config) : NULL, "skills", skill_names(b), NULL);
     char *text = NULL;
     const long n = v ? pons_value_line(v, &text) : -1;
     if (n < 0) {
@@ -146,6 +147,11 @@ static int write_body_json(process *p, const pons_value *config, pons_error *err
     rc = pons__replace_file(path, text, (size_t)n, false, err);
     free(text);
     return rc;
+}
+
+static void world_changed(void *user)
+{
+    write_body_json(user, NULL); // whoever reads it meanwhile takes this for another world's body
 }
 
 static void signal_fd(int fd)
@@ -304,6 +310,7 @@ static int open_descriptors(process *p, pons_error *err)
     }
     p->body->kick = kick;
     p->body->kick_user = p;
+    p->body->world_changed = world_changed;
     p->body->saver.done = kick;
     p->body->saver.done_ctx = p;
     p->body->guard.wake_saver = pons__saver_wake;
@@ -572,6 +579,7 @@ int pons_body_run(const pons_body_options *opts, const char *run_dir, volatile s
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a body");
     }
     p->run_dir = run_dir;
+    p->config = opts->config;
     p->starter = getppid(); // before anybody can find us
     p->clock = opts->clock;
     p->speed = opts->speed > 0.0 ? opts->speed : 1.0;
@@ -582,7 +590,7 @@ int pons_body_run(const pons_body_options *opts, const char *run_dir, volatile s
         rc = start_threads(p, err);
     }
     if (rc == PONS_OK) {
-        rc = write_body_json(p, opts->config, err);
+        rc = write_body_json(p, err);
     }
     if (rc == PONS_OK) {
         run_loop(p, quit, opts);

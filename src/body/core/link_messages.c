@@ -24,6 +24,7 @@
 #include "body/core/gate_command.h"
 #include "body/core/goals.h"
 #include "body/core/link_clients.h"
+#include "body/core/place_update.h"
 #include "body/core/stop_reset.h"
 #include "body/core/telemetry.h"
 
@@ -239,6 +240,7 @@ static const struct {
     [PONS_MESSAGE_BATTERY] = {on_battery, true, false},
     [PONS_MESSAGE_SET_POSE] = {pons__pose_reported, false, false},
     [PONS_MESSAGE_STEER] = {pons__steered, true, false},
+    [PONS_MESSAGE_PLACES] = {pons__places_named, false, false},
 };
 
 static void dispatch(pons_body *b, pons__client *c, const pons_value *json)

@@ -67,13 +67,6 @@ static int witness(pons_body *b, pons_ledger_kind kind, pons_error *err)
 
 // ---- reset --------------------------------------------------------------------------------------
 
-// The socket's mode lets in its owner, but modes change and descriptors are handed on: the kernel
-// says who connected.
-static bool may_reset(const pons_body *b, const pons__client *c)
-{
-    return b->controller == c || pons_link_peer_uid(c->link) == (int64_t)geteuid();
-}
-
 // It has closed its end; who has only said all that it has to say still reads.
 static bool gone(const pons__client *c)
 {
@@ -222,6 +215,13 @@ static void answer_pace(pons_body *b, pons__client *c)
 
 // ---- public functions ---------------------------------------------------------------------------
 
+// The socket's mode lets in its owner, but modes change and descriptors are handed on: the kernel
+// says who connected.
+bool pons__client_may_reset(const pons_body *b, const pons__client *c)
+{
+    return b->controller == c || pons_link_peer_uid(c->link) == (int64_t)geteuid();
+}
+
 // Whatever is wrong with its reason, a stop is a stop.
 void pons__stop_asked(pons_body *b, pons__client *c, const pons_message *msg)
 {
@@ -238,7 +238,7 @@ void pons__stop_asked(pons_body *b, pons__client *c, const pons_message *msg)
 void pons__reset_asked(pons_body *b, pons__client *c, const pons_message *msg)
 {
     b->safety = *pons__gate_status(&b->guard);
-    if (!may_reset(b, c)) {
+    if (!pons__client_may_reset(b, c)) {
         pons__client_error(c, "reset", "not_permitted",
                            "a reset needs the controller, or the user that the body runs as");
         return;
@@ -276,7 +276,7 @@ void pons__pose_reported(pons_body *b, pons__client *c, const pons_message *msg)
 {
     const pons_pose2 at = {msg->as.set_pose.x, msg->as.set_pose.y,
                            pons_wrap_angle(msg->as.set_pose.yaw)};
-    if (!may_reset(b, c)) {
+    if (!pons__client_may_reset(b, c)) {
         pons__client_error(c, "set_pose", "not_permitted",
                            "set_pose needs the controller, or the user that the body runs as");
     } else if (!isfinite(at.x + at.y + at.yaw) ||
@@ -294,7 +294,7 @@ void pons__pose_reported(pons_body *b, pons__client *c, const pons_message *msg)
 void pons__steered(pons_body *b, pons__client *c, const pons_message *msg)
 {
     const pons__goal *base = pons__goal_base(b);
-    if (!may_reset(b, c)) {
+    if (!pons__client_may_reset(b, c)) {
         pons__client_error(c, "steer", "not_permitted",
                            "steer needs the controller, or the user that the body runs as");
     } else if (!base || base->skill != &pons__skill_by_hand || base->state == PONS_GOAL_HELD) {
@@ -316,7 +316,7 @@ void pons__pace_asked(pons_body *b, pons__client *c, const pons_message *msg)
     const int now = wanted > b->safety.taken_pct ? wanted : b->safety.taken_pct;
     const int64_t from = msg->as.pace.from;
     pons_error err = PONS_ERROR_INIT;
-    if (!may_reset(b, c)) {
+    if (!pons__client_may_reset(b, c)) {
         refuse_pace(c, taken, "not_permitted",
                     "pace needs the controller, or the user that the body runs as");
         return;

@@ -127,6 +127,13 @@ int pons__skills_join(pons__skills *s, const pons_robot_ops *robot, void *self, 
     return rc;
 }
 
+int pons__skills_dock(pons__skills *s, unsigned has, pons_error *err)
+{
+    const bool wanted =
+        of_use(&pons__skill_dock, has) && !pons__skills_find(s, pons__skill_dock.name, NULL);
+    return wanted ? add(s, &pons__skill_dock, err) : PONS_OK;
+}
+
 void pons__skills_close(pons__skills *s)
 {
     for (size_t i = 0; i < s->n; i++) {

@@ -212,6 +212,8 @@ int pons__skills_open(pons__skills *s, unsigned has, const pons_skill *const *mo
                       pons_error *err);
 // Those of the robot's own software join them; PONS_EINVAL, PONS_EEXIST as above.
 int pons__skills_join(pons__skills *s, const pons_robot_ops *robot, void *self, pons_error *err);
+// Where a charger has become known, dock_to_charger joins them, if it is of use.
+int pons__skills_dock(pons__skills *s, unsigned has, pons_error *err);
 void pons__skills_close(pons__skills *s);
 // NULL: unknown. *ret_schema, unless NULL, is that of its arguments.
 const pons__skill *pons__skills_find(const pons__skills *s, const char *name,

@@ -5,9 +5,11 @@
 // places lie in the bounds and where a robot fits, references name something. Whoever gets a world
 // from here may read it without ladders of checks.
 #include "body/world/world_map.h"
+#include "body/world/world_places.h"
 #include "body/world/world_urdf.h"
 #include "pons/body.h"
 #include "pons/footprint.h"
+#include "pons/module.h"
 #include "pons/random.h"
 #include "pons/schema.h"
 #include "pons/yaml.h"
@@ -52,7 +54,14 @@ __attribute__((format(printf, 3, 4))) static int fault(checker *c, const char *p
 {
     va_list args;
     va_start(args, fmt);
-    const int rc = pons_yaml_vfault(c->yaml, pointer, MODULE, c->err, fmt, args);
+    char message[PONS_ERROR_MESSAGE_MAX];
+    int rc = PONS_EINVAL;
+    if (c->yaml) {
+        rc = pons_yaml_vfault(c->yaml, pointer, MODULE, c->err, fmt, args);
+    } else { // it has come without a file
+        vsnprintf(message, sizeof message, fmt, args);
+        pons_error_set(c->err, rc, MODULE, "%s: %s", pointer, message);
+    }
     va_end(args);
     return rc;
 }
@@ -375,57 +384,50 @@ static int check_objects(checker *c)
     return rc;
 }
 
+static void begin_checks(checker *c, const pons_value *world)
+{
+    const pons_value *robot = pons_get(world, "robot");
+    c->world = world;
+    for (size_t i = 0; i < 4; i++) {
+        c->bounds[i] = json_number_value(json_array_get(pons_get(world, "bounds"), i));
+    }
+    if (!pons_get(robot, "footprint") ||
+        pons_footprint_read(pons_get(robot, "footprint"), &c->footprint)) {
+        c->footprint = pons_footprint_circle(pons_get_num(robot, "radius_m", 0.0));
+    }
+}
+
+// What a person names where the robot is: zones, and the charger.
+static int check_places(checker *c)
+{
+    const pons_value *zones = pons_get(c->world, "zones"), *charger = pons_get(c->world, "charger");
+    int rc = check_ids(c, "/zones", zones);
+    rc = rc < 0 ? rc : check_zone_names(c, zones);
+    for (size_t i = 0; rc == PONS_OK && i < json_array_size(zones); i++) {
+        rc = check_zone(c, i, json_array_get(zones, i));
+    }
+    return rc < 0 || !charger
+               ? rc
+               : check_standing(c, "/charger/pose", pons_get(charger, "pose"), "the charger");
+}
+
 static int check_sense(const pons_yaml *yaml, const pons_value *world, pons_error *err)
 {
-    checker c = {.yaml = yaml, .world = world, .err = err};
-    const pons_value *map = pons_get(pons_yaml_value(yaml), "map"),
-                     *zones = pons_get(world, "zones");
-    for (size_t i = 0; i < 4; i++) {
-        c.bounds[i] = json_number_value(json_array_get(pons_get(world, "bounds"), i));
-    }
-    const pons_value *robot = pons_get(world, "robot");
-    if (!pons_get(robot, "footprint") ||
-        pons_footprint_read(pons_get(robot, "footprint"), &c.footprint)) {
-        c.footprint = pons_footprint_circle(pons_get_num(robot, "radius_m", 0.0));
-    }
-
+    checker c = {.yaml = yaml, .err = err};
+    const pons_value *map = pons_get(pons_yaml_value(yaml), "map");
+    begin_checks(&c, world);
     int rc = check_frame(&c);
-    if (rc == PONS_OK) {
-        rc = check_lidar(&c);
-    }
-    if (rc == PONS_OK) {
-        rc = check_ids(&c, "/map/boxes", pons_get(map, "boxes"));
-    }
-    if (rc == PONS_OK) {
-        rc = check_ids(&c, "/zones", zones);
-    }
-    if (rc == PONS_OK && json_array_size(zones) == 0 &&
+    rc = rc < 0 ? rc : check_lidar(&c);
+    rc = rc < 0 ? rc : check_ids(&c, "/map/boxes", pons_get(map, "boxes"));
+    if (rc == PONS_OK && json_array_size(pons_get(world, "zones")) == 0 &&
         !pons_get_bool(pons_get(world, "map"), "grows", false)) {
         rc = fault(&c, "", "a world whose map does not grow needs zones");
     }
-    if (rc == PONS_OK) {
-        rc = check_areas(&c, "keep_out");
-    }
-    if (rc == PONS_OK) {
-        rc = check_areas(&c, "speed_zones");
-    }
-    if (rc == PONS_OK) {
-        rc = check_zone_names(&c, zones);
-    }
-    if (rc == PONS_OK) {
-        rc = check_standing(&c, "/start", pons_get(world, "start"), "the start");
-    }
-    for (size_t i = 0; rc == PONS_OK && i < json_array_size(zones); i++) {
-        rc = check_zone(&c, i, json_array_get(zones, i));
-    }
-    const pons_value *charger = pons_get(world, "charger");
-    if (rc == PONS_OK && charger) {
-        rc = check_standing(&c, "/charger/pose", pons_get(charger, "pose"), "the charger");
-    }
-    if (rc == PONS_OK) {
-        rc = check_objects(&c);
-    }
-    return rc;
+    rc = rc < 0 ? rc : check_areas(&c, "keep_out");
+    rc = rc < 0 ? rc : check_areas(&c, "speed_zones");
+    rc = rc < 0 ? rc : check_standing(&c, "/start", pons_get(world, "start"), "the start");
+    rc = rc < 0 ? rc : check_places(&c);
+    return rc < 0 ? rc : check_objects(&c);
 }
 
 static int load(const char *path, bool simulated, pons_value **ret, pons_error *err);
@@ -512,6 +514,56 @@ static int load(const char *path, bool simulated, pons_value **ret, pons_error *
 int pons_world_load(const char *path, pons_value **ret, pons_error *err)
 {
     return load(path, false, ret, err);
+}
+
+// By the part of the schema that is theirs.
+static int check_shape(const pons_value *places, pons_error *err)
+{
+    static const char *const parts[] = {"zones", "charger"};
+    char path[PATH_MAX];
+    pons_autovalue file = NULL;
+    pons_autovalue all = json_object();
+    __attribute__((cleanup(schema_cleanup))) pons_schema *schema = NULL;
+    int rc = pons_share_path(SCHEMA_FILE, path, sizeof path, err);
+    rc = rc < 0 ? rc : pons_value_load(path, &file, err);
+    for (size_t i = 0; rc == PONS_OK && i < sizeof parts / sizeof parts[0]; i++) {
+        json_object_set(all, parts[i], json_object_get(pons_get(file, "properties"), parts[i]));
+    }
+    pons_autovalue part = pons_object("$defs", pons_value_ref(pons_get(file, "$defs")),
+                                      "properties", pons_value_ref(all), NULL);
+    rc = rc < 0 ? rc : pons_schema_compile(part, &schema, err);
+    return rc < 0 ? rc : pons_schema_check(schema, places, err);
+}
+
+int pons__world_with_places(const pons_value *world, const pons_value *zones,
+                            const pons_value *charger, pons_value **ret, pons_error *err)
+{
+    checker c = {.err = err};
+    const bool none = zones && json_array_size(zones) == 0; // a file leaves the key out then
+    pons_autovalue with = json_copy((json_t *)(uintptr_t)world);
+    pons_autovalue said = json_object();
+    if (zones && !none) {
+        json_object_set_new(said, "zones", pons_value_ref(zones));
+    }
+    if (charger) {
+        json_object_set_new(said, "charger", pons_value_ref(charger));
+    }
+    int rc = check_shape(said, err);
+    if (rc == PONS_OK && (!with || json_object_update(with, said))) {
+        rc = pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a world");
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    if (none) {
+        json_object_del(with, "zones");
+    }
+    begin_checks(&c, with);
+    rc = check_places(&c);
+    if (rc == PONS_OK) {
+        *ret = pons_value_ref(with);
+    }
+    return rc;
 }
 
 int pons_world_id(const pons_value *world, char ret[PONS_WORLD_ID_MAX], pons_error *err)

@@ -92,6 +92,7 @@ static void tell_doubts(pons__port *p)
 
 static void on_hello(pons__port *p, const pons_report *r)
 {
+    const bool anew = p->ready; // a person has named something: what is out goes on
     pons_value_unref(p->hello);
     pons_report_clear(&p->greeting);
     p->greeting = pons_report_share(r);
@@ -101,13 +102,16 @@ static void on_hello(pons__port *p, const pons_report *r)
     pons__list_read(&pons__zone_record, pons_get(r->as.hello.world, "zones"), &p->zones);
     p->ready = true;
     tell_doubts(p);
+    p->brain->tick_now = true;
+    if (anew) {
+        return;
+    }
     pons__heart_attach(&p->brain->heart, p->link);
     p->busy_since_ms = 0;
     p->retries = 0;
     if (p->brain->received) {
         pons__port_inbox_read(p);
     }
-    p->brain->tick_now = true;
 }
 
 static void ask_about(pons__port *p, pons__body_goal *g)

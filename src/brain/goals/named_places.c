@@ -3,6 +3,8 @@
 //     "remember this place as X" --K5--> is the robot sure where it is, and still? --> item {X, pose, world}
 //     "go to X"                  --K5--> zones of the world and X --policy--> go_to zone X --> go_to pose
 //
+//     "this is your place"       --K5--> the same  --> `charger` of the world's file --> the body
+//
 // From there on it is a goal with a pose, which the critic, the body and a model know without knowing the name. Names
 // that the world has, and words that control, are none that a place can have.
 #include "brain/goals/named_places.h"
@@ -20,6 +22,7 @@
 #define ID        "place "
 #define STILL_MPS 0.02
 #define STILL_RPS 0.05
+#define DOCK_M    0.15 // a pose less certain than this is no charger's
 
 enum { NAME_MAX_BYTES = 96, KEY_MAX = 256 }; // a name has at most 64
 
@@ -327,6 +330,36 @@ static void remember(pons_brain *b, pons_cx *cx, const char *name, const char *b
     PONS__EMIT(b, cx, place_kept, .place = &place);
 }
 
+// The world's file has it first; who gets it here tells the body, which greets us anew with what it can do.
+static void keep_charger(pons_brain *b, pons_cx *cx, const char *text, pons_value **ret)
+{
+    char line[160];
+    pons_error err = PONS_ERROR_INIT;
+    pons_autovalue charger = NULL;
+    const pons__pose at = pons__pose_of(b->seen ? b->seen->pose : NULL);
+    const double std_m = b->port.newest.as.telemetry.pose_std_m;
+    const char *why = not_sure(b, line, sizeof line);
+    if (!why && std_m > DOCK_M) {
+        snprintf(line, sizeof line,
+                 "the robot knows where it is to %.2f m, and a charger is met to %.2f m", std_m,
+                 DOCK_M);
+        why = line;
+    }
+    if (!why && !b->opts.charger_keep) {
+        why = "nobody here writes the world's file";
+    }
+    if (!why && b->opts.charger_keep(b->opts.user, at.x, at.y, at.yaw, &charger, &err) < 0) {
+        why = err.message;
+    }
+    if (why) {
+        refused(b, cx, text, why);
+        return;
+    }
+    *ret = pons_value_ref(charger);
+    PONS__EMIT(b, cx, charger_kept, .world = world_name(b->port.greeting.as.hello.world), .x = at.x,
+               .y = at.y, .yaw = at.yaw, .std_m = std_m);
+}
+
 static void forget(pons_brain *b, pons_cx *cx, const char *name)
 {
     const pons_items it = items_of(b);
@@ -349,7 +382,8 @@ static void forget(pons_brain *b, pons_cx *cx, const char *name)
     }
 }
 
-bool pons__places_hear(pons_brain *b, pons_cx *cx, const char *text, const char *by)
+bool pons__places_hear(pons_brain *b, pons_cx *cx, const char *text, const char *by,
+                       pons_value **ret_charger)
 {
     const pons_policy_ops *ops = b->opts.policy.ops;
     pons_autovalue said = NULL;
@@ -362,6 +396,8 @@ bool pons__places_hear(pons_brain *b, pons_cx *cx, const char *text, const char 
     PONS__AUTO(naming) naming = pons__record_read(&pons__naming_record, rc >= 0 ? said : NULL);
     if (rc < 0) {
         refused(b, cx, text, err.message);
+    } else if (strcmp(naming->word, "charger") == 0) {
+        keep_charger(b, cx, text, ret_charger);
     } else if (strcmp(naming->word, "forget") == 0) {
         forget(b, cx, naming->name);
     } else {

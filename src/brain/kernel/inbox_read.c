@@ -8,6 +8,7 @@
 //     task_result  the inner loop is done with a task, or was made to let go of it
 #include "brain/kernel/inbox_read.h"
 
+#include "brain/body_link/body_port.h"
 #include "brain/body_link/speed_request.h"
 #include "brain/goals/named_places.h"
 #include "brain/goals/object_search.h"
@@ -195,6 +196,17 @@ static bool answers_question(pons__saying *s, const char *text, const char *cont
     return true;
 }
 
+static bool names_place(const pons__saying *s, const char *text)
+{
+    pons_autovalue charger = NULL;
+    const bool kept = pons__places_hear(s->b, s->cx, text, s->said->by, &charger);
+    if (charger) {
+        pons__port_send(&s->b->port, &(pons_message){.type = PONS_MESSAGE_PLACES,
+                                                     .as.places = {.charger = charger}});
+    }
+    return kept;
+}
+
 // What a person says of a question, a time or a place: done with. "Slower" controls the robot, and is no answer
 // to what asks for words; "80 %" and "too slow" are.
 static bool answered_or_kept(pons__saying *s, const char *text, const char *word,
@@ -205,9 +217,9 @@ static bool answered_or_kept(pons__saying *s, const char *text, const char *word
     if (person && answers_question(s, text, slower || before ? "pace" : word)) {
         return true;
     }
-    const bool kept = person && strcmp(word, "stop") != 0 &&
-                      (pons__schedules_hear(s->b, s->cx, text, s->said->by) ||
-                       pons__places_hear(s->b, s->cx, text, s->said->by));
+    const bool kept =
+        person && strcmp(word, "stop") != 0 &&
+        (pons__schedules_hear(s->b, s->cx, text, s->said->by) || names_place(s, text));
     if (kept && before) {
         handle_words(s, before, person);
     }

@@ -267,6 +267,15 @@ static const pons__field place_refused_fields[] = {
 };
 EVENT_OF(place_refused, place_reported, "place.refused", "a named place was refused");
 
+static const pons__field charger_kept_fields[] = {
+    {"world", TEXT, NEVER, offsetof(pons__charger_kept, world), .means = "whose file has it now"},
+    {"x",     NUM,  NEVER, offsetof(pons__charger_kept, x), .means = "where the robot stands when it charges, in the map, m"},
+    {"y",     NUM,  NEVER, offsetof(pons__charger_kept, y), .means = "m"},
+    {"yaw",   NUM,  NEVER, offsetof(pons__charger_kept, yaw), .means = "how it is turned, rad"},
+    {"std_m", NUM,  NUL,   offsetof(pons__charger_kept, std_m), .preset = NAN, .means = "how well it knew where it stood, m"},
+};
+EVENT(charger_kept, "charger.kept", "a person has said that the robot stands where it charges");
+
 static const pons__field schema_failed_fields[] = {
     {"schema", NAME, NEVER, offsetof(pons__schema_failed, schema), .means = "the file"},
     {"message", TEXT, NEVER, offsetof(pons__schema_failed, message), .means = "where it is wrong, and how"},
@@ -325,6 +334,7 @@ const pons__record *const pons__event_records[] = {
     &pons__place_kept_record,
     &pons__place_forgotten_record,
     &pons__place_refused_record,
+    &pons__charger_kept_record,
     &pons__schema_failed_record,
     &pons__config_doubt_record,
     &pons__run_done_record,

@@ -215,6 +215,12 @@ typedef struct pons__place_reported {
 } pons__place_reported;
 extern const pons__record pons__place_forgotten_record, pons__place_refused_record;
 
+typedef struct pons__charger_kept {
+    const char *world;
+    double x, y, yaw, std_m;
+} pons__charger_kept;
+PONS__RECORD_OF(charger_kept);
+
 typedef struct pons__schema_failed {
     const char *schema;
     const char *message;

@@ -20,8 +20,8 @@ static const pons__field timed_fields[] = {
 TABLE(timed, "words that say when");
 
 static const pons__field naming_fields[] = {
-    {"word", TEXT, NEVER, offsetof(pons__naming, word), .means = "`remember`, `forget`"},
-    {"name", TEXT, NEVER, offsetof(pons__naming, name), .means = "of the place"},
+    {"word", TEXT, NEVER, offsetof(pons__naming, word), .means = "`remember`, `forget`, `charger`"},
+    {"name", TEXT, NEVER, offsetof(pons__naming, name), .means = "of the place; of `charger`: none"},
 };
 TABLE(naming, "words that name a place");
 

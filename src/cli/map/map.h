@@ -27,8 +27,12 @@ typedef struct map_zone {
 int map_zones(cli *c, const char *world, const char *verb, const char *id, const map_zone *zone,
               pons_error *err);
 
+// Prints a zone that is in the world's file now, and tells the body that is in that world.
+int map_tell_zone(const cli *c, const char *path, const pons_value *zone, app_zone_kind kind,
+                  pons_error *err);
+
 // rooms.c: `pons map rooms WORLD [name N]`; number NULL: all are listed.
-int map_rooms(cli *c, const char *world, const char *number, map_zone *zone, pons_error *err);
+int map_rooms(cli *c, const char *world, const char *number, const map_zone *zone, pons_error *err);
 
 // "X,Y" or "X,Y,YAW"; what: how the error calls it.
 int map_pose(const char *text, const char *what, pons_pose2 *ret, pons_error *err);

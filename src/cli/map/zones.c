@@ -73,21 +73,6 @@ static int polygon_of(const char *text, pons_value **ret, pons_error *err)
     return PONS_OK;
 }
 
-static void add_words(pons_value *names, const char *language, const char *words)
-{
-    pons_autovalue all = json_array();
-    for (const char *at = words ? words : ""; *at;) {
-        const size_t n = strcspn(at, ",");
-        if (n > 0) {
-            json_array_append_new(all, json_stringn(at, n));
-        }
-        at += n + (at[n] != '\0');
-    }
-    if (json_array_size(all) > 0) {
-        json_object_set(names, language, all);
-    }
-}
-
 // The corners' mean, or what is given.
 static int target_of(const map_zone *z, const pons_value *polygon, pons_value **ret,
                      pons_error *err)
@@ -135,9 +120,10 @@ static int zone_of(const char *id, const map_zone *z, app_zone_kind *ret_kind, p
     if (kind != APP_ZONE && z->target) {
         return app_bad(err, "--target goes with zones that one goes to");
     }
-    pons_autovalue names = json_object();
-    add_words(names, "zh", z->zh);
-    add_words(names, "en", z->en ? z->en : z->zh || kind != APP_ZONE ? NULL : id);
+    pons_autovalue names = app_zone_names(z->en                       ? z->en
+                                          : z->zh || kind != APP_ZONE ? NULL
+                                                                      : id,
+                                          z->zh);
     const bool named = kind == APP_ZONE || z->zh || z->en;
     *ret = pons_object(
         "id", json_string(id), "names", named ? pons_value_ref(names) : NULL, "polygon",
@@ -150,19 +136,22 @@ static int zone_of(const char *id, const map_zone *z, app_zone_kind *ret_kind, p
 
 // ---- what is done -------------------------------------------------------------------------------
 
-// The file of a world that a person may change: one of the workspace, or of a path.
-static int file_of(const cli *c, const char *name, char ret[PATH_MAX], pons_error *err)
+// Walls that nobody may pass are the safety gate's, which reads them at the body's start.
+static int tell_body(const cli *c, const char *path, app_zone_kind kind, pons_error *err)
 {
-    pons_autovalue world = NULL;
-    const int rc = app_world(name, &world, err);
-    const size_t n = strlen(c->app.workspace);
-    snprintf(ret, PATH_MAX, "%s", pons_get_str(world, "path", ""));
-    if (rc >= 0 && !strchr(name, '/') &&
-        (strncmp(ret, c->app.workspace, n) != 0 || ret[n] != '/')) {
-        return app_bad(
-            err, "the world %s is one that pons ships: copy it to worlds/ of the workspace", name);
+    bool known_now = false;
+    const int rc = kind == APP_ZONE ? app_places_tell(&c->app, path, &known_now, err) : PONS_OK;
+    if (known_now && !c->json) {
+        cli_out("the robot that is there knows it from now on\n");
     }
     return rc;
+}
+
+int map_tell_zone(const cli *c, const char *path, const pons_value *zone, app_zone_kind kind,
+                  pons_error *err)
+{
+    tell_zone(c, zone, kind);
+    return tell_body(c, path, kind, err);
 }
 
 static int add(cli *c, const char *path, const char *id, const map_zone *zone, pons_error *err)
@@ -170,11 +159,8 @@ static int add(cli *c, const char *path, const char *id, const map_zone *zone, p
     pons_autovalue v = NULL;
     app_zone_kind kind = APP_ZONE;
     int rc = zone_of(id, zone, &kind, &v, err);
-    rc = rc < 0 ? rc : app_zone_add(path, kind, v, err);
-    if (rc == PONS_OK) {
-        tell_zone(c, v, kind);
-    }
-    return rc;
+    rc = rc < 0 ? rc : app_zone_put(path, kind, v, NULL, err);
+    return rc < 0 ? rc : map_tell_zone(c, path, v, kind, err);
 }
 
 static int drop(cli *c, const char *path, const char *id, pons_error *err)
@@ -184,7 +170,7 @@ static int drop(cli *c, const char *path, const char *id, pons_error *err)
     if (rc == PONS_OK && !c->json) {
         cli_out("%s %s is no more\n", KIND_WORDS[kind], id);
     }
-    return rc;
+    return rc < 0 ? rc : tell_body(c, path, kind, err);
 }
 
 int map_zones(cli *c, const char *world, const char *verb, const char *id, const map_zone *zone,
@@ -202,6 +188,6 @@ int map_zones(cli *c, const char *world, const char *verb, const char *id, const
     if (strcmp(verb, "add") != 0 && strcmp(verb, "remove") != 0) {
         return app_bad(err, "map zones: add ID or remove ID, not '%s'", verb);
     }
-    const int rc = file_of(c, world, path, err);
+    const int rc = app_world_file(world, path, err);
     return rc < 0 ? rc : *verb == 'a' ? add(c, path, id, zone, err) : drop(c, path, id, err);
 }

@@ -3,6 +3,7 @@
 //     GET /v1/map              {name, bounds, zones, charger, objects, skills, driver, …}
 //     GET /v1/live?hz=10       telemetry as it comes, at most so often; not stored
 //                  &view=1     and the way ahead, the scan and the tree, for pictures
+//                              `world {}`: names in the world have changed, so /v1/map has
 //
 //     body.sock --observer--> the body's thread: newest telemetry, newest hello --> clients
 //
@@ -35,7 +36,7 @@ typedef struct viewer {
     int64_t every_ms, next_ms;
     bool blind; // the last it was told is that no body answers
     bool view;  // wants to see the way, the scan and the tree
-    uint64_t tree_seen;
+    uint64_t tree_seen, worlds_seen;
     int64_t next_view_ms;
 } viewer;
 
@@ -61,6 +62,7 @@ struct pons__live {
     pons_value *tree;      // the thread: as it stands
     uint64_t tree_n;       // the thread: how often it has changed
     int64_t tree_ms;       // the thread: when it was last told
+    uint64_t worlds;       // the thread: greetings of bodies
 };
 
 // ---- the thread ---------------------------------------------------------------------------------
@@ -121,6 +123,7 @@ static void received(pons__live *l, pons_value *message)
         l->tree_n += pons__tree_hear(&l->tree, message);
         break;
     case PONS_REPORT_HELLO:
+        l->worlds++;
         pthread_mutex_lock(&l->t.mtx);
         pons_report_clear(&l->hello);
         l->hello = pons_report_share(&r);
@@ -207,6 +210,18 @@ static void tell_tree(pons__live *l, int64_t now)
     }
 }
 
+// Something in the world is called otherwise, or it is another one: whoever shows it reads it again.
+static void tell_world(pons__live *l)
+{
+    static const char text[] = "event: world\ndata: {}\n\n";
+    for (viewer *v = l->viewers; v; v = v->next) {
+        if (v->worlds_seen != l->worlds && l->s->http->stream_unsent(v->stream) < UNSENT_MAX &&
+            l->s->http->stream_write(v->stream, text, sizeof text - 1) >= 0) {
+            v->worlds_seen = l->worlds;
+        }
+    }
+}
+
 static void tell(pons__live *l, int64_t now)
 {
     pons_autobuf state = PONS_BUF_INIT;
@@ -258,6 +273,7 @@ static bool take_who_came(pons__live *l, int64_t now, bool *ret_closing)
     pthread_mutex_unlock(&l->t.mtx);
     while (coming) {
         viewer *next = coming->next;
+        coming->worlds_seen = l->worlds;
         coming->next = l->viewers;
         l->viewers = coming;
         coming = next;
@@ -293,6 +309,7 @@ static void *run(void *user)
             tell(l, now);
         }
         tell_tree(l, now);
+        tell_world(l);
     }
     while (l->viewers) {
         viewer *next = l->viewers->next;
@@ -408,6 +425,9 @@ static pons_value *with_walls(const pons_serve *s, const pons_value *world)
     const pons_value *cameras = pons_get(file, "cameras");
     if (boxes) {
         json_object_set(all, "boxes", (json_t *)(uintptr_t)boxes);
+    }
+    if (pons_get_bool(pons_get(file, "map"), "grows", false)) {
+        json_object_set_new(all, "grows", json_true());
     }
     if (cameras && s->o.host.camera) {
         json_object_set(all, "cameras", (json_t *)(uintptr_t)cameras);

@@ -1,0 +1,213 @@
+// places.c - what people name in a world: rooms of its map as zones, and that the body hears of it.
+//
+//     the map --segmentation--> rooms, numbered --a person's name--> a zone in the world's file --link--> the body
+#include "app/map/world_files.h"
+#include "app/workspace/which_robot.h"
+#include "pons/body.h"
+#include "pons/link_message.h"
+#include "pons/map_rooms.h"
+#include "pons/module.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double AS_LARGE = 2.5; // a zone that is larger than so many rooms is no room's
+
+// Whether a file is in the folder of worlds that are installed with the program.
+static bool is_shipped(const char *file)
+{
+    char shipped[PATH_MAX], folder[PATH_MAX];
+    const size_t n =
+        pons_share_path("worlds", shipped, sizeof shipped, NULL) >= 0 && realpath(shipped, folder)
+            ? strlen(folder)
+            : 0;
+    return n > 0 && strncmp(file, folder, n) == 0 && file[n] == '/';
+}
+
+int app_world_file(const char *name, char ret[PATH_MAX], pons_error *err)
+{
+    pons_autovalue world = NULL;
+    const int rc = app_world(name, &world, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (!realpath(pons_get_str(world, "path", ""), ret)) {
+        return app_lacks(err, "%s: %s", name, strerror(errno));
+    }
+    return is_shipped(ret) ? app_bad(err,
+                                     "the world %s is one that pons ships: copy it to worlds/ of "
+                                     "the workspace",
+                                     pons_get_str(world, "name", name))
+                           : PONS_OK;
+}
+
+int app_places_tell(const app_context *c, const char *path, bool *ret_known, pons_error *err)
+{
+    char file[PATH_MAX];
+    pons_autovalue world = NULL;
+    pons_autovalue none = json_array();
+    pons_autovalue body = app_robot_reported(c);
+    pons_link *link = NULL;
+    *ret_known = false;
+    if (!realpath(path, file) || strcmp(pons_get_str(body, "world_file", ""), file) != 0 ||
+        app_body_link(c, &link, NULL) < 0) {
+        return PONS_OK;
+    }
+    pons_link_close(link);
+    int rc = pons_world_load(file, &world, err);
+    const pons_value *zones = pons_get(world, "zones");
+    const pons_message said = {
+        .type = PONS_MESSAGE_PLACES,
+        .as.places = {.zones = zones ? zones : none, .charger = pons_get(world, "charger")}};
+    rc = rc < 0 ? rc : app_ask_body(c, &said, err);
+    *ret_known = rc == PONS_OK;
+    return rc;
+}
+
+// ---- rooms --------------------------------------------------------------------------------------
+
+static double area_of(const pons_value *polygon)
+{
+    double twice = 0.0;
+    const size_t n = json_array_size(polygon);
+    for (size_t i = 0; i < n; i++) {
+        const pons_value *a = json_array_get(polygon, i), *b = json_array_get(polygon, (i + 1) % n);
+        twice += json_number_value(json_array_get(a, 0)) * json_number_value(json_array_get(b, 1)) -
+                 json_number_value(json_array_get(b, 0)) * json_number_value(json_array_get(a, 1));
+    }
+    return 0.5 * fabs(twice);
+}
+
+// The zone that a room is; NULL: it has no name yet.
+static const char *zone_of(const pons_value *zones, const pons_room *r)
+{
+    pons_each(zone, zones) {
+        const pons_value *polygon = pons_get(zone, "polygon");
+        if (pons_polygon_contains(polygon, r->x, r->y) &&
+            area_of(polygon) < AS_LARGE * r->area_m2) {
+            return pons_get_str(zone, "id", NULL);
+        }
+    }
+    return NULL;
+}
+
+static double cm(double m)
+{
+    return round(m * 100.0) / 100.0;
+}
+
+static pons_value *room_value(const pons_room *r, size_t number, const pons_value *zones)
+{
+    const char *zone = zone_of(zones, r);
+    pons_value *polygon = json_array();
+    for (int i = 0; i < r->n; i++) {
+        json_array_append_new(polygon,
+                              json_pack("[f,f]", cm(r->corners[i][0]), cm(r->corners[i][1])));
+    }
+    return pons_object("number", json_integer((json_int_t)number), "area_m2",
+                       json_real(round(r->area_m2 * 10.0) / 10.0), "x", json_real(cm(r->x)), "y",
+                       json_real(cm(r->y)), "polygon", polygon, "zone",
+                       zone ? json_string(zone) : NULL, NULL);
+}
+
+int app_rooms(const char *name, pons_value **ret, pons_error *err)
+{
+    pons_autovalue world = NULL;
+    pons_map *m = NULL;
+    pons_room *all = NULL;
+    size_t n = 0;
+    int rc = app_world(name, &world, err);
+    const char *path = pons_get_str(pons_get(world, "map"), "path", NULL);
+    if (rc == PONS_OK && !path) {
+        rc = app_bad(err, "map rooms: the world %s has no map.file", name);
+    }
+    rc = rc < 0 ? rc : pons_map_load(path, &m, err);
+    rc = rc < 0 ? rc : pons_map_rooms(m, PONS_ROOM_DOOR_M, &all, &n, err);
+    if (rc == PONS_OK) {
+        *ret = json_array();
+        for (size_t i = 0; i < n; i++) {
+            json_array_append_new(*ret, room_value(&all[i], i + 1, pons_get(world, "zones")));
+        }
+    }
+    free(all);
+    pons_map_destroy(m);
+    return rc;
+}
+
+static void add_words(pons_value *names, const char *language, const char *words)
+{
+    pons_autovalue all = json_array();
+    for (const char *at = words ? words : ""; *at;) {
+        const size_t n = strcspn(at, ",");
+        if (n > 0) {
+            json_array_append_new(all, json_stringn(at, n));
+        }
+        at += n + (at[n] != '\0');
+    }
+    if (json_array_size(all) > 0) {
+        json_object_set(names, language, all);
+    }
+}
+
+pons_value *app_zone_names(const char *en, const char *zh)
+{
+    pons_value *names = json_object();
+    add_words(names, "zh", zh);
+    add_words(names, "en", en);
+    return names;
+}
+
+#define ROOM_ID "room_"
+
+// The id of the zone that the room gets, or has: numbers change when a map grows.
+static const char *room_id(const pons_value *zones, const pons_value *room, char ret[40])
+{
+    const char *has = pons_get_str(room, "zone", NULL);
+    for (int i = (int)pons_get_int(room, "number", 1);; i++) {
+        bool taken = false;
+        snprintf(ret, 40, ROOM_ID "%d", i);
+        pons_each(zone, zones) {
+            taken = taken || strcmp(pons_get_str(zone, "id", ""), ret) == 0;
+        }
+        if (!taken) {
+            break;
+        }
+    }
+    return has ? has : ret;
+}
+
+int app_room_name(const char *world, const pons_value *room, const char *en, const char *zh,
+                  pons_value **ret, pons_error *err)
+{
+    char path[PATH_MAX], free_id[40];
+    pons_autovalue loaded = NULL;
+    pons_autovalue names = app_zone_names(en, zh);
+    const char *has = pons_get_str(room, "zone", NULL);
+    if (json_object_size(names) == 0) {
+        return app_bad(err, "map rooms: say its name: --en kitchen, --zh 厨房");
+    }
+    if (has && strncmp(has, ROOM_ID, strlen(ROOM_ID)) != 0) {
+        return app_bad(err, "map rooms: room %d is the zone %s already",
+                       (int)pons_get_int(room, "number", 0), has);
+    }
+    int rc = app_world_file(world, path, err);
+    rc = rc < 0 ? rc : app_world(world, &loaded, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const char *id = room_id(pons_get(loaded, "zones"), room, free_id);
+    pons_value *zone = pons_object("id", json_string(id), "names", pons_value_ref(names), "polygon",
+                                   pons_value_ref(pons_get(room, "polygon")), "target",
+                                   json_pack("{s:f,s:f,s:f}", "x", pons_get_num(room, "x", 0.0),
+                                             "y", pons_get_num(room, "y", 0.0), "yaw", 0.0),
+                                   NULL);
+    rc = app_zone_put(path, APP_ZONE, zone, has, err);
+    if (rc < 0) {
+        pons_value_unref(zone);
+        return rc;
+    }
+    *ret = zone;
+    return PONS_OK;
+}
