@@ -102,7 +102,8 @@ void ros2_walls_compare(const ros2_walls *w, const nav_msgs_msg_dds__OccupancyGr
                  res = (double)map->info.resolution;
     int known = 0, free_ = 0;
     *ret = '\0';
-    if (!(res >= 1e-3 && res <= 10.0) || !isfinite(at.x + at.y + yaw) ||
+    if (!(res >= 1e-3 && res <= 10.0) || !isfinite(at.x + at.y + yaw) || map->info.width < 1 ||
+        map->info.height < 1 || // none yet, or one that was taken away
         map->info.width > 1 << 20 || map->info.height > 1 << 20 ||
         (uint64_t)map->info.width * map->info.height != map->data._length) {
         snprintf(ret, cap, "its size, its resolution or its origin is none of a map");
