@@ -6,7 +6,7 @@ enable_testing()
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
 set(test_modules base bt arm map picture record plan critic intents items graph store link http llm tools mcp drivers
-  body brain agent companion workspace fleet vda5050 scenario sight detectors serve cli)
+  body brain agent companion workspace fleet vda5050 scenario sight detectors slam serve cli)
 
 # What a module's tests link beyond its own library, and whose helpers they take beyond their own.
 set(tests_link_agent body drivers llm intents tools store)
@@ -188,6 +188,7 @@ set(tests_load_store store-postgres)
 set(tests_load_items store-postgres)
 set(tests_load_brain store-postgres)
 set(tests_load_body slam-mrpt)
+set(tests_load_slam slam-mrpt)
 set(tests_load_http server-microhttpd http-curl)
 set(tests_load_serve server-microhttpd http-curl)
 set(tests_load_llm llm-openai http-curl)
@@ -213,6 +214,7 @@ endif()
 if(TARGET driver-ros2)
   target_link_libraries(drivers_helpers PRIVATE pons_ros2)
   target_link_libraries(drivers_tests PRIVATE pons_ros2 CycloneDDS::ddsc)
+  add_dependencies(drivers_tests pons) # ros2/test_doctor runs it
 endif()
 if(TARGET driver-gazebo)
   add_executable(gazebo_peer EXCLUDE_FROM_ALL tests/drivers/gazebo/peer.cc)

@@ -45,6 +45,9 @@ typedef struct pons_module {
 // for; PONS_EUNSUPPORTED when the ABI, the version or the kind differs; PONS_EENV with dlopen's reason when a
 // library that it needs is missing. Any thread.
 int pons_module_load(const char *kind, const char *name, const void **ret_ops, pons_error *err);
+// The same for a contract whose vtable begins with its version, a uint32_t; PONS_EUNSUPPORTED when that is not `abi`.
+int pons_module_load_of(const char *kind, const char *name, uint32_t abi, const void **ret_ops,
+                        pons_error *err);
 // Whether a file KIND-NAME.so is there, in a workspace's lib/ aside; it is not loaded. Any thread.
 bool pons_module_installed(const char *kind, const char *name);
 // Modules are also looked for in lib/ of this workspace, from now on; NULL: in none. What is found

@@ -4,6 +4,7 @@
 
 #include "pons/ext/http_server.h"
 #include "pons/module.h"
+#include "pons/redact.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -14,15 +15,9 @@
 int pons_http_server_load(const pons_http_server_ops **ret, pons_error *err)
 {
     const void *loaded = NULL;
-    const int rc = pons_module_load("server", "microhttpd", &loaded, err);
-    const pons_http_server_ops *ops = loaded;
-    if (rc >= 0 && ops->abi != PONS_HTTP_SERVER_ABI) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, "http",
-                              "server-microhttpd has ABI %u, not %u", ops->abi,
-                              PONS_HTTP_SERVER_ABI);
-    }
+    const int rc = pons_module_load_of("server", "microhttpd", PONS_HTTP_SERVER_ABI, &loaded, err);
     if (rc >= 0) {
-        *ret = ops;
+        *ret = loaded;
     }
     return rc;
 }
@@ -30,14 +25,9 @@ int pons_http_server_load(const pons_http_server_ops **ret, pons_error *err)
 int pons_http_load(const pons_http_ops **ret, pons_error *err)
 {
     const void *loaded = NULL;
-    const int rc = pons_module_load("http", "curl", &loaded, err);
-    const pons_http_ops *ops = loaded;
-    if (rc >= 0 && ops->abi != PONS_HTTP_ABI) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, "http", "http-curl has ABI %u, not %u",
-                              ops->abi, PONS_HTTP_ABI);
-    }
+    const int rc = pons_module_load_of("http", "curl", PONS_HTTP_ABI, &loaded, err);
     if (rc >= 0) {
-        *ret = ops;
+        *ret = loaded;
     }
     return rc;
 }
@@ -50,32 +40,62 @@ void pons_http_event_clear(pons_http_event *ev)
     ev->url = ev->headers = ev->data = NULL;
 }
 
-int pons_http_status(const pons_http_ops *http, void *client, uint64_t call,
-                     const pons_http_request *request, int end_fd)
+// One event of a call; *over: it was the last.
+static int take(const pons_http_event *ev, const char *url, pons_buf *body, int *status, bool *over,
+                pons_error *err)
 {
-    const int patience_ms = (int)(2 * request->whole_ms); // the shared thread ends it long before
-    pons_error err = PONS_ERROR_INIT;
-    int status = 0;
-    if (http->start(client, call, request, &err) < 0) {
-        return 0;
+    char shown[200];
+    switch (ev->kind) {
+    case PONS_HTTP_HEAD:
+        *status = ev->status;
+        return PONS_OK;
+    case PONS_HTTP_DATA:
+        return !body || pons_buf_bytes(body, ev->data, ev->n) >= 0
+                   ? PONS_OK
+                   : pons_error_set(err, PONS_ENOMEM, "http", "no memory for an answer");
+    case PONS_HTTP_END:
+        *over = true;
+        return PONS_OK;
+    default:
+        break;
     }
-    for (;;) {
+    *over = true;
+    pons_url_redacted(url, shown, sizeof shown);
+    return ev->fault == PONS_HTTP_LONG_BODY
+               ? pons_error_set(err, PONS_EPROTOCOL, "http", "%s: the answer is too long", shown)
+               : pons_error_set(err, PONS_EIO, "http", "%s does not answer: %.200s", shown,
+                                ev->data ? ev->data : "it says nothing");
+}
+
+int pons_http_call(const pons_http_ops *http, void *client, uint64_t call,
+                   const pons_http_request *request, int end_fd, pons_buf *body, int *ret_status,
+                   pons_error *err)
+{
+    // The shared thread ends it long before.
+    const int patience_ms = request->whole_ms > 0 ? (int)(2 * request->whole_ms) : -1;
+    int rc = http->start(client, call, request, err);
+    for (bool over = false; rc >= 0 && !over;) {
         struct pollfd p[] = {{.fd = http->event_fd(client), .events = POLLIN},
                              {.fd = end_fd, .events = POLLIN}};
         pons_http_event ev;
         if (poll(p, 2, patience_ms) == 0 || (p[1].revents && !p[0].revents)) {
-            http->cancel(client, call);
-            return 0;
+            rc = pons_error_set(err, PONS_ECANCELED, "http", "the call was given up");
         }
-        while (http->next(client, &ev)) {
-            const pons_http_event_kind kind = ev.kind;
-            status = kind == PONS_HTTP_HEAD ? ev.status : kind == PONS_HTTP_FAILED ? 0 : status;
+        while (rc >= 0 && !over && http->next(client, &ev)) {
+            rc = take(&ev, request->url, body, ret_status, &over, err);
             pons_http_event_clear(&ev);
-            if (kind == PONS_HTTP_END || kind == PONS_HTTP_FAILED) {
-                return status;
-            }
         }
     }
+    http->cancel(client, call);
+    return rc;
+}
+
+int pons_http_status(const pons_http_ops *http, void *client, uint64_t call,
+                     const pons_http_request *request, int end_fd)
+{
+    int status = 0;
+    const int rc = pons_http_call(http, client, call, request, end_fd, NULL, &status, NULL);
+    return rc < 0 ? 0 : status;
 }
 
 bool pons_http_header(const pons_http_event *head, const char *name, char *ret, size_t cap)

@@ -93,18 +93,11 @@ static int provider_of(const pons_value *config, const pons_llm_ops **ret, pons_
                               name);
     }
     const void *ops = NULL;
-    int rc = pons_module_load("llm", name, &ops, err);
-    if (rc != PONS_OK) {
-        return rc;
+    const int rc = pons_module_load_of("llm", name, PONS_LLM_ABI, &ops, err);
+    if (rc >= 0) {
+        *ret = ops;
     }
-    const pons_llm_ops *loaded = ops;
-    if (loaded->abi != PONS_LLM_ABI) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, WHERE,
-                              "provider %s speaks version %u of the contract, this program %u",
-                              name, loaded->abi, PONS_LLM_ABI);
-    }
-    *ret = loaded;
-    return PONS_OK;
+    return rc;
 }
 
 // The provider, opened, and recorded where that is asked for.

@@ -15,17 +15,9 @@ static bool begins(const char *text, const char *with)
 static int open_loaded(const char *name, const char *url, pons_store *ret, pons_error *err)
 {
     const void *ops = NULL;
-    int rc = pons_module_load("store", name, &ops, err);
-    if (rc) {
-        return rc;
-    }
+    const int rc = pons_module_load_of("store", name, PONS_STORE_DRIVER_ABI, &ops, err);
     const pons_store_driver *driver = ops;
-    if (driver->abi != PONS_STORE_DRIVER_ABI) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, "store",
-                              "store %s speaks version %u of the contract, this program %u", name,
-                              driver->abi, PONS_STORE_DRIVER_ABI);
-    }
-    return driver->open(url, ret, err);
+    return rc < 0 ? rc : driver->open(url, ret, err);
 }
 
 // The module that a person meant: NAME of "NAME:…". false: it is a file, or the memory.

@@ -2,7 +2,6 @@
 #include "floor_plan.h"
 
 #include "pons/body.h"
-#include "pons/file.h"
 #include "pons/random.h"
 #include "unit.h"
 
@@ -219,31 +218,40 @@ void place_write(const char *dir, int number)
     write_new(dir, hypot(w, d) + 1.0);
 }
 
-void place_copy_map(const char *dir, const char *from, const char *name)
+// A place ends where its map's picture does: all that has no wall there gets one.
+static void copy_map(const char *dir, const char *from, const char *name)
 {
-    static const char *const endings[] = {"yaml", "pgm"};
-    for (size_t i = 0; i < 2; i++) {
-        char path[512];
-        size_t n = 0;
-        snprintf(path, sizeof path, "%s/%s.%s", from, name, endings[i]);
-        char *text = pons_file_text(path, 1u << 26, &n);
-        assert_non_null(text);
-        snprintf(path, sizeof path, "%s/%s.%s", dir, name, endings[i]);
-        assert_int_equal(pons_file_replace(path, text, n, 0600), 0);
-        free(text);
+    char path[512];
+    pons_map *m = NULL;
+    snprintf(path, sizeof path, "%s/%s.yaml", from, name);
+    assert_int_equal(pons_map_load(path, &m, NULL), PONS_OK);
+    const pons_map_info *i = pons_map_about(m);
+    int8_t *cells = malloc((size_t)i->w * (size_t)i->h);
+    assert_non_null(cells);
+    memcpy(cells, pons_map_cells(m), (size_t)i->w * (size_t)i->h);
+    for (int at = 0; at < i->w * i->h; at++) {
+        const int x = at % i->w, y = at / i->w;
+        const bool edge = x == 0 || y == 0 || x == i->w - 1 || y == i->h - 1;
+        cells[at] = edge ? 100 : cells[at];
     }
+    snprintf(path, sizeof path, "%s/real.map.yaml", dir);
+    assert_int_equal(pons_map_save(path, cells, i->w, i->h, i->resolution_m, i->origin, NULL),
+                     PONS_OK);
+    free(cells);
+    pons_map_destroy(m);
 }
 
-void place_write_of_map(const char *dir, const char *map, pons_pose2 start)
+void place_write_of_map(const char *dir, const char *from, const char *name, pons_pose2 start)
 {
+    copy_map(dir, from, name);
     FILE *f = create(dir, "real.yaml");
-    fprintf(
-        f,
-        "name: real\nstart: {x: %g, y: %g, yaw: %g}\n%szones:\n  - {id: all, names: {en: "
-        "[everywhere]}, polygon: "
-        "[[%g, %g], [%g, %g], [%g, %g]], target: {x: %g, y: %g, yaw: 0}}\nmap: {file: %s.yaml}\n",
-        start.x, start.y, start.yaw, robot, start.x - 0.5, start.y - 0.5, start.x + 0.5,
-        start.y - 0.5, start.x, start.y + 0.5, start.x, start.y, map);
+    fprintf(f,
+            "name: real\nstart: {x: %g, y: %g, yaw: %g}\n%szones:\n  - {id: all, names: {en: "
+            "[everywhere]}, polygon: "
+            "[[%g, %g], [%g, %g], [%g, %g]], target: {x: %g, y: %g, yaw: 0}}\nmap: {file: "
+            "real.map.yaml}\n",
+            start.x, start.y, start.yaw, robot, start.x - 0.5, start.y - 0.5, start.x + 0.5,
+            start.y - 0.5, start.x, start.y + 0.5, start.x, start.y);
     fclose(f);
     write_new(dir, 55.0);
 }
@@ -293,11 +301,13 @@ static bool sees(const truth *t, int32_t a, int32_t b, double range_m)
     if (far * t->g->res > range_m) {
         return false;
     }
-    for (double s = 0.0; s < far; s += 0.7) {
-        if (pons__costmap_is_static(t->g, ax + (int)lround(dx * s / far),
-                                    ay + (int)lround(dy * s / far))) {
+    for (double s = 0.0; s < far;) {
+        const int x = ax + (int)lround(dx * s / far), y = ay + (int)lround(dy * s / far);
+        if (pons__costmap_is_static(t->g, x, y)) {
             return false;
         }
+        // No wall is nearer than this, and what is rounded.
+        s += fmax(0.7, (double)t->g->metres[t->g->walls[y * w + x]] * t->g->inv_res - 1.0);
     }
     return true;
 }
@@ -307,8 +317,12 @@ static int choose_views(const truth *t, const int32_t *marks, int n_marks, const
                         int n_all, int32_t start, double range_m, int32_t views[VIEWS_MAX])
 {
     bool *seen = calloc((size_t)n_marks, sizeof *seen);
+    int *bound = malloc(sizeof *bound * (size_t)n_all); // what it would add, at most
     int n = 0, left = n_marks;
     int32_t next = start;
+    for (int c = 0; c < n_all; c++) {
+        bound[c] = n_marks;
+    }
     while (n < VIEWS_MAX && left > 0) {
         views[n++] = next;
         for (int i = 0; i < n_marks; i++) {
@@ -320,9 +334,10 @@ static int choose_views(const truth *t, const int32_t *marks, int n_marks, const
         int best = -1, most = 0;
         for (int c = 0; c < n_all && left > 0; c++) {
             int sum = 0;
-            for (int i = 0; i < n_marks; i++) {
+            for (int i = 0; i < n_marks && bound[c] > most; i++) {
                 sum += !seen[i] && sees(t, all[c], marks[i], range_m);
             }
+            bound[c] = bound[c] > most ? sum : bound[c];
             if (sum > most) {
                 most = sum;
                 best = c;
@@ -333,6 +348,7 @@ static int choose_views(const truth *t, const int32_t *marks, int n_marks, const
         }
         next = all[best];
     }
+    free(bound);
     free(seen);
     return n;
 }

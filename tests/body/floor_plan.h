@@ -13,9 +13,8 @@ enum {
 
 // Writes real.yaml, the place by its number, and new.yaml, the world of a robot that is to explore it, into a folder.
 void place_write(const char *dir, int number);
-// The same for a map of nav2_map_server; the robot starts there.
-void place_copy_map(const char *dir, const char *from, const char *name); // NAME.yaml and NAME.pgm
-void place_write_of_map(const char *dir, const char *map, pons_pose2 start);
+// The same for from/NAME.yaml, a map of nav2_map_server, whose picture's edge is a wall; the robot starts there.
+void place_write_of_map(const char *dir, const char *from, const char *name, pons_pose2 start);
 
 typedef struct place_score {
     double known;  // share of the floor that the robot's middle can reach, that the map has as free

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { PLACES = 12 };
@@ -100,9 +101,17 @@ static int64_t bumps(void)
 }
 
 typedef struct trip {
-    double way_m, robot_s;
+    double way_m, robot_s, cpu_s; // the processor's time of all threads, the simulated robot's too
     char result[256];
 } trip;
+
+static double cpu_s(void)
+{
+    struct rusage used;
+    assert_int_equal(getrusage(RUSAGE_SELF, &used), 0);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
 
 // Explores to the end, or for so many seconds.
 static trip explore(double seconds)
@@ -110,6 +119,7 @@ static trip explore(double seconds)
     char id[32];
     trip r = {0};
     pons_pose2 last = truth();
+    const double began_s = cpu_s();
     snprintf(id, sizeof id, "%s", bench_goal(&t, NULL, "explore", "{}"));
     for (; r.robot_s < seconds && !pons_get(t.results, id); r.robot_s += 0.05) {
         bench_step(&t, 0.05);
@@ -118,6 +128,7 @@ static trip explore(double seconds)
         last = now;
     }
     snprintf(r.result, sizeof r.result, "%s", bench_until_result(&t, id, 0.01));
+    r.cpu_s = cpu_s() - began_s;
     const pons_value *end = pons_get(t.results, id);
     if (end && pons_get_int(end, "error_code", 0) != 0) {
         print_message("%s\n", pons_get_str(end, "error_msg", ""));
@@ -145,8 +156,11 @@ static void check_explored(int number)
     const trip r = explore(LONGEST_S);
     const place_score s = judge();
     const pons_pose2 to = truth();
-    print_message("place %d: %.0f m2, known %.4f, IoU %.4f, way %.1f m of %.1f m, %.0f s\n", number,
-                  s.reached_m2, s.known, s.iou, r.way_m, s.tour_m, r.robot_s);
+    print_message(
+        "place %d: %.0f m2, known %.4f, IoU %.4f, way %.1f m of %.1f m (%.2f), %d contacts, "
+        "%.0f s, %.2f of a processor\n",
+        number, s.reached_m2, s.known, s.iou, r.way_m, s.tour_m, r.way_m / s.tour_m, (int)bumps(),
+        r.robot_s, r.cpu_s / r.robot_s);
     assert_string_equal(r.result, "done 0");
     assert_int_equal(bumps(), 0);
     assert_true(s.known >= KNOWN);
@@ -453,7 +467,7 @@ static void test_stopped_and_gone_on(void **state)
     close_place();
 }
 
-// Maps of other people: `file x y` a line in $PONS_NAV2_MAPS/places.txt, which `./dev bench` writes.
+// Maps of other people: `file x y` a line in $PONS_NAV2_MAPS/places.txt.
 static void test_published_maps(void **state)
 {
     (void)state;
@@ -469,8 +483,7 @@ static void test_published_maps(void **state)
     for (int i = 100;
          fgets(line, sizeof line, list) && sscanf(line, "%127s %lf %lf", name, &x, &y) == 3; i++) {
         make_place_dir();
-        place_copy_map(dir, maps, name);
-        place_write_of_map(dir, name, (pons_pose2){x, y, 0.0});
+        place_write_of_map(dir, maps, name, (pons_pose2){x, y, 0.0});
         open_body(i);
         check_explored(i);
         close_place();

@@ -38,12 +38,14 @@ typedef struct stage {
     bench b;
     fake_server *server;
     char url[64];
+    char *says; // what `taken` has said on standard error
 } stage;
 
 static void begin(stage *s, const fake_step *steps, size_t n, const char *vision)
 {
     char dir[128];
     bench_open(&s->b);
+    s->says = NULL;
     s->server = fake_server_start(steps, n);
     snprintf(s->url, sizeof s->url, "http://127.0.0.1:%d/v1", fake_server_port(s->server));
     mkdir(s->b.workspace, 0700);
@@ -55,6 +57,7 @@ static void begin(stage *s, const fake_step *steps, size_t n, const char *vision
 static void end(stage *s)
 {
     fake_server_stop(s->server);
+    free(s->says);
     bench_close(&s->b);
 }
 
@@ -211,7 +214,13 @@ static bool taken(stage *s, pons_picture_raw *ret)
     snprintf(path, sizeof path, "%s/front.jpg", s->b.dir);
     snprintf(line, sizeof line, "body camera front --driver mujoco --world tabletop --out %s",
              path);
-    if (bench_run(&s->b, line) != 0) {
+    proc p = {0};
+    bench_start(&s->b, &p, NULL, line);
+    const int status = bench_finish(&p);
+    free(s->says);
+    s->says = bench_stderr(&p);
+    bench_free(&p);
+    if (status != 0) {
         return false;
     }
     char *bytes = pons_file_text(path, PONS_PICTURE_BYTES_MAX, &n);
@@ -237,8 +246,11 @@ static void a_cameras_picture_is_blurred(void **state)
         skip();
     }
     assert_true(most_changes(&p) > BORDERS);
-    bench_put(&s.b, "config/vision.yaml", "blur:\n  - {camera: front, rect: [0, 0, 1, 1]}\n");
+    bench_put(&s.b, "config/vision.yaml",
+              "blur:\n  - {camera: front, rect: [0, 0, 1, 1]}\n"
+              "  - {camera: frnt, rect: [0, 0, 1, 1]}\n"); // one that nobody has is named
     assert_true(taken(&s, &p));
+    assert_non_null(strstr(s.says, "blur: the world tabletop has no camera frnt"));
     assert_in_range(most_changes(&p), 0, BORDERS);
     run(&s, 0, "agent --driver mujoco --world tabletop look");
     assert_int_equal(images(&s), 1);

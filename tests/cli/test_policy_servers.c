@@ -29,7 +29,7 @@
     "\"type\":\"http\",\"protocol\":\"lerobot\",\"python\":\"/usr/bin/python3\","                  \
     "\"policy_type\":\"act\",\"checkpoint\":\"me/mine\",\"inputs\":{\"front\":\"images.front\","   \
     "\"state\":\"joints_gripper\",\"task\":\"instruction\"},"                                      \
-    "\"gripper\":{\"open\":100,\"closed\":0,\"width_m\":0.08}"
+    "\"gripper\":{\"open\":100,\"closed\":0,\"width_m\":0.08},\"scale\":1"
 
 static int serve(bench *b, proc *server, const char *protocol, const char *mode)
 {
@@ -129,7 +129,7 @@ typedef struct protocol {
     const char *name, *scheme, *path, *more, *control_mode;
 } protocol;
 static const protocol openvla = {"openvla", "http://", "/act", OPENVLA, "tool_delta"},
-                      openpi = {"openpi", "ws://", "", OPENPI, "joint_velocity"},
+                      openpi = {"openpi", "ws://", "", OPENPI ",\"scale\":1", "joint_velocity"},
                       lerobot = {"lerobot", "", "", LEROBOT, "joint_position"};
 
 static void make_client(const protocol *of, int port, char ret[1024])
@@ -234,7 +234,7 @@ static void openpi_is_asked(void **state)
         char client[1024];
         const int port = serve(&b, &server, "openpi", modes[i]);
         snprintf(client, sizeof client, "{%s,\"endpoint\":\"ws://127.0.0.1:%d%s}", OPENPI, port,
-                 i ? "/?arm=left\",\"chunk\":1,\"scale\":0.5" : "\"");
+                 i ? "/?arm=left\",\"chunk\":1,\"scale\":0.5" : "\",\"scale\":1");
         pons_autovalue v = ask(&b, client, "joint_velocity");
         assert_int_equal(json_array_size(pons_get(v, "actions")), i ? 1 : 2);
         assert_null(pons_get(v, "frame"));
@@ -298,6 +298,20 @@ static void openpi_misbehaves(void **state)
     };
     expect_no_server(&openpi, early, sizeof early / sizeof *early);
     expect_faults(&openpi, faults, sizeof faults / sizeof *faults);
+}
+
+static void a_protocol_that_nobody_speaks(void **state)
+{
+    (void)state;
+    static const fault none = {"", "POLICY_NOT_AVAILABLE", "no policy 'gopher'"};
+    bench b;
+    bench_open(&b);
+    pons_autovalue v = ask(&b,
+                           "{\"type\":\"http\",\"protocol\":\"gopher\","
+                           "\"endpoint\":\"http://127.0.0.1:1/\"}",
+                           "joint_velocity");
+    expect_fault(&none, v);
+    bench_close(&b);
 }
 
 static void hostile_pickles(void **state)
@@ -405,6 +419,7 @@ static void what_the_configuration_lacks(void **state)
         {"{\"protocol\":\"openvla\",\"inputs\":{\"image\":\"images.front\"},\"delta\":{\"frame\":"
          "\"tool\",\"position\":\"m\",\"rotation\":\"deg\"}}",
          "tool_delta", "gripper is missing"},
+        {"{" OPENPI "}", "joint_velocity", "scale is missing: 1 when the server has rad"},
         {"{" OPENVLA "}", "joint_velocity", "config.control_mode has to be tool_delta"},
         {"{" OPENVLA ",\"endpoint\":\"ws://127.0.0.1:9/act\"}", "tool_delta", "endpoint"},
         {"{\"protocol\":\"openvla\",\"inputs\":{\"image\":\"images.left\"},\"delta\":{\"frame\":"
@@ -438,6 +453,7 @@ int main(void)
         cmocka_unit_test_teardown(openpi_is_asked, bench_teardown),
         cmocka_unit_test_teardown(openpi_is_asked_again_over_a_new_connection, bench_teardown),
         cmocka_unit_test_teardown(openpi_misbehaves, bench_teardown),
+        cmocka_unit_test_teardown(a_protocol_that_nobody_speaks, bench_teardown),
         cmocka_unit_test_teardown(hostile_pickles, bench_teardown),
         cmocka_unit_test_teardown(lerobot_is_asked, bench_teardown),
         cmocka_unit_test_teardown(lerobot_misbehaves, bench_teardown),

@@ -17,6 +17,7 @@
 // and a decoded reply has its own limit.
 #pragma once
 
+#include "pons/buf.h"
 #include "pons/error.h"
 #include "pons/linkage.h"
 
@@ -116,9 +117,13 @@ typedef struct pons_http_ops {
 // Loads the module; PONS_ENOTFOUND, PONS_EENV as pons_module_load.
 int pons_http_load(const pons_http_ops **ret, pons_error *err);
 void pons_http_event_clear(pons_http_event *ev);
-// Makes one call and waits until it is over, for a thread that does nothing else with its client: the
-// status of its reply; 0: none, or end_fd (negative: nothing) was readable before it was whole, and
-// the call is cancelled. The request names a limit of the whole call.
+// Makes one call and waits until it is over, for a thread that does nothing else with its client. The reply's body goes
+// behind what is in `body` (NULL: it is dropped), its status into *ret_status. PONS_ECANCELED: end_fd (negative: nothing) was
+// readable before; PONS_EPROTOCOL: the body is longer than body_max; PONS_EIO: no whole reply. These name the address.
+int pons_http_call(const pons_http_ops *http, void *client, uint64_t call,
+                   const pons_http_request *request, int end_fd, pons_buf *body, int *ret_status,
+                   pons_error *err);
+// The same, where only the status counts; 0: no reply.
 int pons_http_status(const pons_http_ops *http, void *client, uint64_t call,
                      const pons_http_request *request, int end_fd);
 // The value of a header of a HEAD, the last of that name, cut to cap; false and "" without one.

@@ -1,6 +1,6 @@
 // ext/outside.h - what a robot's own software does beside its driver: it may be missing senses, know
 // where it is, and carry out whole goals (Nav2 on a ROS 2 robot). A part of the contract of
-// ext/robot.h, since its version 3; errands since version 4.
+// ext/robot.h, since its version 3; errands since version 4, its map since version 7.
 //
 // Who drives: an errand's software never reaches the wheels by itself. What its controller asks for is
 // the errand's `want`; the body takes that for the goal's wish, the gate cuts it, and write_velocity
@@ -9,7 +9,7 @@
 //
 // Threads: `lacks` and `place` as `read` (any thread; they never block, lock or allocate), the errand's
 // functions from the body's loop thread, and they do not wait for the software: they hand over, and
-// `look` says how far it is.
+// `look` says how far it is. `map` comes from the body's mapper thread, and may lock and allocate.
 #pragma once
 
 #include "pons/geometry.h"
@@ -31,6 +31,16 @@ typedef struct pons_robot_place { // by the robot's own localisation
     pons_pose2 map_from_odom;     // of the newest; what it was when !known
     double std_m;                 // position, 1 sigma; NAN: it does not say
 } pons_robot_place;
+
+typedef struct
+    pons_robot_map {     // as nav_msgs/OccupancyGrid has it; each may have another frame and size
+    uint64_t number;     // of this map: another one than that of the map before; never 0
+    int64_t stamp_ns;    // robot time of the newest scan in it, as far as that is known
+    int w, h;            // cells, at least one
+    double resolution_m; // of a cell's edge
+    pons_pose2 origin;   // of the first cell's corner, in map; rows run along its x
+    int8_t *cells;       // (h, w) -1 unknown, 0 free … 100 occupied; by malloc
+} pons_robot_map;
 
 typedef enum pons_external_goal_state {
     PONS_ERRAND_NONE,
@@ -84,6 +94,12 @@ typedef struct pons_robot_outside_ops {
     // `interface`: what most of them are reached by, "ros2_action"; one whose `told` names another says so. NULL: none.
     const struct pons_skill *const *(*skills)(void *self, size_t *ret_n,
                                               const char **ret_interface);
+
+    // Since version 7. Of a robot that localises itself, in a world whose map grows: the map that its SLAM makes. True: there is
+    // a newer one than number `seen`, and its cells are the caller's. False: there is none; why, when none comes, else "".
+    // NULL: it gives none.
+    bool (*map)(void *self, uint64_t seen, pons_robot_map *ret,
+                char ret_why[PONS_OUTSIDE_TEXT_MAX]);
 } pons_robot_outside_ops;
 
 PONS_C_END

@@ -26,7 +26,7 @@
 PONS_C_BEGIN
 
 // 1 (no `arm`, no `cameras`), 2 (no `outside`), 3 (no errands), 4 (a circle), 5 (scans from the robot's
-// middle) and 6 (no `battery_ns`) are understood.
+// middle) and 6 (no `battery_ns`, no map of its own) are understood.
 #define PONS_ROBOT_ABI       7u
 #define PONS_ROBOT_ABI_FIRST 1u
 

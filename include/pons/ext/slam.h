@@ -42,14 +42,17 @@ typedef struct pons_slam_ops {
     // The robot is there: at the first scan, and again after it was carried. Scans that follow are matched from here on.
     int (*place)(void *self, pons_pose2 base_in_map, pons_pose2 odom_from_base);
     // The next scan, and odometry at its stamp. *ret_map_from_odom: the newest estimate. *ret_changed: the map has something
-    // new in it. An error is of this scan; the next one is tried.
+    // new in it. Where scans do not show that the robot moves, as in a long corridor, odometry does. An error is of this scan
+    // (PONS_EINVAL: no lidar has such angles or ranges, or it is nowhere); nothing is returned, and the next one is tried.
     int (*add)(void *self, const pons_scan *scan, pons_pose2 odom_from_base,
                pons_pose2 *ret_map_from_odom, bool *ret_changed, pons_error *err);
-    // The map as it is now, around all that is known; w is 0 when nothing is. ret->cells is the caller's to free.
+    // The map as it is now, from the first row and column of which something is known to the last; w and h are 0 when nothing
+    // is. ret->cells is the caller's to free.
     int (*map)(void *self, pons_slam_map *ret, pons_error *err);
     // Writes the pose graph; the caller renames. PONS_EIO.
     int (*save)(void *self, const char *path, pons_error *err);
-    // Reads one in place of what there is. PONS_EINVAL with path:line; PONS_EIO. *self is as it was after an error.
+    // Reads one in place of what there is. PONS_ENOTFOUND: there is no such file; PONS_EINVAL with path:line; PONS_EIO. *self is
+    // as it was after an error.
     int (*load)(void *self, const char *path, pons_error *err);
     void (*close)(void *self); // NULL-safe
 } pons_slam_ops;

@@ -54,16 +54,11 @@ static int open_module(const app_context *c, const pons_value *entry, const pons
     const char *name =
         json_is_string(entry) ? json_string_value(entry) : pons_get_str(entry, "name", "");
     const void *ops = NULL;
-    int rc = pons_module_load("tool", name, &ops, err);
+    int rc = pons_module_load_of("tool", name, PONS_TOOL_ABI, &ops, err);
     if (rc < 0) {
         return rc;
     }
     const pons_tool_module *module = ops;
-    if (module->abi != PONS_TOOL_ABI) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, WHERE,
-                              "tool %s speaks version %u of the contract, this program %u", name,
-                              module->abi, PONS_TOOL_ABI);
-    }
     pons_autovalue config =
         json_is_object(entry) ? json_copy((pons_value *)(uintptr_t)entry) : json_object();
     json_object_set_new(config, "name", json_string(name));

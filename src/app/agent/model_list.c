@@ -2,13 +2,11 @@
 #include "app/agent/agent_setup.h"
 #include "pons/ext/http.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BODY_MAX 1048576 // bytes
 #define WHOLE_MS 10000
-#define TURN_MS  500
 
 // The reply's body in `body`; an error says why there is none.
 static int get(const char *url, pons_buf *body, pons_error *err)
@@ -32,27 +30,8 @@ static int get(const char *url, pons_buf *body, pons_error *err)
                                        .body_max = BODY_MAX,
                                        .connect_ms = WHOLE_MS,
                                        .whole_ms = WHOLE_MS};
-    rc = rc < 0 ? rc : http->start(client, 1, &request, err);
     int status = 0;
-    for (bool over = rc < 0; !over;) {
-        struct pollfd fd = {.fd = http->event_fd(client), .events = POLLIN};
-        poll(&fd, 1, TURN_MS);
-        pons_http_event ev;
-        while (!over && http->next(client, &ev)) {
-            if (ev.kind == PONS_HTTP_HEAD) {
-                status = ev.status;
-            } else if (ev.kind == PONS_HTTP_DATA) {
-                pons_buf_bytes(body, ev.data, ev.n);
-            } else {
-                over = true;
-            }
-            if (ev.kind == PONS_HTTP_FAILED) {
-                rc = pons_error_set(err, PONS_EENV, "llm", "%s: %s", u.shown,
-                                    ev.data ? ev.data : "no answer");
-            }
-            pons_http_event_clear(&ev);
-        }
-    }
+    rc = rc < 0 ? rc : pons_http_call(http, client, 1, &request, -1, body, &status, err);
     if (rc >= 0 && status != 200) {
         rc = pons_error_set(err, PONS_EENV, "llm", "%s: HTTP status %d", u.shown, status);
     }

@@ -11,6 +11,7 @@
 // replaced whole under a lock; it is in run/, which no tool writes.
 #include "app/agent/agent_setup.h"
 #include "pons/config_file.h"
+#include "pons/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,10 +43,9 @@ static pons_value *read_file(const app_context *c)
 // One member of one of the two objects, for good; what can't be written is asked again.
 static void note(const app_context *c, const char *kind, const char *key, pons_value *value)
 {
-    char lock[PATH_MAX], path[PATH_MAX], fresh[PATH_MAX];
+    char lock[PATH_MAX], path[PATH_MAX];
     file_path(c, "folders.lock", lock);
     file_path(c, "folders.json", path);
-    file_path(c, "folders.new", fresh);
     const int fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0 || flock(fd, LOCK_EX) < 0) {
         if (fd >= 0) {
@@ -61,14 +61,11 @@ static void note(const app_context *c, const char *kind, const char *key, pons_v
         json_object_set_new(all, kind, of);
     }
     json_object_set_new(of, key, value);
-    const int out = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    const bool whole = out >= 0 && json_dumpfd(all, out, JSON_INDENT(1)) == 0 && fsync(out) == 0;
-    if (out >= 0) {
-        close(out);
+    char *text = json_dumps(all, JSON_INDENT(1));
+    if (text) {
+        pons_file_replace(path, text, strlen(text), 0600);
     }
-    if (whole) {
-        rename(fresh, path);
-    }
+    free(text);
     close(fd);
 }
 

@@ -9,9 +9,7 @@
 #include "app/policies/policies.h"
 #include "pons/buf.h"
 #include "pons/ext/http.h"
-#include "pons/redact.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,31 +98,6 @@ static int question_of(const server *s, const pons_policy_input *inputs, size_t 
     return rc;
 }
 
-// One event of the call; *over: it was the last.
-static int take(server *s, pons_http_event *ev, pons_buf *text, int *status, bool *over,
-                pons_error *err)
-{
-    switch (ev->kind) {
-    case PONS_HTTP_HEAD:
-        *status = ev->status;
-        return PONS_OK;
-    case PONS_HTTP_DATA:
-        return pons_buf_bytes(text, ev->data, ev->n);
-    case PONS_HTTP_END:
-        *over = true;
-        return PONS_OK;
-    default:
-        break;
-    }
-    const bool too_long = ev->fault == PONS_HTTP_LONG_BODY;
-    const char *why = ev->data ? ev->data : "it does not answer";
-    char url[128];
-    pons_url_redacted(pons_get_str(s->config, "endpoint", ""), url, sizeof url);
-    *over = true;
-    return too_long ? pons_error_set(err, PONS_EPROTOCOL, WHERE, "%s: the answer is too long", url)
-                    : pons_error_set(err, PONS_EIO, WHERE, "%s: %.200s", url, why);
-}
-
 static int post(server *s, const char *question, pons_buf *text, pons_error *err)
 {
     static const char *const headers[] = {"Content-Type: application/json", NULL};
@@ -134,21 +107,12 @@ static int post(server *s, const char *question, pons_buf *text, pons_error *err
                                        .body_n = strlen(question),
                                        .body_max = PONS_POLICY_ANSWER_MAX,
                                        .connect_ms = CONNECT_MS};
-    int status = 0, rc = s->http->start(s->client, ++s->calls, &request, err);
-    for (bool over = false; rc >= 0 && !over;) {
-        struct pollfd p = {.fd = s->http->event_fd(s->client), .events = POLLIN};
-        pons_http_event ev;
-        poll(&p, 1, -1);
-        while (rc >= 0 && !over && s->http->next(s->client, &ev)) {
-            rc = take(s, &ev, text, &status, &over, err);
-            pons_http_event_clear(&ev);
-        }
-    }
-    if (rc >= 0 && status != 200) {
-        rc = pons_error_set(err, PONS_EREFUSED, WHERE, "the server answers %d: %.120s", status,
-                            text->data ? text->data : "");
-    }
-    return rc;
+    int status = 0;
+    const int rc = pons_http_call(s->http, s->client, ++s->calls, &request, -1, text, &status, err);
+    return rc < 0 || status == 200
+               ? rc
+               : pons_error_set(err, PONS_EREFUSED, WHERE, "the server answers %d: %.120s", status,
+                                text->data ? text->data : "");
 }
 
 // ---- an answer ----------------------------------------------------------------------------------

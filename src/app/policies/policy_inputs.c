@@ -8,8 +8,8 @@
 //     state                           all numbers of a question, as docs/reference/workspace.md has them
 //     joints, gripper, joints_gripper those of the arm, in the server's units
 //
-// A policy was trained on keys, frames and units of its own, and a wrong guess moves a robot: keys, and the frame and
-// units of deltas, have no default. Joint values are rad unless `scale` says otherwise. What is missing is one line.
+// A policy was trained on keys, frames and units of its own, and a wrong guess moves a robot: keys, the frame and
+// units of deltas, and the unit of joints (`scale`) have no default. What is missing is one line.
 #include "app/policies/policies.h"
 #include "pons/buf.h"
 #include "pons/out_of_memory.h"
@@ -130,6 +130,9 @@ int app_policy_meaning(const pons_value *client, policy_meaning *ret, pons_error
     }
     int rc = read_delta(client, ret, err);
     rc = rc < 0 ? rc : read_gripper(client, &ret->gripper, err);
+    if (rc >= 0 && !ret->delta && !json_is_number(pons_get(client, "scale"))) {
+        return missing(err, "scale", "1 when the server has rad, 0.0174533 when it has degrees");
+    }
     if (rc >= 0 && ret->delta && !ret->gripper.known) {
         return missing(err, "gripper", "{open: 1, closed: 0, width_m: 0.08}");
     }

@@ -31,13 +31,9 @@ static int find_protocol(talk *t, pons_error *err)
     } else if (strcmp(name, "lerobot") == 0) {
         found = &app_policy_lerobot;
     } else {
-        rc = pons_module_load("policy", name, &found, err);
+        rc = pons_module_load_of("policy", name, PONS_POLICY_SERVER_ABI, &found, err);
     }
     t->ops = rc < 0 ? NULL : found;
-    if (rc >= 0 && t->ops->abi != PONS_POLICY_SERVER_ABI) {
-        rc = pons_error_set(err, PONS_EUNSUPPORTED, WHERE, "module policy-%.40s has ABI %u, not %u",
-                            name, t->ops->abi, PONS_POLICY_SERVER_ABI);
-    }
     return rc;
 }
 
@@ -107,8 +103,8 @@ int app_policy_process(const char *client, FILE *in, FILE *out, pons_error *err)
         return rc;
     }
     pons_error bad = PONS_ERROR_INIT;
-    int usable = app_policy_meaning(t.client, &t.meaning, &bad);
-    usable = usable < 0 ? usable : find_protocol(&t, &bad);
+    int usable = find_protocol(&t, &bad);
+    usable = usable < 0 ? usable : app_policy_meaning(t.client, &t.meaning, &bad);
     while (getline(&line, &cap, in) > 0) {
         pons_autovalue answer = NULL;
         char *text = NULL;

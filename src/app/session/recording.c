@@ -94,15 +94,10 @@ static void on_topic_message(void *user, int topic, const void *data, size_t n)
 static int listen_to_topics(app_recording *r, pons_error *err)
 {
     const void *found = NULL;
-    const int rc = pons_module_load("topics", "ros2", &found, err);
+    const int rc = pons_module_load_of("topics", "ros2", PONS_TOPICS_ABI, &found, err);
     const pons_topics_ops *ops = found;
     if (rc < 0) {
         return rc;
-    }
-    if (ops->abi != PONS_TOPICS_ABI) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, "record",
-                              "the module topics-ros2 is of another version (%u, not %u)", ops->abi,
-                              PONS_TOPICS_ABI);
     }
     pons_recorder_apart(r->recorder); // before the first report is written
     const int opened = ops->open(&(pons_topics_options){.workspace = r->c->workspace,

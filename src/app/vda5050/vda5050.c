@@ -529,11 +529,8 @@ int app_vda5050_create(const app_context *c, const pons_value *config, const cha
     rc = rc < 0 || !file ? rc : read_password(v, file, err);
     rc = rc < 0 ? rc : pons_schema_shipped("schemas/vda5050-order.json", &v->order, err);
     rc = rc < 0 ? rc : pons_schema_shipped("schemas/vda5050-actions.json", &v->actions, err);
-    rc = rc < 0 ? rc : pons_module_load("mqtt", "mosquitto", &ops, err);
+    rc = rc < 0 ? rc : pons_module_load_of("mqtt", "mosquitto", PONS_MQTT_ABI, &ops, err);
     v->ops = ops;
-    if (rc >= 0 && v->ops->abi != PONS_MQTT_ABI) {
-        rc = pons_error_set(err, PONS_EUNSUPPORTED, "mqtt", "the module has another contract");
-    }
     if (rc < 0) {
         app_vda5050_destroy(v, rc, err);
         return rc;

@@ -64,14 +64,20 @@ int app_driver(const char *name, const pons_robot_ops **ret, pons_error *err)
     return rc;
 }
 
-int app_slam(const pons_value *world, const pons_slam_ops **ret, pons_error *err)
+int app_slam(const pons_value *world, const pons_robot_ops *robot, const pons_slam_ops **ret,
+             pons_error *err)
 {
     const pons_value *map = pons_get(world, "map");
+    const pons_robot_outside_ops *outside = pons_robot_outside(robot);
     const void *ops = NULL;
     if (!pons_get_bool(map, "grows", false)) {
         return PONS_OK;
     }
-    const int rc = pons_module_load("slam", pons_get_str(map, "slam", "mrpt"), &ops, err);
+    const int rc =
+        pons_module_load_of("slam", pons_get_str(map, "slam", "mrpt"), PONS_SLAM_ABI, &ops, err);
+    if (rc == PONS_ENOTFOUND && outside && robot->abi >= 7u && outside->map) {
+        return PONS_OK; // it may make one itself: the body knows
+    }
     *ret = rc < 0 ? *ret : ops;
     return rc;
 }

@@ -79,9 +79,11 @@ bool app_is_path(const char *name); // it has a folder, or YAML's ending
 int app_world(const char *name, pons_value **ret, pons_error *err);
 void app_worlds_of(const char *workspace); // of this process; borrowed
 int app_driver(const char *name, const pons_robot_ops **ret, pons_error *err);
-// What makes the map of this world: the module slam-NAME; *ret stays when its map does not grow.
+// What makes the map of this world: the module slam-NAME; *ret stays when its map does not grow, or there is no such module but a
+// robot that may give a map itself.
 struct pons_slam_ops;
-int app_slam(const pons_value *world, const struct pons_slam_ops **ret, pons_error *err);
+int app_slam(const pons_value *world, const pons_robot_ops *robot, const struct pons_slam_ops **ret,
+             pons_error *err);
 // The skills of modules "NAME,…"; names NULL: none.
 typedef struct app_skills {
     const pons_skill *at[PONS_BODY_SKILLS_MAX];

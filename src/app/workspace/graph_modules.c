@@ -74,7 +74,7 @@ int app_graph_load(const char *name, const pons_graph_module **ret_module, pons_
         setenv("PONS_MODULE_PATH", all, 1);
         name = bare;
     }
-    int rc = pons_module_load("graph", name, &ops, err);
+    int rc = pons_module_load_of("graph", name, PONS_GRAPH_MODULE_ABI, &ops, err);
     if (rc == PONS_ENOTFOUND) { // and no word of where it was not: that is for who writes modules
         app_context c = {0};
         return app_no_such(&c, "graphs", "graph", name, err);
@@ -83,11 +83,6 @@ int app_graph_load(const char *name, const pons_graph_module **ret_module, pons_
         return rc;
     }
     const pons_graph_module *module = ops;
-    if (module->abi != PONS_GRAPH_MODULE_ABI) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, "graph",
-                              "graph %s was built for version %u of graph_module.h, this is %u",
-                              name, module->abi, PONS_GRAPH_MODULE_ABI);
-    }
     *ret_module = module;
     return module->build(ret, err);
 }

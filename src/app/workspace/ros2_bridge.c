@@ -76,13 +76,8 @@ int app_bridge_run(const app_context *c, const char *world, bool once, pons_erro
 {
     const void *found = NULL;
     int rc = app_workspace(c, true, err);
-    rc = rc < 0 ? rc : pons_module_load("bridge", "ros2", &found, err);
+    rc = rc < 0 ? rc : pons_module_load_of("bridge", "ros2", PONS_BRIDGE_ABI, &found, err);
     const pons_bridge_ops *ops = found;
-    if (rc >= 0 && ops->abi != PONS_BRIDGE_ABI) {
-        rc = pons_error_set(err, PONS_EUNSUPPORTED, "body",
-                            "the module bridge-ros2 is of another version (%u, not %u)", ops->abi,
-                            PONS_BRIDGE_ABI);
-    }
     rc = rc < 0 ? rc : be_the_only_one(c, err);
     rc = rc < 0 ? rc : pons_body_confine(err);
     if (rc < 0) {

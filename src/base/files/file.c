@@ -105,6 +105,21 @@ const char *pons_file_why(int error)
                                 : strerror(error);
 }
 
+int pons_file_sync_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *dir = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    const int fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    const int rc = fd < 0 ? -1 : fsync(fd);
+    const int why = errno;
+    free(dir);
+    if (fd >= 0) {
+        close(fd);
+    }
+    errno = why;
+    return rc;
+}
+
 int pons_file_replace(const char *path, const void *data, size_t n, mode_t mode)
 {
     char fresh[PATH_MAX + 32];
@@ -112,11 +127,12 @@ int pons_file_replace(const char *path, const void *data, size_t n, mode_t mode)
     errno = ENOSPC; // why a write is short
     const int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
     const bool ok = fd >= 0 && write(fd, data, n) == (ssize_t)n && fsync(fd) == 0;
-    const int why = ok && rename(fresh, path) == 0 ? 0 : errno;
+    const bool named = ok && rename(fresh, path) == 0;
+    const int why = named && pons_file_sync_folder(path) == 0 ? 0 : errno;
     if (fd >= 0) {
         close(fd);
     }
-    if (why) {
+    if (!named) {
         unlink(fresh);
     }
     return -why;

@@ -238,6 +238,22 @@ int pons_module_load(const char *kind, const char *name, const void **ret_ops, p
     return PONS_OK;
 }
 
+int pons_module_load_of(const char *kind, const char *name, uint32_t abi, const void **ret_ops,
+                        pons_error *err)
+{
+    const void *ops = NULL;
+    const int r = pons_module_load(kind, name, &ops, err);
+    if (r >= 0 && *(const uint32_t *)ops != abi) {
+        return pons_error_set(err, PONS_EUNSUPPORTED, WHERE,
+                              "%s-%s.so is for version %u of its contract, this program has %u",
+                              kind, name, *(const uint32_t *)ops, abi);
+    }
+    if (r >= 0) {
+        *ret_ops = ops;
+    }
+    return r;
+}
+
 bool pons_module_installed(const char *kind, const char *name)
 {
     char id[NAME_BYTES];

@@ -27,6 +27,7 @@
 #include "body/core/pose_estimate.h"
 #include "body/core/stop_reset.h"
 #include "body/core/telemetry.h"
+#include "body/mapping/robot_map.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,26 +67,33 @@ static void watch_clocks(pons_body *b, int64_t host_ns, int64_t robot_ns)
     b->robot_ns = robot_ns;
 }
 
-// While the mapper runs it knows the place, and the costmap has its newest map.
+// Where the robot is, others know. A loop that they close moves it at once, and what was seen from there is drawn elsewhere.
+static void take_place(pons_body *b, const pons_robot_place *place)
+{
+    const pons_pose2 was = pons__localizer_pose(b->localizer);
+    pons__localizer_given(b->localizer, place);
+    const pons_pose2 now = pons__localizer_pose(b->localizer);
+    if (b->mapper && hypot(now.x - was.x, now.y - was.y) > SHIFTED_M) {
+        pons__nav_forget(b->nav);
+    }
+}
+
+// While the mapper runs it knows the place, unless the robot does, and the costmap has its newest map.
 static void sense_map(pons_body *b)
 {
     if (pons__mapper_take(b->mapper, b->grid)) {
         pons__nav_map_changed(b->nav);
     }
+    if (pons__mapper_is_robots(b->mapper)) {
+        return;
+    }
     const pons__mapper_output *made = pons__mapper_newest(b->mapper);
     const pons__mapper_state state = pons__mapper_state_of(b->mapper);
     const bool runs = state == PONS__MAPPER_RUNNING || state == PONS__MAPPER_SAVING;
     if (runs && made->placed) {
-        const pons_pose2 was = pons__localizer_pose(b->localizer);
-        pons__localizer_given(b->localizer,
-                              &(pons_robot_place){.known = true,
-                                                  .map_from_odom = made->map_from_odom,
-                                                  .std_m = MAPPED_STD_M});
-        const pons_pose2 now = pons__localizer_pose(b->localizer);
-        if (hypot(now.x - was.x, now.y - was.y) >
-            SHIFTED_M) { // what was seen from there is drawn elsewhere
-            pons__nav_forget(b->nav);
-        }
+        take_place(b, &(pons_robot_place){.known = true,
+                                          .map_from_odom = made->map_from_odom,
+                                          .std_m = MAPPED_STD_M});
     } else if (!runs) {
         pons__localizer_own(b->localizer, b->state.odom_from_base);
     }
@@ -138,7 +146,7 @@ static void sense_outside(pons_body *b)
                            *b->lacks ? b->lacks : "nothing is missing any more");
     }
     if (o->place && o->place(b->self, &place)) {
-        pons__localizer_given(b->localizer, &place);
+        take_place(b, &place);
     }
 }
 
@@ -367,6 +375,17 @@ static int open_driver(pons_body *b, const pons_body_options *opts, pons_error *
     return open_arm(b, err);
 }
 
+static bool grows(const pons_body *b)
+{
+    return pons_get_bool(pons_get(b->world, "map"), "grows", false);
+}
+
+// The robot's own SLAM makes the map that grows.
+static bool maps_itself(const pons_body *b)
+{
+    return grows(b) && pons__robot_map_given(b->robot, b->self);
+}
+
 static int open_registry(pons_body *b, const pons_body_options *opts, pons_error *err)
 {
     // Where the dock is, its own software knows.
@@ -374,7 +393,7 @@ static int open_registry(pons_body *b, const pons_body_options *opts, pons_error
     const unsigned has = (b->caps.speed_max_mps > 0.0 ? PONS__WITH_WHEELS : 0u) |
                          (b->hand.ops ? PONS__WITH_ARM : 0u) |
                          (docks || pons_get(b->world, "charger") ? PONS__WITH_CHARGER : 0u) |
-                         (opts->slam ? PONS__WITH_MAPPER : 0u);
+                         (opts->slam || maps_itself(b) ? PONS__WITH_MAPPER : 0u);
     int rc = pons__skills_open(&b->skills, has, opts->skills, opts->n_skills, err);
     rc = rc < 0 ? rc : pons__skills_join(&b->skills, b->robot, b->self, err);
     if (rc >= 0 && !(b->registry = pons__skills_registry(&b->skills))) {
@@ -517,19 +536,29 @@ static bool restore_sim(pons_body *b, pons_pose2 *ret_pose)
 static int open_mapper(pons_body *b, const pons_slam_ops *slam, pons_error *err)
 {
     const pons_robot_outside_ops *outside = pons_robot_outside(b->robot);
+    const bool own = maps_itself(b);
     pons_robot_place place;
-    if (slam && outside && outside->place &&
+    if (!own && slam && outside && outside->place &&
         outside->place(b->self, &place)) { // one of them says where it is
         return pons_error_set(err, PONS_EINVAL, MODULE,
-                              "a robot that localises itself cannot have a map that grows: "
-                              "set its localization to pons, or take `grows` out of the world");
+                              "a robot that localises itself and gives no map cannot have one that "
+                              "grows: set its localization to pons, or take `grows` out of the "
+                              "world");
     }
-    const pons__mapper_options o = {.slam = slam,
+    if (!own && !slam && outside && b->robot->abi >= 7u && outside->map && grows(b)) {
+        return pons_error_set(err, PONS_ENOTFOUND, MODULE,
+                              "this world's map grows: that needs a module slam-NAME (package "
+                              "pons-slam), or a robot with localization: ros, whose SLAM gives its "
+                              "map");
+    }
+    const pons__mapper_options o = {.slam = own ? NULL : slam,
+                                    .robot = b->robot,
+                                    .robot_self = b->self,
                                     .grid = b->grid,
                                     .map_path = pons_get_str(pons_get(b->world, "map"), "path", ""),
                                     .room_m = b->caps.radius_m + EXPLORE_ROOM_M,
                                     .threaded = b->threaded};
-    return slam ? pons__mapper_create(&o, &b->mapper, err) : PONS_OK;
+    return own || slam ? pons__mapper_create(&o, &b->mapper, err) : PONS_OK;
 }
 
 static int open_navigation(pons_body *b, const pons_body_options *opts, pons_error *err)

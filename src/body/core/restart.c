@@ -14,6 +14,7 @@
 // Only the origin `boot` may be lifted by auto_reset: sim, so what might hide a person's stop is
 // `unknown`, and what a person latched stays a person's however often the body starts.
 #include "body/core/body.h"
+#include "pons/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -125,7 +126,7 @@ static int keep_copy(const char *path, const char *text, size_t n, char *ret, si
             continue;
         }
         if (fd < 0 || pons__write_all(fd, text, n, 0) < 0 || fsync(fd) < 0 ||
-            pons__sync_directory(ret) < 0) {
+            pons_file_sync_folder(ret) < 0) {
             const int rc = pons__io_error("cannot keep a copy in", ret, err);
             if (fd >= 0) {
                 close(fd);

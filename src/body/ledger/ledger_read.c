@@ -1,6 +1,7 @@
 // ledger_read.c - how the ledger is read: the parts in their order, then the file that is written; and
 // what of it is saved when it is damaged.
 #include "body/ledger/ledger_memory.h"
+#include "pons/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -265,7 +266,7 @@ int pons__ledger_load(pons__ledger *l, pons_error *err)
     if (l->torn > 0 && (ftruncate(l->fd, l->size) < 0 || fdatasync(l->fd) < 0)) {
         return pons__io_error("cannot cut the torn last line of", l->path, err);
     }
-    if (st.st_size == 0 && pons__sync_directory(l->path) < 0) { // a new file's name must survive
+    if (st.st_size == 0 && pons_file_sync_folder(l->path) < 0) { // a new file's name must survive
         return pons__io_error("cannot sync the directory of", l->path, err);
     }
     return PONS_OK;

@@ -1,6 +1,7 @@
 // ledger_rotate.c - how the file that is written becomes a sealed part, and when old ones go. The order of
 // what is written is in ledger.c.
 #include "body/ledger/ledger_memory.h"
+#include "pons/file.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -82,7 +83,7 @@ int pons__ledger_begin_part(pons__ledger *l, int64_t after, int *ret_fd, off_t *
         rename(fresh, l->path) < 0) {
         rc = pons__io_error("cannot begin a new part of", l->path, err);
         unlink(fresh);
-    } else if (pons__sync_directory(l->path) < 0) {
+    } else if (pons_file_sync_folder(l->path) < 0) {
         rc = pons__io_error("cannot sync the directory of", l->path, err);
         l->dead = true; // which of the two has the name after a crash is not known
     }

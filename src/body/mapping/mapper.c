@@ -13,9 +13,10 @@
 //                       +-------------------------------> FAILED --- start ---> RUNNING
 //
 // Saved are the pose graph, by rename, and then the map (pons_map_save). The graph is what a map is made of: a kill between
-// the two leaves a map that is a few seconds older, of the same frame.
+// the two leaves a map that is a few seconds older, of the same frame. Of the robot's own map (robot_map.c) there is no graph here.
 #include "body/mapping/mapper.h"
 
+#include "body/mapping/robot_map.h"
 #include "pons/map.h"
 
 #include <errno.h>
@@ -33,6 +34,8 @@
 static const int64_t MAP_NS = PONS_NS_PER_S;       // robot time between maps
 static const int64_t SAVE_NS = 10 * PONS_NS_PER_S; // and between saves
 enum { REFUSED_MAX = 20 };                         // scans in a row, before it has failed
+#define MAPPER_WAIT_S 2.0
+#define ROBOT_WAIT_S  15.0 // slam_toolbox makes a map every 10 s where nobody tells it otherwise
 
 typedef struct inbox {
     bool start, stop, scan;
@@ -97,42 +100,16 @@ static int sync_file(const char *path, pons_error *err)
                 : pons_error_set(err, PONS_EIO, MODULE, "cannot write %s: %s", path, strerror(why));
 }
 
-// Only what has something free in it: an empty picture is none.
+// An empty picture is none.
 static int save_map(const pons__mapper *m, const pons_slam_map *map, pons_error *err)
 {
-    int x0 = map->w, y0 = map->h, x1 = -1, y1 = -1;
-    for (int y = 0; y < map->h; y++) {
-        for (int x = 0; x < map->w; x++) {
-            if (map->cells[(size_t)y * (size_t)map->w + (size_t)x] >= 0) {
-                x0 = x < x0 ? x : x0;
-                x1 = x > x1 ? x : x1;
-                y0 = y < y0 ? y : y0;
-                y1 = y;
-            }
-        }
-    }
-    if (x1 < 0) {
-        return PONS_OK;
-    }
-    const int w = x1 - x0 + 1, h = y1 - y0 + 1;
-    int8_t *cells = malloc((size_t)w * (size_t)h);
-    if (!cells) {
-        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory to save a map");
-    }
-    for (int y = 0; y < h; y++) {
-        memcpy(cells + (size_t)y * (size_t)w, map->cells + (size_t)(y0 + y) * (size_t)map->w + x0,
-               (size_t)w);
-    }
-    const pons_pose2 origin = {map->x0 + x0 * map->resolution_m, map->y0 + y0 * map->resolution_m,
-                               0.0};
-    const int rc = pons_map_save(m->map_path, cells, w, h, map->resolution_m, origin, err);
-    free(cells);
-    return rc;
+    return map->w == 0 ? PONS_OK
+                       : pons_map_save(m->map_path, map->cells, map->w, map->h, map->resolution_m,
+                                       (pons_pose2){map->x0, map->y0, 0.0}, err);
 }
 
-static int save(pons__mapper *m, pons_error *err)
+static int save_graph(const pons__mapper *m, pons_error *err)
 {
-    pons_slam_map map = {0};
     int rc = m->slam->save(m->self, m->draft_path, err);
     rc = rc < 0 ? rc : sync_file(m->draft_path, err);
     if (rc == PONS_OK && rename(m->draft_path, m->graph_path) < 0) {
@@ -141,7 +118,13 @@ static int save(pons__mapper *m, pons_error *err)
     }
     char folder[PATH_MAX]; // the rename is durable only with it
     memcpy(folder, m->graph_path, sizeof folder);
-    rc = rc < 0 ? rc : sync_file(dirname(folder), err);
+    return rc < 0 ? rc : sync_file(dirname(folder), err);
+}
+
+static int save(pons__mapper *m, pons_error *err)
+{
+    pons_slam_map map = {0};
+    int rc = m->slam->save ? save_graph(m, err) : PONS_OK;
     rc = rc < 0 ? rc : m->slam->map(m->self, &map, err);
     rc = rc < 0 ? rc : save_map(m, &map, err);
     free(map.cells);
@@ -168,7 +151,7 @@ static int publish(pons__mapper *m, const pons_scan *scan, pons_pose2 robot, pon
     m->layer = layer;
     m->fresh = true;
     m->out.maps++;
-    m->out.scan_ns = scan->stamp_ns;
+    m->out.scan_ns = pons__mapper_is_robots(m) ? pons__robot_map_stamp_ns(m->self) : scan->stamp_ns;
     m->out.frontiers = frontiers;
     pthread_mutex_unlock(&m->lock);
     layer = old;
@@ -180,7 +163,7 @@ static int publish(pons__mapper *m, const pons_scan *scan, pons_pose2 robot, pon
 
 static int begin(pons__mapper *m, const inbox *in, pons_error *err)
 {
-    int rc = m->loaded ? PONS_OK : m->slam->load(m->self, m->graph_path, err);
+    int rc = m->loaded || !m->slam->load ? PONS_OK : m->slam->load(m->self, m->graph_path, err);
     if (rc == PONS_ENOTFOUND && access(m->map_path, F_OK) == 0) {
         return pons_error_set(err, PONS_EEXIST, MODULE,
                               "%s is there without its pose graph %s, and would be written over",
@@ -336,6 +319,16 @@ const pons__mapper_output *pons__mapper_newest(const pons__mapper *m)
     return &m->newest;
 }
 
+double pons__mapper_wait_s(const pons__mapper *m)
+{
+    return pons__mapper_is_robots(m) ? ROBOT_WAIT_S : MAPPER_WAIT_S;
+}
+
+bool pons__mapper_is_robots(const pons__mapper *m)
+{
+    return m->slam == &pons__robot_map_ops;
+}
+
 const char *pons__mapper_fault(const pons__mapper *m)
 {
     return m->fault_seen;
@@ -362,17 +355,21 @@ int pons__mapper_create(const pons__mapper_options *o, pons__mapper **ret, pons_
         free(m);
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a mapper");
     }
-    m->slam = o->slam;
+    m->slam = o->slam ? o->slam : &pons__robot_map_ops;
     m->grid = o->grid;
     m->room_m = o->room_m;
     pthread_mutex_init(&m->lock, NULL);
     pthread_cond_init(&m->wake, NULL);
-    int rc = o->slam->abi == PONS_SLAM_ABI
+    int rc = m->slam->abi == PONS_SLAM_ABI
                  ? name_files(m, o->map_path, err)
                  : pons_error_set(err, PONS_EUNSUPPORTED, MODULE,
                                   "the mapper's contract is version %u, this body's is %u",
-                                  o->slam->abi, PONS_SLAM_ABI);
-    rc = rc < 0 ? rc : o->slam->open(config, &m->self, err);
+                                  m->slam->abi, PONS_SLAM_ABI);
+    if (rc == PONS_OK) {
+        rc = o->slam ? o->slam->open(config, &m->self, err)
+                     : pons__robot_map_open(o->robot, o->robot_self, o->grid, m->map_path, &m->self,
+                                            err);
+    }
     if (rc == PONS_OK && o->threaded) {
         m->threaded = pthread_create(&m->thread, NULL, run, m) == 0;
         rc = m->threaded

@@ -1,4 +1,4 @@
-// mapper.h - the map that grows while a robot explores: a module of ext/slam.h on a thread of its own.
+// mapper.h - the map that grows while a robot explores: a module of ext/slam.h, or the robot's own map, on a thread of its own.
 #pragma once
 
 #include "body/costmap/growing_map.h"
@@ -8,7 +8,9 @@
 typedef struct pons__mapper pons__mapper;
 
 typedef struct pons__mapper_options {
-    const pons_slam_ops *slam;
+    const pons_slam_ops *slam;   // NULL: the map is the robot's own
+    const pons_robot_ops *robot; // whose it is then
+    void *robot_self;
     const pons__costmap *grid; // borrowed: its frame
     const char *map_path;      // of the YAML; the pose graph lies beside it
     double room_m;             // what the robot's middle keeps from everything
@@ -23,7 +25,7 @@ void pons__mapper_destroy(pons__mapper *m); // NULL-safe; waits for the thread
 
 typedef enum pons__mapper_state {
     PONS__MAPPER_IDLE,
-    PONS__MAPPER_RUNNING, // scans are taken; the pose is the mapper's
+    PONS__MAPPER_RUNNING, // scans are taken; the pose is the mapper's, or the robot's own
     PONS__MAPPER_SAVING,  // no more scans; the map is being written
     PONS__MAPPER_FAILED   // see pons__mapper_fault
 } pons__mapper_state;
@@ -45,5 +47,8 @@ void pons__mapper_scan(pons__mapper *m, const pons_scan *scan, pons_pose2 odom_a
 bool pons__mapper_take(pons__mapper *m, pons__costmap *grid);
 pons__mapper_state pons__mapper_state_of(const pons__mapper *m);
 const pons__mapper_output *
-pons__mapper_newest(const pons__mapper *m);            // as of the last take; borrowed
+pons__mapper_newest(const pons__mapper *m); // as of the last take; borrowed
+// How long a map of what is seen now may take, and whether that map may lack it all the same: scans are the robot's to choose.
+double pons__mapper_wait_s(const pons__mapper *m);
+bool pons__mapper_is_robots(const pons__mapper *m);
 const char *pons__mapper_fault(const pons__mapper *m); // "": none

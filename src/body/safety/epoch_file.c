@@ -193,7 +193,7 @@ int pons__replace_file(const char *path, const char *text, size_t n, bool sync, 
     int rc = PONS_OK;
     const int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, FILE_MODE);
     if (fd < 0 || pons__write_all(fd, text, n, 0) < 0 || (sync && fsync(fd) < 0) ||
-        rename(fresh, path) < 0 || (sync && pons__sync_directory(path) < 0)) {
+        rename(fresh, path) < 0 || (sync && pons_file_sync_folder(path) < 0)) {
         rc = pons__io_error("cannot write", path, err);
     }
     if (fd >= 0) {
@@ -253,24 +253,4 @@ int pons__io_error(const char *what, const char *path, pons_error *err)
     pons_error_source(err, "%s", path);
     pons_error_cause(err, "%s", strerror(why));
     return PONS_EIO;
-}
-
-// A rename or a new file is durable only with its directory.
-int pons__sync_directory(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *dir = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-    if (!dir) {
-        return -1;
-    }
-    const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(dir);
-    if (fd < 0) {
-        return -1;
-    }
-    const int rc = fsync(fd);
-    const int why = errno;
-    close(fd);
-    errno = why;
-    return rc;
 }

@@ -62,7 +62,6 @@ pons__sum pons__sum_check(const char *line, size_t n); // without its newline
 // Replaces a file by n bytes of text: a new file, renamed over the old one. With sync the bytes and
 // the name are on the disk on success.
 int pons__replace_file(const char *path, const char *text, size_t n, bool sync, pons_error *err);
-int pons__sync_directory(const char *path); // of a file; 0, or -1 with errno
 int pons__write_all(int fd, const char *text, size_t n, int64_t at);     // 0, or -1 with errno
 int pons__io_error(const char *what, const char *path, pons_error *err); // by errno: PONS_EIO
 // The bytes of a file; the caller frees. PONS_ENOTFOUND; PONS_ECORRUPT: it has more than `most`; PONS_EIO, PONS_ENOMEM.

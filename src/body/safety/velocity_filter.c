@@ -103,7 +103,7 @@ static bool odom_at(const pons__safety *s, int64_t stamp_ns, pons_pose2 *ret)
 
 static void take_scan(pons__safety *s, const pons_scan *newest)
 {
-    pons_pose2 base;
+    pons_pose2 base = {0};
     pons_scan all = *newest;
     const pons_scan *scan = &all;
     if (!odom_at(s, scan->stamp_ns, &base) ||

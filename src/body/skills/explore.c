@@ -9,7 +9,8 @@
 // is, so walls, people and the gate count as always. It is dropped
 // when it disappears from the map (mostly on the way there), when a much better one appears, or when it is out of reach. What could not be reached, or
 // is still in the map of what the robot sees from there (glass, or a gap that no beam enters), is banned: its surroundings are
-// no goal again. Where a way was blocked, that is tried once more at the end, for whoever stood there may have gone.
+// no goal again. Where a way was blocked, that is tried once more at the end, for whoever stood there may have gone; and so is
+// any where the map is the robot's own, whose SLAM leaves out scans from near to one that it has.
 //
 // A goal that is held goes on where it was. One that is begun again, after a stop or a death, begins from the map that was
 // saved, which has the same frontiers.
@@ -24,9 +25,8 @@ enum { PHASE_UNDOCK, PHASE_LOOK, PHASE_DRIVE, PHASE_ARRIVED, PHASE_HOME, PHASE_S
 enum { BANS_MAX = 36 };
 
 #define TIMEOUT_S   14400.0
-#define LOOK_S      10.0 // without a map, or any floor in it
+#define LOOK_S      8.0 // without a map, or any floor in it, beside what a map may take
 #define SAVE_S      60.0
-#define MAP_S       2.0 // for a map of what is seen from a frontier
 #define SAME_M      0.6 // a frontier this near to where it was is the same one
 #define BAN_M       0.5 // around one that was tried in vain
 #define BETTER      2.0 // so many times the utility makes another one the goal
@@ -34,14 +34,14 @@ enum { BANS_MAX = 36 };
 
 typedef struct ban {
     float x, y;
-    bool blocked; // there was no way: it is tried again once
+    bool again; // there was no way, or it may not have been looked at: it is tried again once
 } ban;
 
 typedef struct exploration { // in the run's state
     pons__frontier target;
     uint32_t maps; // seen when it was chosen, or looked at last
     int n_bans;
-    bool again; // what was blocked is being tried once more
+    bool again; // what is tried again is being tried
     bool full;  // there were more frontiers in vain than bans
     int lost;   // the navigator's error on the way home; 0: it has come back
     char why[PONS__SKILL_MSG_MAX];
@@ -64,21 +64,21 @@ static bool is_banned(const exploration *e, const pons__frontier *f)
     return false;
 }
 
-static void add_ban(exploration *e, bool blocked)
+static void add_ban(exploration *e, bool again)
 {
     if (e->n_bans == BANS_MAX) {
         e->full = true;
         return;
     }
-    e->bans[e->n_bans++] = (ban){(float)e->target.x, (float)e->target.y, blocked && !e->again};
+    e->bans[e->n_bans++] = (ban){(float)e->target.x, (float)e->target.y, again && !e->again};
 }
 
-// The bans of what was blocked are lifted, once; false: there are none.
-static bool lift_blocked(exploration *e)
+// The bans of what is tried again are lifted, once; false: there are none.
+static bool lift_bans(exploration *e)
 {
     int kept = 0;
     for (int i = 0; i < e->n_bans; i++) {
-        if (!e->bans[i].blocked) {
+        if (!e->bans[i].again) {
             e->bans[kept++] = e->bans[i];
         }
     }
@@ -133,7 +133,7 @@ static void choose(pons__skill_run *r, const pons__skill_env *env)
     exploration *e = state_of(r);
     const pons__frontiers *all = &pons__mapper_newest(env->mapper)->frontiers;
     const pons__frontier *next = best_frontier(e, all);
-    if (!next && lift_blocked(e)) {
+    if (!next && lift_bans(e)) {
         next = best_frontier(e, all);
     }
     if (next) {
@@ -167,13 +167,14 @@ static void start(pons__skill_run *r, const pons__skill_env *env)
 static void look(pons__skill_run *r, const pons__skill_env *env, pons__skill_output *ret)
 {
     const pons__mapper_output *made = pons__mapper_newest(env->mapper);
+    const double wait_s = LOOK_S + pons__mapper_wait_s(env->mapper);
     if (made->maps != state_of(r)->maps && made->frontiers.reachable_m2 > 0.0) {
         choose(r, env);
-    } else if (pons__skill_in_phase_s(r, env) > LOOK_S) {
-        pons__skill_fail(
-            ret, PONS__NOTHING_SEEN,
-            "NOTHING_SEEN: in %.0f s the lidar has shown no floor that the robot has room on",
-            LOOK_S);
+    } else if (pons__skill_in_phase_s(r, env) > wait_s) {
+        pons__skill_fail(ret, PONS__NOTHING_SEEN,
+                         "NOTHING_SEEN: in %.0f s the lidar has shown no floor that the robot "
+                         "has room on",
+                         wait_s);
     }
 }
 
@@ -233,11 +234,12 @@ static void arrived(pons__skill_run *r, const pons__skill_env *env)
 {
     exploration *e = state_of(r);
     const pons__mapper_output *made = pons__mapper_newest(env->mapper);
-    if (made->scan_ns <= r->phase_ns && pons__skill_in_phase_s(r, env) < MAP_S) {
+    if (made->scan_ns <= r->phase_ns &&
+        pons__skill_in_phase_s(r, env) < pons__mapper_wait_s(env->mapper)) {
         return;
     }
     if (same_frontier(e, &made->frontiers)) {
-        add_ban(e, false);
+        add_ban(e, pons__mapper_is_robots(env->mapper));
     }
     choose(r, env);
 }

@@ -57,18 +57,13 @@ static int open_module(cli_source *s, const char *driver, const cli_camera_optio
                        pons_error *err)
 {
     const void *found = NULL;
-    const int rc = pons_module_load("camera", driver, &found, err);
+    const int rc = pons_module_load_of("camera", driver, PONS_CAMERA_ABI, &found, err);
     if (rc == PONS_ENOTFOUND) {
         *err = (pons_error)PONS_ERROR_INIT;
         return pons_error_set(err, PONS_EUNSUPPORTED, "camera", "driver %s draws no pictures",
                               driver);
     }
     s->ops = rc < 0 ? NULL : found;
-    if (s->ops && s->ops->abi != PONS_CAMERA_ABI) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, "camera",
-                              "module camera-%.40s has ABI %u, not %u", driver, s->ops->abi,
-                              PONS_CAMERA_ABI);
-    }
     const pons_camera_options options = {
         .workspace = s->c->app.workspace, .camera = s->name, .depth = s->depth, .view = o->view};
     return rc < 0 ? rc : s->ops->open(&options, &s->camera, err);
@@ -208,6 +203,13 @@ static int find(cli_source *s, const cli_camera_options *o, pons_value **ret_bod
     const int rc = app_world(name ? name : APP_WORLD_USUAL, &s->world, err);
     if (rc < 0) {
         return rc;
+    }
+    pons_each(region, pons_get(s->vision, "blur")) { // a name that is misspelt would blur nothing
+        const char *blurred = pons_get_str(region, "camera", "");
+        if (!pons_find(pons_get(s->world, "cameras"), "id", blurred)) {
+            cli_err("pons: config/vision.yaml: blur: the world %s has no camera %s\n",
+                    pons_get_str(s->world, "name", ""), blurred);
+        }
     }
     s->entry = pons_find(pons_get(s->world, "cameras"), "id", o->name);
     return s->entry ? PONS_OK : unknown(s->world, o->name, err);

@@ -41,7 +41,7 @@ static void say_services(doctor *d, const pons_topics_network *n)
         return;
     }
     doctor_say(d, "dds fast", "absent",
-               err.status == PONS_ENOTFOUND ? err.message
+               err.status == PONS_ENOTFOUND ? "the module dds-fast is not installed"
                                             : pons_error_line(&err, line, sizeof line),
                "without it no goal, no service and no parameter of this robot works, only topics: "
                "install pons-ros2, or libfastrtps-dev and g++ and build again, or start the robot "

@@ -130,7 +130,7 @@ int cmd_body(cli *c, pons_error *err)
     rc = rc < 0 ? rc : app_world(meant.world, &world, err);
     rc = rc < 0 ? rc : app_driver(meant.driver, &o.robot, err);
     rc = rc < 0 ? rc : app_skills_load(skill_names, &skills, err);
-    rc = rc < 0 ? rc : app_slam(world, &o.slam, err);
+    rc = rc < 0 ? rc : app_slam(world, o.robot, &o.slam, err);
     if (rc >= 0 && ros2 && strcmp(o.robot->name, "ros2") == 0) {
         rc =
             app_bad(err, "--ros2 shows pons's own body; a robot of --driver ros2 is there already");

@@ -43,13 +43,8 @@ typedef struct detect {
 static int load(const char *kind, const pons_detector_ops **ret, pons_error *err)
 {
     const void *found = NULL;
-    const int rc = pons_module_load("detector", kind, &found, err);
+    const int rc = pons_module_load_of("detector", kind, PONS_DETECTOR_ABI, &found, err);
     *ret = found;
-    if (rc >= 0 && (*ret)->abi != PONS_DETECTOR_ABI) {
-        return pons_error_set(err, PONS_EUNSUPPORTED, "sight",
-                              "module detector-%.40s has ABI %u, not %u", kind, (*ret)->abi,
-                              PONS_DETECTOR_ABI);
-    }
     return rc;
 }
 

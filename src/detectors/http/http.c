@@ -6,13 +6,13 @@
 // The picture leaves for that address, and for no other: a redirect is no answer. Boxes are pixels of the picture.
 #include "pons/ext/http.h"
 
+#include "pons/buf.h"
 #include "pons/ext/detector.h"
 #include "pons/module.h"
 #include "pons/picture.h"
 #include "pons/redact.h"
 
 #include <math.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,8 +79,7 @@ static int service_open(const pons_value *config, void **ret_self, pons_error *e
     return PONS_OK;
 }
 
-// Until its answer is whole; *ret, to be freed, is the body.
-static int ask(service *s, const void *jpeg, size_t n, char **ret, size_t *ret_n, pons_error *err)
+static int ask(service *s, const void *jpeg, size_t n, pons_buf *text, pons_error *err)
 {
     const char *const headers[] = {"Content-Type: image/jpeg", "Accept: application/json",
                                    s->bearer, NULL};
@@ -91,34 +90,11 @@ static int ask(service *s, const void *jpeg, size_t n, char **ret, size_t *ret_n
                                        .body_max = ANSWER_MAX_BYTES,
                                        .connect_ms = CONNECT_MS,
                                        .whole_ms = s->limit_ms};
-    int status = 0, rc = s->http->start(s->client, ++s->calls, &request, err);
-    for (bool over = false; rc >= 0 && !over;) {
-        struct pollfd p = {.fd = s->http->event_fd(s->client), .events = POLLIN};
-        pons_http_event ev;
-        poll(&p, 1, (int)s->limit_ms);
-        while (rc >= 0 && !over && s->http->next(s->client, &ev)) {
-            if (ev.kind == PONS_HTTP_HEAD) {
-                status = ev.status;
-            } else if (ev.kind == PONS_HTTP_DATA) {
-                char *more = realloc(*ret, *ret_n + ev.n + 1);
-                *ret = more ? more : *ret;
-                rc =
-                    more ? rc : pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for an answer");
-                memcpy(*ret + *ret_n, ev.data, more ? ev.n : 0);
-                *ret_n += more ? ev.n : 0;
-            } else if (ev.kind == PONS_HTTP_FAILED) {
-                rc = pons_error_set(err, PONS_EIO, MODULE, "%s does not answer: %.200s", s->shown,
-                                    ev.data ? ev.data : "");
-            }
-            over = ev.kind == PONS_HTTP_END;
-            pons_http_event_clear(&ev);
-        }
-    }
-    s->http->cancel(s->client, s->calls);
-    if (rc >= 0 && status != 200) {
-        rc = pons_error_set(err, PONS_EIO, MODULE, "%s answers with status %d", s->shown, status);
-    }
-    return rc;
+    int status = 0;
+    const int rc = pons_http_call(s->http, s->client, ++s->calls, &request, -1, text, &status, err);
+    return rc < 0 || status == 200 ? rc
+                                   : pons_error_set(err, PONS_EIO, MODULE,
+                                                    "%s answers with status %d", s->shown, status);
 }
 
 static void read_one(const service *s, pons_value *v, pons_detected *ret)
@@ -138,12 +114,13 @@ static int service_detect(void *self, const pons_picture_raw *p, const pons_lens
 {
     service *s = self;
     void *jpeg = NULL;
-    char *text = NULL;
-    size_t n = 0, text_n = 0;
+    pons_autobuf text = PONS_BUF_INIT;
+    size_t n = 0;
     *ret_n = 0;
     int rc = pons_picture_jpeg(p, 0, &jpeg, &n, err);
-    rc = rc < 0 ? rc : ask(s, jpeg, n, &text, &text_n, err);
-    pons_autovalue answer = rc < 0 || !text ? NULL : json_loadb(text, text_n, 0, NULL);
+    rc = rc < 0 ? rc : ask(s, jpeg, n, &text, err);
+    pons_autovalue answer =
+        rc < 0 ? NULL : json_loadb(text.data ? text.data : "", text.len, 0, NULL);
     const pons_value *list = pons_get(answer, "detections");
     if (rc >= 0 && !json_is_array(list)) {
         rc = pons_error_set(err, PONS_EPROTOCOL, MODULE,
@@ -157,7 +134,6 @@ static int service_detect(void *self, const pons_picture_raw *p, const pons_lens
         read_one(s, one, &ret[(*ret_n)++]);
     }
     free(jpeg);
-    free(text);
     return rc;
 }
 

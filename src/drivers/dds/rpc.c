@@ -40,17 +40,13 @@ static const ros2_fast_ops *fast_of(ros2_node *n)
     if (n->fast || *n->fast_why) {
         return n->fast ? n->fast_ops : NULL;
     }
-    const int rc = pons_module_load("dds", "fast", &found, &err);
+    const int rc = pons_module_load_of("dds", "fast", ROS2_FAST_ABI, &found, &err);
     if (rc < 0) {
         snprintf(n->fast_why, sizeof n->fast_why, "%.120s",
                  rc == PONS_ENOTFOUND ? "the module dds-fast is not installed" : err.message);
         return NULL;
     }
     n->fast_ops = found;
-    if (n->fast_ops->abi != ROS2_FAST_ABI) {
-        snprintf(n->fast_why, sizeof n->fast_why, "the module dds-fast is of another version");
-        return NULL;
-    }
     const int opened =
         n->fast_ops->open(n->domain, came, n, &n->fast, n->fast_why, sizeof n->fast_why);
     return opened < 0 ? NULL : n->fast_ops;

@@ -1,13 +1,20 @@
-// map_topic.c - /map beside the world.
+// map_topic.c - /map, beside the world or for it.
 //
 // pons says where a zone is by its own world, and Nav2 drives there by its own map. When these are of two places, or of
 // one place with two origins, every pose means something else, and nothing else would tell. So points of the world's
 // walls are looked up in the map. A map that is being made knows few of them, another resolution or size is no
 // contradiction, and furniture comes and goes: only where three tenths of what the map knows of the walls are free floor,
 // the two are not of the same place.
+//
+// Where the world's map grows, the body gets each map whole: the reader keeps the newest until somebody takes it. A map that
+// agreed once with the walls is not compared any more, for its loops may move them.
 #include "drivers/ros2/map_topic.h"
 
+#include "pons/clock.h"
+#include "ros2.h"
+
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,18 +24,33 @@ enum { POINTS = 4000, KNOWN_LEAST = 30, OCCUPIED = 65 };
 #define EVERY_M   0.1   // along a wall
 #define LONGEST_M 500.0 // half of the longest one
 #define AROUND_M  0.15  // within which a wall may be drawn elsewhere
+#define FAR_M     1e6   // no map is there
 #define SHARE                                                                                      \
     0.3 // of the known points that are free: a wall that was moved along itself still lies on itself
 
-struct ros2_walls {
+typedef struct walls {
     int n;
     struct {
         double x, y; // in the map's frame
     } at[POINTS];
+} walls;
+
+struct ros2_map {
+    ros2_node *n;                    /* const */
+    const ros2_config *c;            /* const */
+    dds_entity_t reader;             /* const */
+    bool grows;                      /* const: the body wants it */
+    walls *walls;                    // NULL: nothing to compare with; reader thread
+    char bad[PONS_OUTSIDE_TEXT_MAX]; // why the newest is no map of this world; reader thread
+    bool agreed;                     // one was compared, and was of this place; reader thread
+    pthread_mutex_t lock;
+    uint64_t number;                 // [lock] of the newest; 0: none has come
+    pons_robot_map newest;           // [lock] cells NULL: it was taken
+    char why[PONS_OUTSIDE_TEXT_MAX]; // [lock] nobody publishes it
 };
 
 // Along the middle of its longer side: how many points that are; w: takes every so many of them.
-static int64_t of_box(const pons_value *box, ros2_walls *w, int64_t nth, int64_t step)
+static int64_t of_box(const pons_value *box, walls *w, int64_t nth, int64_t step)
 {
     const double sx = pons_get_num(box, "sx", 0.0), sy = pons_get_num(box, "sy", 0.0),
                  yaw = pons_get_num(box, "yaw", 0.0) + (sx < sy ? 0.5 * M_PI : 0.0),
@@ -44,7 +66,7 @@ static int64_t of_box(const pons_value *box, ros2_walls *w, int64_t nth, int64_t
     return n;
 }
 
-static int64_t of_boxes(const pons_value *boxes, ros2_walls *w, int64_t step)
+static int64_t of_boxes(const pons_value *boxes, walls *w, int64_t step)
 {
     int64_t n = 0;
     pons_each(box, boxes) {
@@ -55,20 +77,16 @@ static int64_t of_boxes(const pons_value *boxes, ros2_walls *w, int64_t step)
     return n;
 }
 
-ros2_walls *ros2_walls_create(const pons_value *world)
+// Of the world's boxes of the kind "wall", which a map has become. NULL: it has none, or there is no memory.
+static walls *walls_of(const pons_value *world)
 {
     const pons_value *boxes = pons_get(pons_get(world, "map"), "boxes");
     const int64_t n = of_boxes(boxes, NULL, 1);
-    ros2_walls *w = n > 0 ? calloc(1, sizeof *w) : NULL;
+    walls *w = n > 0 ? calloc(1, sizeof *w) : NULL;
     if (w) {
         of_boxes(boxes, w, n / POINTS + 1);
     }
     return w;
-}
-
-void ros2_walls_destroy(ros2_walls *w)
-{
-    free(w);
 }
 
 // Whether all of the map around a point is free; *ret_known: all of it is known.
@@ -93,26 +111,34 @@ static bool is_free(const nav_msgs_msg_dds__OccupancyGrid_ *map, double x, doubl
     return free_;
 }
 
-void ros2_walls_compare(const ros2_walls *w, const nav_msgs_msg_dds__OccupancyGrid_ *map, char *ret,
-                        size_t cap)
+static pons_pose2 origin_of(const nav_msgs_msg_dds__OccupancyGrid_ *map)
 {
     const geometry_msgs_msg_dds__Quaternion_ q = map->info.origin.orientation;
-    const geometry_msgs_msg_dds__Point_ at = map->info.origin.position;
-    const double yaw = 2.0 * atan2(q.z, q.w), c = cos(yaw), s = sin(yaw),
-                 res = (double)map->info.resolution;
+    return (pons_pose2){map->info.origin.position.x, map->info.origin.position.y,
+                        2.0 * atan2(q.z, q.w)};
+}
+
+static bool is_map(const nav_msgs_msg_dds__OccupancyGrid_ *map)
+{
+    const pons_pose2 at = origin_of(map);
+    const double res = (double)map->info.resolution;
+    return res >= 1e-3 && res <= 10.0 && fabs(at.x) < FAR_M && fabs(at.y) < FAR_M &&
+           isfinite(at.yaw) && map->info.width > 0 && map->info.height > 0 && // 0: none yet
+           map->info.width <= 1 << 20 && map->info.height <= 1 << 20 &&
+           (uint64_t)map->info.width * map->info.height == map->data._length;
+}
+
+// "", or a line: too much of the world's walls is free floor in the map. True: enough of them is known.
+static bool compare(const walls *w, const nav_msgs_msg_dds__OccupancyGrid_ *map, char *ret,
+                    size_t cap)
+{
+    const pons_pose2 at = origin_of(map);
+    const double c = cos(at.yaw), s = sin(at.yaw);
     int known = 0, free_ = 0;
-    *ret = '\0';
-    if (!(res >= 1e-3 && res <= 10.0) || !isfinite(at.x + at.y + yaw) || map->info.width < 1 ||
-        map->info.height < 1 || // none yet, or one that was taken away
-        map->info.width > 1 << 20 || map->info.height > 1 << 20 ||
-        (uint64_t)map->info.width * map->info.height != map->data._length) {
-        snprintf(ret, cap, "its size, its resolution or its origin is none of a map");
-        return;
-    }
     for (int i = 0; i < w->n; i++) {
         const double dx = w->at[i].x - at.x, dy = w->at[i].y - at.y;
         bool is_known = false;
-        if (!(fabs(dx) < 1e6 && fabs(dy) < 1e6)) {
+        if (!(fabs(dx) < FAR_M && fabs(dy) < FAR_M)) {
             continue;
         }
         const bool f = is_free(map, c * dx + s * dy, c * dy - s * dx, &is_known);
@@ -124,4 +150,127 @@ void ros2_walls_compare(const ros2_walls *w, const nav_msgs_msg_dds__OccupancyGr
                  "it is of another place than the world: %d of %d points of walls are free", free_,
                  known);
     }
+    return known >= KNOWN_LEAST;
+}
+
+// ---- the topic ----------------------------------------------------------------------------------
+
+int ros2_map_open(ros2_node *n, const ros2_config *c, const pons_value *world, ros2_map **ret,
+                  pons_error *err)
+{
+    const bool grows = pons_get_bool(pons_get(world, "map"), "grows", false);
+    walls *w = c->place && *c->t_map.name ? walls_of(world) : NULL;
+    if (!c->place || !*c->t_map.name || (!w && !grows)) {
+        return PONS_OK;
+    }
+    ros2_map *m = calloc(1, sizeof *m);
+    if (!m) {
+        free(w);
+        return pons_error_set(err, PONS_ENOMEM, "ros2", "no memory for a map");
+    }
+    pthread_mutex_init(&m->lock, NULL);
+    m->n = n;
+    m->c = c;
+    m->walls = w;
+    m->grows = grows;
+    m->reader = ros2_node_reader(n, "rt", c->t_map.name, NULL,
+                                 &nav_msgs_msg_dds__OccupancyGrid__desc, c->t_map.qos, err);
+    if (!m->reader) {
+        ros2_map_close(m);
+        return PONS_EENV;
+    }
+    *ret = m;
+    return PONS_OK;
+}
+
+void ros2_map_close(ros2_map *m)
+{
+    if (m) {
+        free(m->newest.cells);
+        free(m->walls);
+        pthread_mutex_destroy(&m->lock);
+        free(m);
+    }
+}
+
+// For the body, whole. Without memory, or of no cells, it is as if it had not come.
+static void keep(ros2_map *m, const nav_msgs_msg_dds__OccupancyGrid_ *map, int64_t now_ns,
+                 int64_t ros_ns)
+{
+    const int64_t stamp_ns = (int64_t)map->header.stamp.sec * PONS_NS_PER_S +
+                             (int64_t)map->header.stamp.nanosec - (ros_ns - now_ns);
+    int8_t *cells = map->data._length > 0 ? malloc(map->data._length) : NULL;
+    if (!cells) {
+        return;
+    }
+    memcpy(cells, map->data._buffer, map->data._length);
+    pthread_mutex_lock(&m->lock);
+    int8_t *old = m->newest.cells;
+    m->newest = (pons_robot_map){.number = ++m->number,
+                                 .stamp_ns = stamp_ns < now_ns ? stamp_ns : now_ns,
+                                 .w = (int)map->info.width,
+                                 .h = (int)map->info.height,
+                                 .resolution_m = (double)map->info.resolution,
+                                 .origin = origin_of(map),
+                                 .cells = cells};
+    pthread_mutex_unlock(&m->lock);
+    free(old);
+}
+
+// The map that the robot's software goes by; a robot without one does without.
+void ros2_map_take(ros2_map *m, int64_t now_ns, int64_t ros_ns)
+{
+    ROS2_TAKE(m->reader, nav_msgs_msg_dds__OccupancyGrid_, map)
+    {
+        char why[100] = "";
+        const bool framed = strcmp(map->header.frame_id, m->c->map) == 0;
+        if (!framed && !m->grows) { // it is not for this world
+            continue;
+        }
+        if (!framed) {
+            snprintf(why, sizeof why, "it is in the frame '%.30s', not '%.30s'",
+                     map->header.frame_id, m->c->map);
+        } else if (!is_map(map)) {
+            snprintf(why, sizeof why, "its size, its resolution or its origin is none of a map");
+        } else if (m->walls && !(m->grows && m->agreed)) {
+            m->agreed = compare(m->walls, map, why, sizeof why) && !*why;
+        }
+        snprintf(m->bad, sizeof m->bad, "%.50s%s%.90s", *why ? m->c->t_map.name : "",
+                 *why ? ": " : "", why);
+        if (m->grows && !*why) {
+            keep(m, map, now_ns, ros_ns);
+        }
+    }
+    char why[PONS_OUTSIDE_TEXT_MAX] = "";
+    if (m->grows && !ros2_node_matched(m->reader)) {
+        ros2_node_why(m->n, m->reader, why, sizeof why);
+    }
+    pthread_mutex_lock(&m->lock);
+    memcpy(m->why, why, sizeof why);
+    pthread_mutex_unlock(&m->lock);
+}
+
+const char *ros2_map_bad(const ros2_map *m)
+{
+    return m ? m->bad : "";
+}
+
+bool ros2_map_newest(ros2_map *m, uint64_t seen, pons_robot_map *ret,
+                     char ret_why[PONS_OUTSIDE_TEXT_MAX])
+{
+    ret_why[0] = '\0';
+    if (!m) {
+        snprintf(ret_why, PONS_OUTSIDE_TEXT_MAX, "config/ros2.yaml has no topic for a map");
+        return false;
+    }
+    pthread_mutex_lock(&m->lock);
+    const bool newer = m->newest.cells && m->newest.number != seen;
+    if (newer) {
+        *ret = m->newest;
+        m->newest.cells = NULL;
+    } else {
+        memcpy(ret_why, m->why, sizeof m->why);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return newer;
 }

@@ -57,21 +57,20 @@ typedef struct robot {
     ros2_senses *senses;
     pons_value *world;     // the zones and the charger, for goals
     ros2_errands *errands; // NULL: nothing is the robot's own software's
-    dds_entity_t cmd_vel, cmd_vel_in, initialpose, map;
-    ros2_walls *walls; // NULL: nothing that the map could contradict
+    dds_entity_t cmd_vel, cmd_vel_in, initialpose;
+    ros2_map *map; // NULL: nobody needs it
     pthread_t reader, writer;
     bool reads, writes;
     _Atomic bool quit;
     pons__outlet outlet;
-    _Atomic uint64_t cmd;                // two floats: v, w
-    _Atomic uint64_t want;               // the same, of cmd_vel_in
-    _Atomic int64_t want_ns, alive_ns;   // host times: of that, of the reader's last round
-    pons__seqlock lacks;                 // PONS_OUTSIDE_TEXT_MAX bytes
-    int rivals;                          // who else publishes cmd_vel; reader thread, as the next
-    int64_t rivals_ns, opened_ns;        // host times: of that look, of the reader's first round
-    char map_bad[PONS_OUTSIDE_TEXT_MAX]; // why the map is none of this world; reader thread
-    bool settled;                        // who drives has had its time to be found
-    pthread_mutex_t reported_mtx;        // the pose that a person said
+    _Atomic uint64_t cmd;              // two floats: v, w
+    _Atomic uint64_t want;             // the same, of cmd_vel_in
+    _Atomic int64_t want_ns, alive_ns; // host times: of that, of the reader's last round
+    pons__seqlock lacks;               // PONS_OUTSIDE_TEXT_MAX bytes
+    int rivals;                        // who else publishes cmd_vel; reader thread, as the next
+    int64_t rivals_ns, opened_ns;      // host times: of that look, of the reader's first round
+    bool settled;                      // who drives has had its time to be found
+    pthread_mutex_t reported_mtx;      // the pose that a person said
     bool has_reported;
     pons_pose2 reported;
 } robot;
@@ -133,20 +132,6 @@ static void take_want(robot *r)
     }
 }
 
-// The map that the robot's software goes by; a robot without one does without.
-static void take_map(robot *r)
-{
-    char why[100];
-    ROS2_TAKE(r->map, nav_msgs_msg_dds__OccupancyGrid_, m)
-    {
-        if (strcmp(m->header.frame_id, r->c.map) == 0) {
-            ros2_walls_compare(r->walls, m, why, sizeof why);
-            snprintf(r->map_bad, sizeof r->map_bad, "%.50s%s%.90s", *why ? r->c.t_map.name : "",
-                     *why ? ": " : "", why);
-        }
-    }
-}
-
 // With AMCL's usual covariances of a pose that was clicked.
 static void tell_pose(robot *r)
 {
@@ -186,8 +171,8 @@ static bool look_for_rivals(robot *r, int64_t host_ns)
 static void look_what_lacks(robot *r, int64_t host_ns, char why[PONS_OUTSIDE_TEXT_MAX])
 {
     ros2_senses_lack(r->senses, host_ns, why);
-    if (!*why && *r->map_bad) {
-        snprintf(why, PONS_OUTSIDE_TEXT_MAX, "%s", r->map_bad);
+    if (!*why) {
+        snprintf(why, PONS_OUTSIDE_TEXT_MAX, "%s", ros2_map_bad(r->map));
     }
     if (!*why && !ros2_node_matched(r->cmd_vel)) {
         ros2_node_why(&r->node, r->cmd_vel, why, PONS_OUTSIDE_TEXT_MAX);
@@ -220,7 +205,7 @@ static void *run_reader(void *arg)
             take_want(r);
         }
         if (r->map) {
-            take_map(r);
+            ros2_map_take(r->map, ros2_senses_now(r->senses), ros2_senses_ros_ns(r->senses));
         }
         if (r->errands) {
             ros2_errands_poll(r->errands, !r->settled || r->rivals > 0, host_ns);
@@ -257,13 +242,9 @@ static int open_endpoints(robot *r, pons_error *err)
     if (!r->cmd_vel || (*r->c.t_initialpose.name && !r->initialpose)) {
         return PONS_EENV;
     }
-    r->walls = r->c.place && *r->c.t_map.name ? ros2_walls_create(r->world) : NULL;
-    if (r->walls) {
-        r->map = ros2_node_reader(&r->node, "rt", r->c.t_map.name, NULL,
-                                  &nav_msgs_msg_dds__OccupancyGrid__desc, r->c.t_map.qos, err);
-        if (!r->map) {
-            return PONS_EENV;
-        }
+    const int rc = ros2_map_open(&r->node, &r->c, r->world, &r->map, err);
+    if (rc < 0) {
+        return rc;
     }
     if (!ros2_config_outside(&r->c)) {
         return PONS_OK;
@@ -309,11 +290,11 @@ static void robot_close(void *self)
     }
     ros2_errands_close(r->errands);
     ros2_senses_close(r->senses);
+    ros2_map_close(r->map);
     ros2_node_close(&r->node);
     pons__seqlock_fini(&r->lacks);
     pthread_mutex_destroy(&r->reported_mtx);
     pons__outlet_fini(&r->outlet);
-    ros2_walls_destroy(r->walls);
     ros2_config_fini(&r->c);
     pons_value_unref(r->world);
     free(r);
@@ -453,6 +434,12 @@ static const pons_skill *const *robot_skills(void *self, size_t *ret_n, const ch
     return r->errands ? ros2_errands_skills(r->errands, ret_n) : NULL;
 }
 
+static bool robot_map(void *self, uint64_t seen, pons_robot_map *ret,
+                      char ret_why[PONS_OUTSIDE_TEXT_MAX])
+{
+    return ros2_map_newest(((robot *)self)->map, seen, ret, ret_why);
+}
+
 static const pons_robot_outside_ops outside = {.lacks = robot_lacks,
                                                .place = robot_place,
                                                .reported = robot_reported,
@@ -460,7 +447,8 @@ static const pons_robot_outside_ops outside = {.lacks = robot_lacks,
                                                .begin = robot_begin,
                                                .look = robot_look,
                                                .end = robot_end,
-                                               .skills = robot_skills};
+                                               .skills = robot_skills,
+                                               .map = robot_map};
 
 static const pons_robot_ops ros2_ops = {.abi = PONS_ROBOT_ABI,
                                         .name = MODULE,

@@ -56,6 +56,7 @@ const double FACE_M = 0.5, FACE_SHARE = 0.12;      // neighbours that lie on one
 const double FILL_M = 0.04;                        // between filled in points
 const double FREE_SHARE = 0.5;                     // of the range that no return says is free
 const double REDRAWN_M = 0.01;                     // a keyframe that moved more makes the grid old
+const double REACH_CELLS = 5000.0;                 // of resolution_m, from 0, 0 to what is seen
 const double TRUST_WAY_M = 6.0;                    // since the last loop: old keyframes are as good as new ones
 
 typedef struct keyframe {
@@ -112,6 +113,19 @@ bool is_silent(const pons_scan &s, int i)
     return s.ranges[i] >= s.range_max;
 }
 
+// Why it cannot be added from there; NULL: it can. A grid is as large as what was seen.
+const char *refusal(const mapper &m, const pons_scan &s, const CPose2D &pose)
+{
+    const bool turns = s.angle_increment > 0.0f && s.n * (double)s.angle_increment < 2.0 * M_PI + 0.1;
+    if (s.n < 1 || s.n > PONS_SCAN_MAX || !turns || !std::isfinite(s.angle_min) || !(s.range_min >= 0.0f) ||
+        !(s.range_max > s.range_min) || !std::isfinite(s.from.x + s.from.y + s.from.yaw)) {
+        return "no lidar has such angles, ranges or so many beams";
+    }
+    const double reach = std::hypot(pose.x(), pose.y()) + std::hypot(s.from.x, s.from.y) + (double)s.range_max;
+    const bool near = reach < REACH_CELLS * m.resolution_m && std::isfinite(pose.phi());
+    return near ? nullptr : "the robot is too far from the start of the map, or its lidar sees too far";
+}
+
 // ---- a scan -------------------------------------------------------------------------------------
 
 // How many parts the gap between a beam and the next has, with points of one face in between; 0: they lie on no one face.
@@ -126,18 +140,26 @@ int parts_between(const pons_scan &s, int i, int next)
     return face ? std::max(1, (int)std::ceil(gap / FILL_M)) : 0;
 }
 
-int beam_after(const pons_scan &s, int i)
+// The beam a step of 1 or -1 from i; -1: there is none.
+int beam_beside(const pons_scan &s, int i, int step)
 {
     const bool round = s.n * (double)s.angle_increment > 2.0 * M_PI - 0.5 * (double)s.angle_increment;
-    const int first = round ? 0 : -1;
-    return i + 1 < s.n ? i + 1 : first;
+    const int k = i + step, other_end = round ? (k + s.n) % s.n : -1;
+    return k >= 0 && k < s.n ? k : other_end;
+}
+
+// Does it say that nothing is as near as that?
+bool is_farther(const pons_scan &s, int i, float range)
+{
+    return i < 0 || is_silent(s, i) || (hits(s, i) && s.ranges[i] > range);
 }
 
 struct hit_point {
     double x, y; // from the lidar
 };
 
-// All hits and what lies between them on one face, in the lidar's frame.
+// What shows where the robot is, in the lidar's frame: hits on a face, what lies between them, and posts. Where beams graze a
+// wall, far apart, the hits are none of this: they move along with the robot, and matched they say that it stands.
 std::vector<hit_point> filled_hits(const pons_scan &s)
 {
     std::vector<hit_point> all;
@@ -147,8 +169,12 @@ std::vector<hit_point> filled_hits(const pons_scan &s)
         }
         const double a = (double)s.angle_min + i * (double)s.angle_increment;
         const hit_point p = {s.ranges[i] * std::cos(a), s.ranges[i] * std::sin(a)};
-        all.push_back(p);
-        const int next = beam_after(s, i), parts = next < 0 ? 0 : parts_between(s, i, next);
+        const int next = beam_beside(s, i, 1), before = beam_beside(s, i, -1);
+        const int parts = next < 0 ? 0 : parts_between(s, i, next);
+        if (parts > 0 || (before >= 0 && parts_between(s, before, i) > 0) ||
+            (is_farther(s, before, s.ranges[i]) && is_farther(s, next, s.ranges[i]))) {
+            all.push_back(p);
+        }
         for (int k = 1; k < parts; k++) {
             const double b = a + (double)s.angle_increment, t = (double)k / parts;
             all.push_back({p.x + t * (s.ranges[next] * std::cos(b) - p.x),
@@ -177,7 +203,7 @@ const int FINER = 8;
 // The range of a fine beam: k of FINER between a beam and the next.
 float fine_range(const pons_scan &s, int i, int k, double behind_m, bool *ret_valid)
 {
-    const int next = beam_after(s, i);
+    const int next = beam_beside(s, i, 1);
     *ret_valid = true;
     if (k == 0 && hits(s, i)) {
         return s.ranges[i] + (float)behind_m;
@@ -274,7 +300,8 @@ double match(const CSimplePointsMap &map, const CSimplePointsMap &points, double
     icp.options.smallestThresholdDist = 0.03;
     icp.options.ALFA = 0.6;
     icp.options.minAbsStep_trans = icp.options.minAbsStep_rot = 1e-4;
-    icp.options.corresponding_points_decimation = points.size() > 300 ? 2 : 1;
+    icp.options.corresponding_points_decimation = 1;
+    icp.options.onlyUniqueRobust = true; // else what is new beyond a face's end draws the robot back to it
     icp.options.skip_cov_calculation = true;
     mrpt::slam::CICP::TReturnInfo info;
     const auto pdf = icp.Align(&map, &points, *pose, info);
@@ -429,9 +456,10 @@ int read_scan(const reader &r, char *at, mapper *m)
     s.angle_increment = (float)head[3];
     s.range_max = (float)head[4];
     s.range_min = (float)head[5];
-    s.n = (int)head[7];
-    if (!(head[7] >= 1.0 && head[7] <= PONS_SCAN_MAX) || !(s.angle_increment > 0.0f) || !(s.range_max > s.range_min)) {
-        return bad(r, "no lidar has such angles, ranges or so many beams");
+    s.n = (int)std::clamp(head[7], 0.0, PONS_SCAN_MAX + 1.0);
+    const char *why = refusal(*m, s, m->keys.back().pose);
+    if (why) {
+        return bad(r, why);
     }
     for (int i = 0; i < s.n; i++) {
         double v;
@@ -448,6 +476,12 @@ int read_scan(const reader &r, char *at, mapper *m)
     return PONS_OK;
 }
 
+// Has the last vertex its scan?
+bool is_whole(const mapper &m)
+{
+    return m.keys.empty() || m.keys.back().points;
+}
+
 int read_line(const reader &r, char *line, mapper *m)
 {
     char tag[24];
@@ -458,6 +492,9 @@ int read_line(const reader &r, char *line, mapper *m)
     }
     char *at = line + n;
     if (std::strcmp(tag, "VERTEX_SE2") == 0) {
+        if (!is_whole(*m)) {
+            return bad(r, "a vertex has no scan");
+        }
         if (!numbers(&at, v, 4) || v[0] != (double)m->keys.size()) {
             return bad(r, "a VERTEX_SE2 has its number, counted from 0, and x, y, yaw");
         }
@@ -466,7 +503,8 @@ int read_line(const reader &r, char *line, mapper *m)
         return PONS_OK;
     }
     if (std::strcmp(tag, "EDGE_SE2") == 0) {
-        if (!numbers(&at, v, 5) || v[0] < 0.0 || v[1] < 0.0) {
+        const double most = (double)m->keys.size() - 1.0;
+        if (!numbers(&at, v, 5) || !(v[0] >= 0.0 && v[0] <= most && v[1] >= 0.0 && v[1] <= most) || v[0] == v[1]) {
             return bad(r, "an EDGE_SE2 has two vertices and x, y, yaw");
         }
         m->edges.push_back({(size_t)v[0], (size_t)v[1], CPose2D(v[2], v[3], v[4])});
@@ -476,21 +514,6 @@ int read_line(const reader &r, char *line, mapper *m)
         return read_scan(r, at, m);
     }
     return std::strcmp(tag, "FIX") == 0 ? PONS_OK : bad(r, "this line is none of a pose graph with scans");
-}
-
-int check_graph(const reader &r, const mapper &m)
-{
-    for (const keyframe &k : m.keys) {
-        if (!k.points) {
-            return bad(r, "a vertex has no scan");
-        }
-    }
-    for (const edge &e : m.edges) {
-        if (e.from >= m.keys.size() || e.to >= m.keys.size() || e.from == e.to) {
-            return bad(r, "an edge has a vertex that is not there");
-        }
-    }
-    return PONS_OK;
 }
 
 // ---- the contract -------------------------------------------------------------------------------
@@ -540,7 +563,12 @@ int slam_add(void *self, const pons_scan *scan, pons_pose2 odom_from_base, pons_
     mapper *m = static_cast<mapper *>(self);
     try {
         const CPose2D odom = of_pons(odom_from_base);
-        m->pose = m->pose + (odom - m->odom);
+        const CPose2D pose = m->pose + (odom - m->odom);
+        const char *why = refusal(*m, *scan, pose);
+        if (why) {
+            return pons_error_set(err, PONS_EINVAL, MODULE, "%s", why);
+        }
+        m->pose = pose;
         m->odom = odom;
         *ret_changed = false;
         const bool first = m->keys.empty() || !m->placed;
@@ -563,25 +591,38 @@ int slam_add(void *self, const pons_scan *scan, pons_pose2 odom_from_base, pons_
     }
 }
 
+int8_t known(const COccupancyGridMap2D &g, int x, int y)
+{
+    const auto evidence = g.getRow(y)[x]; // log odds; above 0: rather free
+    const int8_t is = evidence < 0 ? 100 : 0;
+    return evidence == 0 ? -1 : is;
+}
+
 int slam_map(void *self, pons_slam_map *ret, pons_error *err)
 {
     mapper *m = static_cast<mapper *>(self);
     const COccupancyGridMap2D &g = *m->grid;
-    const int w = (int)g.getSizeX(), h = (int)g.getSizeY();
-    int8_t *cells = static_cast<int8_t *>(std::malloc((size_t)w * (size_t)h));
+    int x0 = (int)g.getSizeX(), y0 = (int)g.getSizeY(), x1 = -1, y1 = -1; // of what is known
+    for (int y = 0; y < (int)g.getSizeY(); y++) {
+        for (int x = 0; x < (int)g.getSizeX(); x++) {
+            if (g.getRow(y)[x] != 0) {
+                x0 = std::min(x0, x);
+                x1 = std::max(x1, x);
+                y0 = std::min(y0, y);
+                y1 = y;
+            }
+        }
+    }
+    const int w = std::max(x1 - x0 + 1, 0), h = std::max(y1 - y0 + 1, 0);
+    int8_t *cells = static_cast<int8_t *>(std::malloc((size_t)w * (size_t)h + 1));
     if (!cells) {
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a map of %d × %d cells", w, h);
     }
-    for (int y = 0; y < h; y++) {
-        for (int x = 0; x < w; x++) {
-            const auto evidence = g.getRow(y)[x]; // log odds; above 0: rather free
-            int8_t *cell = &cells[(size_t)y * (size_t)w + (size_t)x];
-            *cell = (int8_t)(evidence < 0 ? 100 : 0);
-            *cell = (int8_t)(evidence == 0 ? -1 : *cell);
-        }
+    for (int i = 0; i < w * h; i++) {
+        cells[i] = known(g, x0 + i % w, y0 + i / w);
     }
-    *ret = pons_slam_map{w, h, m->resolution_m, m->resolution_m * std::round(g.getXMin() / m->resolution_m),
-                         m->resolution_m * std::round(g.getYMin() / m->resolution_m), cells};
+    const double res = m->resolution_m;
+    *ret = pons_slam_map{w, h, res, res * std::round(g.getXMin() / res + x0), res * std::round(g.getYMin() / res + y0), cells};
     return PONS_OK;
 }
 
@@ -625,7 +666,7 @@ int slam_load(void *self, const char *path, pons_error *err)
         for (; rc == PONS_OK && getline(&line, &cap, f) > 0; r.line++) {
             rc = read_line(r, line, &fresh);
         }
-        rc = rc < 0 ? rc : check_graph(r, fresh);
+        rc = rc < 0 || is_whole(fresh) ? rc : bad(r, "a vertex has no scan");
         if (rc == PONS_OK) {
             draw_all(&fresh);
             *m = std::move(fresh);

@@ -149,20 +149,10 @@ static int open_program(policy *p, const pons_value *client, pons_error *err)
     return start_program(p, words, err);
 }
 
-// A server of another protocol.
+// A server of another protocol; which there are, `pons watchdog policy` knows.
 static int open_protocol(policy *p, const pons_value *client, const char *pons, pons_error *err)
 {
-    static const char *const known[] = {"openpi", "openvla", "lerobot"};
     const char *name = pons_get_str(client, "protocol", "");
-    bool is = false;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        is = is || strcmp(known[i], name) == 0;
-    }
-    if (!is) {
-        return pons_error_set(
-            err, PONS_EINVAL, WHERE,
-            "policy_client has protocol '%.40s': pons, openpi, openvla or lerobot", name);
-    }
     if (strcmp(pons_get_str(client, "type", ""), "http") != 0) {
         return pons_error_set(err, PONS_EINVAL, WHERE,
                               "policy_client of protocol %s has type http: it is a server", name);

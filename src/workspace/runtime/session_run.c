@@ -16,6 +16,7 @@
 //
 // Another attempt follows a failure of a session that never moved anything, or whose skill says that it is
 // idempotent; so long as there are attempts, after a pause.
+#include "pons/file.h"
 #include "pons/out_of_memory.h"
 #include "pons/random.h"
 #include "pons/workspace_critic.h"
@@ -864,7 +865,7 @@ static const char *end_word(int32_t end)
 // artifacts/sessions/ID/episode.json, whole or not at all.
 static void write_episode(const rt_run *s, int32_t end)
 {
-    char path[PATH_MAX], temp[PATH_MAX + 8], from[32], to[32];
+    char path[PATH_MAX], from[32], to[32];
     const char *const parts[] = {"artifacts", "artifacts/sessions"};
     pons_value *error = error_of(s);
     pons_utc_text(s->wall_ms, from);
@@ -884,17 +885,10 @@ static void write_episode(const rt_run *s, int32_t end)
     snprintf(path, sizeof path, "%s/artifacts/sessions/%s", s->r->o.dir, s->id);
     mkdir(path, 0700);
     snprintf(path, sizeof path, "%s/artifacts/sessions/%s/episode.json", s->r->o.dir, s->id);
-    snprintf(temp, sizeof temp, "%s.new", path);
     char *text = NULL;
     const long n = pons_value_line(v, &text);
-    const int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    bool good = fd >= 0 && n > 0 && write(fd, text, (size_t)n) == n && write(fd, "\n", 1) == 1;
-    good = good && fsync(fd) == 0;
-    if (fd >= 0) {
-        close(fd);
-    }
-    if (good) {
-        rename(temp, path);
+    if (n > 0) {
+        pons_file_replace(path, text, (size_t)n, 0600);
     }
     free(text);
 }

@@ -36,7 +36,7 @@ int pons__ws_failed(pons_error *err, const char *what, const char *path)
     return PONS_EIO;
 }
 
-// 0, or -1 with errno, as sync_dir.
+// 0, or -1 with errno.
 static int read_fd(int fd, pons_buf *out)
 {
     for (;;) {
@@ -94,16 +94,6 @@ static int write_all(int fd, const char *text, size_t len)
         len -= (size_t)n;
     }
     return fsync(fd);
-}
-
-static int sync_dir(const char *dir)
-{
-    const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const int rc = fd < 0 ? -1 : fsync(fd);
-    if (fd >= 0) {
-        close(fd);
-    }
-    return rc;
 }
 
 // The new text under another name, with the rights of the file that it replaces.
@@ -179,7 +169,7 @@ int pons__ws_swap(const char *dir, const char *name, const char *text, size_t le
     // The name is the new text's now, whatever fails from here on.
     *ret_kept = fresh_name || (pons__ws_read_file(fresh, came, NULL) == PONS_OK &&
                                (!keep || rename(fresh, keep) == 0));
-    sync_dir(dir); // else a machine that falls may have the old one
+    pons_file_sync_folder(path); // else a machine that falls may have the old one
     return PONS_OK;
 }
 

@@ -1,0 +1,215 @@
+// robot_map.c - the map that a robot's own SLAM makes, in place of a mapper's (slam_toolbox's /map).
+//
+// The robot says where it is, and gives a whole map every few seconds; scans only say when to look for one. A new map replaces
+// the one before: a loop that was closed moves its walls, and its origin and size are what they are then. It is redrawn on the
+// cells of the costmap, and what lies outside of those is left out.
+//
+// **What goes wrong** is an error of the scan, and exploring ends with it (mapper.c) when it stays:
+//
+//     no map at all for FIRST_S                     its SLAM does not run, or its map has another name
+//     none for SILENT_S, in which it drove SILENT_M it has ended; who only speaks when there is something new is silent at rest
+//     much less floor than in the map's file        it began anew, with another frame; the file would be written over
+#include "body/mapping/robot_map.h"
+
+#include "pons/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MODULE   "mapper"
+#define FIRST_S  15.0
+#define SILENT_S 30.0
+#define SILENT_M 3.0
+#define ANEW     0.5 // of the file's floor, which it has at least, if it goes on with that
+
+enum { FREE_MOST = 25, OCCUPIED_LEAST = 65 }; // map_server's thresholds; between them nobody knows
+
+typedef struct robot_map {
+    const pons_robot_outside_ops *outside;
+    void *robot;
+    const pons__costmap *grid; // its frame
+    const char *map_path;
+    pons_robot_map newest; // number 0: none
+    bool counts;           // since `place`:
+    int64_t since_ns;      // stamp of the scan when a map came last, or of the first one
+    double way_m;          // driven since then
+    pons_pose2 last;       // odometry
+    double saved_m2;       // floor in the map's file; 0: there is none, or the robot's has enough
+} robot_map;
+
+bool pons__robot_map_given(const pons_robot_ops *robot, void *robot_self)
+{
+    const pons_robot_outside_ops *o = pons_robot_outside(robot);
+    pons_robot_place place;
+    return o && robot->abi >= 7u && o->map && o->place && o->place(robot_self, &place);
+}
+
+int pons__robot_map_open(const pons_robot_ops *robot, void *robot_self, const pons__costmap *grid,
+                         const char *map_path, void **ret_self, pons_error *err)
+{
+    robot_map *r = calloc(1, sizeof *r);
+    if (!r) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a map");
+    }
+    r->outside = pons_robot_outside(robot);
+    r->robot = robot_self;
+    r->grid = grid;
+    r->map_path = map_path;
+    *ret_self = r;
+    return PONS_OK;
+}
+
+static void robot_map_close(void *self)
+{
+    robot_map *r = self;
+    if (r) {
+        free(r->newest.cells);
+        free(r);
+    }
+}
+
+int64_t pons__robot_map_stamp_ns(const void *self)
+{
+    return ((const robot_map *)self)->newest.stamp_ns;
+}
+
+static int robot_map_place(void *self, pons_pose2 base_in_map, pons_pose2 odom_from_base)
+{
+    robot_map *r = self;
+    pons_map *saved = NULL;
+    (void)base_in_map;
+    r->counts = false;
+    r->last = odom_from_base;
+    r->saved_m2 = 0.0;
+    if (access(r->map_path, F_OK) == 0 && pons_map_load(r->map_path, &saved, NULL) == PONS_OK) {
+        const pons_map_info *i = pons_map_about(saved);
+        r->saved_m2 = (double)i->free * i->resolution_m * i->resolution_m;
+    }
+    pons_map_destroy(saved);
+    return PONS_OK;
+}
+
+static double floor_m2(const pons_robot_map *m)
+{
+    double n = 0.0;
+    for (size_t i = 0; i < (size_t)m->w * (size_t)m->h; i++) {
+        n += m->cells[i] >= 0 && m->cells[i] <= FREE_MOST;
+    }
+    return n * m->resolution_m * m->resolution_m;
+}
+
+static int robot_map_add(void *self, const pons_scan *scan, pons_pose2 odom_from_base,
+                         pons_pose2 *ret_map_from_odom, bool *ret_changed, pons_error *err)
+{
+    robot_map *r = self;
+    pons_robot_place at;
+    pons_robot_map m;
+    char why[PONS_OUTSIDE_TEXT_MAX] = "";
+    r->outside->place(r->robot, &at);
+    *ret_map_from_odom = at.map_from_odom;
+    *ret_changed = r->outside->map(r->robot, r->newest.number, &m, why);
+    if (*ret_changed) {
+        free(r->newest.cells);
+        r->newest = m;
+    }
+    if (*ret_changed || !r->counts) {
+        r->counts = true;
+        r->since_ns = scan->stamp_ns;
+        r->way_m = 0.0;
+    }
+    r->way_m += hypot(odom_from_base.x - r->last.x, odom_from_base.y - r->last.y);
+    r->last = odom_from_base;
+    const double silent_s = (double)(scan->stamp_ns - r->since_ns) / (double)PONS_NS_PER_S;
+    if (r->newest.number == 0 && silent_s > FIRST_S) {
+        return pons_error_set(err, PONS_ENOTFOUND, MODULE,
+                              "the robot gives no map: is its SLAM running? %s", why);
+    }
+    if (silent_s > SILENT_S && r->way_m > SILENT_M) {
+        return pons_error_set(err, PONS_ENOTFOUND, MODULE,
+                              "no map has come for %.0f s and %.1f m: has its SLAM ended? %s",
+                              silent_s, r->way_m, why);
+    }
+    if (r->saved_m2 > 0.0 && r->newest.number != 0) {
+        const double now_m2 = floor_m2(&r->newest);
+        if (now_m2 < ANEW * r->saved_m2) {
+            return pons_error_set(err, PONS_EEXIST, MODULE,
+                                  "the robot's map begins anew: %.0f m2 of floor, %s has %.0f m2 "
+                                  "and would be written over",
+                                  now_m2, r->map_path, r->saved_m2);
+        }
+        r->saved_m2 = 0.0;
+    }
+    return PONS_OK;
+}
+
+static int8_t meant(int8_t cell)
+{
+    if (cell >= 0 && cell <= FREE_MOST) {
+        return 0;
+    }
+    return cell >= OCCUPIED_LEAST ? 100 : -1;
+}
+
+// What the robot's map says where each cell of the costmap has its middle.
+static void draw(const robot_map *r, int8_t *cells)
+{
+    const pons__costmap *g = r->grid;
+    const pons_robot_map *m = &r->newest;
+    const double c = cos(m->origin.yaw), s = sin(m->origin.yaw), inv = 1.0 / m->resolution_m;
+    for (int y = 0; y < g->h; y++) {
+        for (int x = 0; x < g->w; x++) {
+            const double dx = pons__costmap_x(g, x) - m->origin.x,
+                         dy = pons__costmap_y(g, y) - m->origin.y;
+            const double mx = floor((c * dx + s * dy) * inv), my = floor((c * dy - s * dx) * inv);
+            const bool in = mx >= 0.0 && my >= 0.0 && mx < m->w && my < m->h;
+            cells[(size_t)y * (size_t)g->w + (size_t)x] =
+                (int8_t)(in ? meant(m->cells[(size_t)my * (size_t)m->w + (size_t)mx]) : -1);
+        }
+    }
+}
+
+// A wall is one, however much finer or turned the robot's map is: wherever one of its cells has its middle.
+static void draw_walls(const robot_map *r, int8_t *cells)
+{
+    const pons__costmap *g = r->grid;
+    const pons_robot_map *m = &r->newest;
+    const double c = cos(m->origin.yaw), s = sin(m->origin.yaw);
+    for (int my = 0; my < m->h; my++) {
+        for (int mx = 0; mx < m->w; mx++) {
+            if (m->cells[(size_t)my * (size_t)m->w + (size_t)mx] < OCCUPIED_LEAST) {
+                continue;
+            }
+            const double dx = (mx + 0.5) * m->resolution_m, dy = (my + 0.5) * m->resolution_m;
+            const double x = floor((m->origin.x + c * dx - s * dy - g->x0) * g->inv_res),
+                         y = floor((m->origin.y + s * dx + c * dy - g->y0) * g->inv_res);
+            if (x >= 0.0 && y >= 0.0 && x < g->w && y < g->h) {
+                cells[(size_t)y * (size_t)g->w + (size_t)x] = 100;
+            }
+        }
+    }
+}
+
+static int robot_map_map(void *self, pons_slam_map *ret, pons_error *err)
+{
+    const robot_map *r = self;
+    const pons__costmap *g = r->grid;
+    if (r->newest.number == 0) {
+        return PONS_OK;
+    }
+    int8_t *cells = malloc((size_t)g->w * (size_t)g->h);
+    if (!cells) {
+        return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a map");
+    }
+    draw(r, cells);
+    draw_walls(r, cells);
+    *ret = (pons_slam_map){
+        .w = g->w, .h = g->h, .resolution_m = g->res, .x0 = g->x0, .y0 = g->y0, .cells = cells};
+    return PONS_OK;
+}
+
+const pons_slam_ops pons__robot_map_ops = {.abi = PONS_SLAM_ABI,
+                                           .place = robot_map_place,
+                                           .add = robot_map_add,
+                                           .map = robot_map_map,
+                                           .close = robot_map_close};
