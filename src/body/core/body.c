@@ -519,8 +519,11 @@ static int open_mapper(pons_body *b, const pons_slam_ops *slam, pons_error *err)
                               "a robot that localises itself cannot have a map that grows: "
                               "set its localization to pons, or take `grows` out of the world");
     }
+    pons_pose2 home = {0};
+    pons__pose_read(pons_get(b->world, "start"), &home);
     const pons__mapper_options o = {.slam = slam,
                                     .grid = b->grid,
+                                    .home = home,
                                     .map_path = pons_get_str(pons_get(b->world, "map"), "path", ""),
                                     .room_m = b->caps.radius_m + EXPLORE_ROOM_M,
                                     .threaded = b->threaded};
