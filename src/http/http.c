@@ -15,8 +15,7 @@
 int pons_http_server_load(const pons_http_server_ops **ret, pons_error *err)
 {
     const void *loaded = NULL;
-    const int rc =
-        pons_module_load_of("server", "microhttpd", PONS_HTTP_SERVER_ABI, &loaded, err);
+    const int rc = pons_module_load_of("server", "microhttpd", PONS_HTTP_SERVER_ABI, &loaded, err);
     if (rc >= 0) {
         *ret = loaded;
     }

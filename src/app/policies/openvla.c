@@ -108,8 +108,7 @@ static int post(server *s, const char *question, pons_buf *text, pons_error *err
                                        .body_max = PONS_POLICY_ANSWER_MAX,
                                        .connect_ms = CONNECT_MS};
     int status = 0;
-    const int rc =
-        pons_http_call(s->http, s->client, ++s->calls, &request, -1, text, &status, err);
+    const int rc = pons_http_call(s->http, s->client, ++s->calls, &request, -1, text, &status, err);
     return rc < 0 || status == 200
                ? rc
                : pons_error_set(err, PONS_EREFUSED, WHERE, "the server answers %d: %.120s", status,

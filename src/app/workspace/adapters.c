@@ -73,8 +73,8 @@ int app_slam(const pons_value *world, const pons_robot_ops *robot, const pons_sl
     if (!pons_get_bool(map, "grows", false)) {
         return PONS_OK;
     }
-    const int rc = pons_module_load_of("slam", pons_get_str(map, "slam", "mrpt"), PONS_SLAM_ABI,
-                                       &ops, err);
+    const int rc =
+        pons_module_load_of("slam", pons_get_str(map, "slam", "mrpt"), PONS_SLAM_ABI, &ops, err);
     if (rc == PONS_ENOTFOUND && outside && robot->abi >= 7u && outside->map) {
         return PONS_OK; // it may make one itself: the body knows
     }

@@ -91,12 +91,10 @@ static int ask(service *s, const void *jpeg, size_t n, pons_buf *text, pons_erro
                                        .connect_ms = CONNECT_MS,
                                        .whole_ms = s->limit_ms};
     int status = 0;
-    const int rc =
-        pons_http_call(s->http, s->client, ++s->calls, &request, -1, text, &status, err);
-    return rc < 0 || status == 200
-               ? rc
-               : pons_error_set(err, PONS_EIO, MODULE, "%s answers with status %d", s->shown,
-                                status);
+    const int rc = pons_http_call(s->http, s->client, ++s->calls, &request, -1, text, &status, err);
+    return rc < 0 || status == 200 ? rc
+                                   : pons_error_set(err, PONS_EIO, MODULE,
+                                                    "%s answers with status %d", s->shown, status);
 }
 
 static void read_one(const service *s, pons_value *v, pons_detected *ret)
@@ -121,7 +119,8 @@ static int service_detect(void *self, const pons_picture_raw *p, const pons_lens
     *ret_n = 0;
     int rc = pons_picture_jpeg(p, 0, &jpeg, &n, err);
     rc = rc < 0 ? rc : ask(s, jpeg, n, &text, err);
-    pons_autovalue answer = rc < 0 ? NULL : json_loadb(text.data ? text.data : "", text.len, 0, NULL);
+    pons_autovalue answer =
+        rc < 0 ? NULL : json_loadb(text.data ? text.data : "", text.len, 0, NULL);
     const pons_value *list = pons_get(answer, "detections");
     if (rc >= 0 && !json_is_array(list)) {
         rc = pons_error_set(err, PONS_EPROTOCOL, MODULE,
