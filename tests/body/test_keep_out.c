@@ -369,6 +369,7 @@ static void in_there_it_stays_and_says_so(void **state)
         bench_send(&t, json_pack("{s:s, s:s, s:f, s:f, s:f, s:f}", "type", "world.spawn", "id",
                                  "box", "x", 2.5, "y", 2.5, "sx", 0.3, "sy", 0.3));
         bench_step(&t, 1.0);
+        assert_true(t.body->grid->n_seen > 0);
         refused_at_once("in", "navigate_to_pose", "{\"pose\":{\"x\":3.0,\"y\":6.5}}",
                         "KEEP_OUT: goal (3.00, 6.50) lies in the keep-out area a2: fresh paint; "
                         "choose a place outside");

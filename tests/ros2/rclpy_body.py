@@ -1,16 +1,16 @@
 """A robot's body in rclpy: senses and wheels by ROS's own code, as robot.py has them. rclpy_nav2.py is its Nav2.
 
 It stands in worlds/empty.yaml and follows cmd_vel, and nothing else; with PONS_NAMESPACE everything is in that namespace, /tf too.
-With the word `camera` it turns to and fro, whatever cmd_vel says, and has the camera of rclpy_camera.py.
+With the word `maps` it has a SLAM that makes the map, and begins where the robot stands. With the word `camera` it turns to and fro, whatever cmd_vel says, and has the camera of rclpy_camera.py.
 It prints `ready`, `cmd V W` when it begins or stops to move, and `fast V W` for a velocity that the world's robot may not have. It
 ends with its standard input, or with `quit` there.
 """
 import math, os, sys, threading, time
 import rclpy
 from geometry_msgs.msg import TransformStamped, Twist
-from nav_msgs.msg import Odometry
+from nav_msgs.msg import OccupancyGrid, Odometry
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
-from room import LIDAR_X, MAP_FROM_ODOM, moved, scan, too_fast
+from room import LIDAR_X, MAP_FROM_ODOM, Slam, moved, scan, too_fast
 from sensor_msgs.msg import BatteryState, LaserScan
 from tf2_msgs.msg import TFMessage
 
@@ -59,6 +59,15 @@ def look(now):
     camera.send(now)
 
 
+def say_map():
+    slam.look(odom)
+    if ticks[0] % 40 == 0:
+        g = stamped(OccupancyGrid(), "map")
+        g.info.resolution = slam.CELL
+        g.info.width, g.info.height, g.info.origin.position.x, g.info.origin.position.y, g.data = slam.grid()
+        w_map.publish(g)
+
+
 def tick():
     now = time.monotonic()
     speed = cmd if now - cmd_at[0] < SILENT_S else [0., 0.]
@@ -72,7 +81,9 @@ def tick():
     o.twist.twist.linear.x, o.twist.twist.angular.z = speed
     w_odom.publish(o)
     w_tf.publish(TFMessage(transforms=[transform("odom", "base_link", *odom)]))
-    w_tf.publish(TFMessage(transforms=[transform("map", "odom", *MAP_FROM_ODOM, 0., 1.)]))  # AMCL's are a second ahead
+    w_tf.publish(TFMessage(transforms=[transform("map", "odom", *((0., 0.) if slam else MAP_FROM_ODOM), 0., 1.)]))  # a second ahead, as AMCL's
+    if slam:
+        say_map()
     if camera:
         look(now)
     if ticks[0] % 2 == 0:
@@ -98,6 +109,8 @@ w_odom, w_scan = node.create_publisher(Odometry, "odom", 10), node.create_publis
 w_battery = node.create_publisher(BatteryState, "battery_state", 10)
 w_tf = node.create_publisher(TFMessage, ns + "/tf", 100)
 w_tf_static = node.create_publisher(TFMessage, ns + "/tf_static", QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL))
+slam = Slam() if "maps" in sys.argv else None
+w_map = node.create_publisher(OccupancyGrid, "map", QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)) if slam else None
 fixed, camera = [transform("base_link", "laser", LIDAR_X, 0., 0.)], None
 if "camera" in sys.argv:
     import rclpy_camera

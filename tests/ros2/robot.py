@@ -20,6 +20,7 @@ It stands in worlds/empty.yaml, follows /cmd_vel (and nothing else), and serves 
     second                  somebody else publishes odometry, of a robot elsewhere
     loop                    transforms that go round in a circle, and two parents of a frame
     huge                    messages of a megabyte
+    maps                    a SLAM that makes /map, and begins where the robot stands
 It prints one line for each thing that happened: `goal UUID x y`, `taken UUID` once it is answered, `cancel UUID`, `end UUID STATUS`, `cmd V W`, `wave TIMES SPEED HAND`,
 `clear local|global`, `manage COMMAND`, `fast V W` for a velocity that the world's robot may not have. With PONS_NAMESPACE its topics
 and services are in that namespace.
@@ -34,7 +35,7 @@ from cyclonedds.pub import DataWriter
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
 from cyclonedds.util import duration
-from room import LIDAR_X, MAP_FROM_ODOM, WILD, moved, scan, steer, too_fast
+from room import LIDAR_X, MAP_FROM_ODOM, Slam, WILD, moved, scan, steer, too_fast
 
 humble = "humble" in sys.argv
 
@@ -71,6 +72,8 @@ Battery = msg(m("sensor_msgs", "BatteryState"), header=Header, voltage=float32, 
               charge=float32, capacity=float32, design_capacity=float32, percentage=float32, status=uint8, health=uint8,
               technology=uint8, present=bool, cell_voltage=sequence[float32], cell_temperature=sequence[float32],
               location=str, serial_number=str)
+MapMetaData = msg(m("nav_msgs", "MapMetaData"), map_load_time=Time, resolution=float32, width=uint32, height=uint32, origin=Pose)
+OccupancyGrid = msg(m("nav_msgs", "OccupancyGrid"), header=Header, info=MapMetaData, data=sequence[int8])
 UUID = msg(m("unique_identifier_msgs", "UUID"), uuid=array[uint8, 16])
 GoalInfo = msg(m("action_msgs", "GoalInfo"), goal_id=UUID, stamp=Time)
 GoalStatus = msg(m("action_msgs", "GoalStatus"), goal_info=GoalInfo, status=int8)
@@ -164,6 +167,13 @@ def transform(parent, child, x, y, yaw, ahead=0.):
     return TransformStamped(Header(stamp(ahead), parent), child, Transform(Vector3(x, y, 0.), quat(yaw)))
 
 
+def say_map(n):
+    slam.look(odom)
+    if n % 40 == 0:
+        w, h, x, y, cells = slam.grid()
+        w_map.write(OccupancyGrid(Header(stamp(), "map"), MapMetaData(stamp(), slam.CELL, w, h, Pose(Point(x, y, 0.), quat(0.))), cells))
+
+
 def senses(n):
     bad = math.nan
     if "odom" not in muted:
@@ -173,7 +183,8 @@ def senses(n):
     if "tf" not in muted:
         w_tf.write(TF([transform("odom", "base_link", *odom)]))
         # AMCL's are a second ahead
-        w_tf.write(TF([transform("map", "odom", bad if "tf" in nans else MAP_FROM_ODOM[0], MAP_FROM_ODOM[1], 0., 1.)]))
+        at = (0., 0.) if slam else MAP_FROM_ODOM
+        w_tf.write(TF([transform("map", "odom", bad if "tf" in nans else at[0], at[1], 0., 1.)]))
     if n % 2 == 0 and "scan" not in muted:
         inc, ranges = scan(odom)
         ranges = [bad] * len(ranges) if "scan" in nans else ranges
@@ -184,6 +195,8 @@ def senses(n):
             w_tf.write(TF([transform("map", f"{i}" * 300, i, 0., 0.) for i in range(1000, 1800)]))
     if how["loop"]:
         w_tf.write(TF([transform("base_link", "map", 1., 1., 1.), transform("base_link", "odom", 1., 1., 1.), transform("a", "a", 0., 0., 0.)]))
+    if slam:
+        say_map(n)
     if second:
         second.write(Odometry(Header(stamp(), "odom"), "base_link", PoseCov(Pose(Point(40., 40., 0.), quat(1.)), [.0] * 36),
                               TwistCov(Twist(Vector3(0., 0., 0.), Vector3(0., 0., 0.)), [.0] * 36)))
@@ -194,7 +207,7 @@ def senses(n):
 goals, order = {}, []  # hex UUID: [x, y, yaw, status, since]
 waiting = []  # (guid, seq, uuid)
 how = {"abort": None, "reject": False, "inactive": False, "never": False, "twice": False, "wild": False, "loop": False, "huge": False}
-second = rival = None
+second = rival = slam = None
 A = "/navigate_to_pose/_action/"
 
 
@@ -358,7 +371,7 @@ def wave():
 
 
 def obey(words):
-    global shift, w_tf_static, w_scan, second, rival
+    global shift, w_tf_static, w_scan, second, rival, slam, w_map
     w = words.pop(0)
     if w == "abort":
         how["abort"] = int(words.pop(0))
@@ -383,6 +396,8 @@ def obey(words):
         second = writer("rt/odom", Odometry, qos())
     elif w == "gone":
         second = rival = None
+    elif w == "maps":
+        slam, w_map = Slam(), writer("rt/map", OccupancyGrid, qos(kept=True, depth=1))
     elif w == "back":
         shift -= 30.
     elif w == "quit":

@@ -1,8 +1,8 @@
 """The room of worlds/empty.yaml, a robot in it, and how its Nav2 drives: for the played robots, in whatever DDS they speak."""
-import math
+import math, os
 
 WALLS = [((3, .05), (6, .1), 0), ((3, 5.95), (6, .1), 0), ((.05, 3), (.1, 6), 0), ((5.95, 3), (.1, 6), 0), ((3.6, 3), (.6, .6), .6)]
-MAP_FROM_ODOM = (1.5, 1.5)  # odometry began where the robot started
+MAP_FROM_ODOM = tuple(map(float, os.environ.get("PONS_START", "1.5,1.5").split(",")))  # odometry began where the robot started
 LIDAR_X, BEAMS = .1, 360
 # What no robot does: a velocity and a turn each time.
 WILD = [(1e300, 0.), (math.inf, math.inf), (math.nan, 1.), (-1e39, -1e39), (50., 50.), (-50., -50.), (3., .1)]
@@ -30,6 +30,35 @@ def scan(odom):
     x, y = x + LIDAR_X * math.cos(odom[2]), y + LIDAR_X * math.sin(odom[2])
     inc = 2 * math.pi / BEAMS
     return inc, [ray(x, y, odom[2] - math.pi + i * inc) for i in range(BEAMS)]
+
+
+class Slam:
+    """A SLAM's map of the room: it begins where the robot did, and takes scans that are apart."""
+    CELL, APART_M, APART_RAD = .05, .3, .4
+
+    def __init__(self):
+        self.cells, self.at = {}, None  # (x, y): 0 or 100
+
+    def look(self, odom):
+        if self.at and math.dist(odom[:2], self.at[:2]) < self.APART_M and abs(math.remainder(odom[2] - self.at[2], 2 * math.pi)) < self.APART_RAD:
+            return
+        self.at, (inc, ranges) = list(odom), scan(odom)
+        x, y = odom[0] + LIDAR_X * math.cos(odom[2]), odom[1] + LIDAR_X * math.sin(odom[2])
+        for i, r in enumerate(ranges):
+            c, s = math.cos(odom[2] - math.pi + i * inc), math.sin(odom[2] - math.pi + i * inc)
+            for k in range(int(r / self.CELL)):
+                self.cells.setdefault(self.cell(x + k * self.CELL * c, y + k * self.CELL * s), 0)
+            if math.isfinite(r):
+                self.cells[self.cell(x + r * c, y + r * s)] = 100
+
+    def cell(self, x, y):
+        return math.floor(x / self.CELL), math.floor(y / self.CELL)
+
+    def grid(self):
+        """Width, height, where its corner is, and the cells."""
+        xs, ys = [x for x, _ in self.cells], [y for _, y in self.cells]
+        x0, y0, w, h = min(xs), min(ys), max(xs) - min(xs) + 1, max(ys) - min(ys) + 1
+        return w, h, x0 * self.CELL, y0 * self.CELL, [self.cells.get((x0 + i % w, y0 + i // w), -1) for i in range(w * h)]
 
 
 def moved(odom, v, w, dt):

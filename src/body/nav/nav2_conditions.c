@@ -190,13 +190,14 @@ LEAF(within_bounds)
                   off <= pons__nav_in_num(call, "max_heading_error", M_PI));
 }
 
-// pons' own: is there anything in a costmap that is not in the map? What the map itself shuts does
-// not open by clearing and waiting.
+// pons' own: is there anything in a costmap that is not in the map, and could it be why there is no plan? What the map
+// itself shuts does not open by clearing and waiting.
 LEAF(obstacles_seen)
 {
     char name[128];
     pons__nav_in_text(call, "service_name", name, sizeof name);
-    return answer(n->grid[strstr(name, "local_costmap") ? PONS__LOCAL : PONS__GLOBAL]->n_seen > 0);
+    const pons__costmap *g = n->grid[strstr(name, "local_costmap") ? PONS__LOCAL : PONS__GLOBAL];
+    return answer(g->n_seen > 0 && !pons__planner_shut_by_map(n->plan.planner));
 }
 
 // ---- goals --------------------------------------------------------------------------------------

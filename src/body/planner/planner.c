@@ -117,30 +117,41 @@ static bool locate(const pons__costmap *g, double x, double y, place *ret)
 }
 
 // Why nothing begins or ends there.
-static int taken(const pons__planner *p, int code, pons_pose2 at, double reach, char *msg,
-                 size_t cap)
+static int taken(pons__planner *p, int code, pons_pose2 at, double reach, char *msg, size_t cap)
 {
+    const pons__costmap *g = p->grid;
     const bool start = code == PONS_PLAN_START_OCCUPIED;
-    const char *what = start ? "start" : "goal",
-               *then = start ? "drive the robot out by hand" : "choose a place outside";
-    const double d = (double)pons__costmap_dist(p->grid, at.x, at.y);
+    static const char *const words[2][2] = {{"goal", "choose a place outside"},
+                                            {"start", "drive the robot out by hand"}};
+    const char *what = words[start][0], *then = words[start][1];
+    const int cx = pons__costmap_col(g, at.x), cy = pons__costmap_row(g, at.y);
+    const double d = (double)pons__costmap_dist(g, at.x, at.y);
     char area[PONS__AREA_NAME_MAX];
-    const double out =
-        pons__area_nearest(p->grid->area, at.x, at.y, p->forbidden, area, sizeof area);
+    const double out = pons__area_nearest(g->area, at.x, at.y, p->forbidden, area, sizeof area);
     if (out == 0.0) {
         snprintf(msg, cap, "%s (%.2f, %.2f) lies in the keep-out area %s; %s", what, at.x, at.y,
                  area, then);
-    } else if (out <= d + p->grid->res) {
+        return PONS_PLAN_KEEP_OUT;
+    }
+    if (out <= d + g->res) {
         snprintf(msg, cap, "%s (%.2f, %.2f) is %.2f m from the keep-out area %s, %.2f m needed; %s",
                  what, at.x, at.y, out, area, p->forbidden, then);
+        return PONS_PLAN_KEEP_OUT;
+    }
+    p->shut_by_map = !start && g->fixed[(size_t)cy * (size_t)g->w + (size_t)cx] == 0;
+    if (p->shut_by_map) {
+        snprintf(msg, cap, "%s (%.2f, %.2f) lies %s, and nowhere is free within %.2f m", what, at.x,
+                 at.y,
+                 pons__costmap_is_static(g, cx, cy) ? "in a wall or a box of the map"
+                                                    : "where the map knows nothing",
+                 reach);
     } else {
         snprintf(msg, cap,
                  "%s (%.2f, %.2f) is %.2f m from an obstacle, %.2f m needed, and nowhere free "
                  "within %.2f m",
                  what, at.x, at.y, d, p->forbidden, reach);
-        return code;
     }
-    return PONS_PLAN_KEEP_OUT;
+    return code;
 }
 
 static int check_start(pons__planner *p, pons_pose2 start, place *ret, char *msg, size_t cap)
@@ -332,6 +343,7 @@ int pons__planner_begin(pons__planner *p, pons_pose2 start, pons_pose2 goal, cha
                         size_t msg_cap)
 {
     pons__planner_drop(p);
+    p->shut_by_map = false;
     pons__costmap_refresh(p->grid);
     int code = check_start(p, start, &p->from, ret_msg, msg_cap);
     if (code == PONS_NAV_OK) {
@@ -373,6 +385,11 @@ int pons__planner_searched(const pons__planner *p)
 bool pons__planner_is_large(const pons__planner *p)
 {
     return p->regions != NULL || p->by.kind != PONS__PLAN_CELLS;
+}
+
+bool pons__planner_shut_by_map(const pons__planner *p)
+{
+    return p->shut_by_map;
 }
 
 static int no_way(pons__planner *p, char *msg, size_t cap)

@@ -53,6 +53,7 @@ struct pons__planner {
     // the search that is under way
     stage stage;
     pons_pose2 start, goal;
+    bool shut_by_map; // the goal lies in what never goes away
     place from, to;
     int leg_from; // of the regions' way, where this leg begins
     int n_lattice, cap_lattice;

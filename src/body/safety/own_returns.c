@@ -44,13 +44,16 @@ static bool same(float a, float b)
 // Whether a return from inside the circle is the robot's. The edge of a post is hit now and then: its neighbour knows it.
 static bool was_there(pons__own_returns *o, int i, float range)
 {
+    const int before = (i + o->n - 1) % o->n, after = (i + 1) % o->n;
     float *at = &o->within[i];
-    if (o->scans <= LEARN) {
-        *at = *at == INFINITY ? range : same(*at, range) ? *at : NAN;
-        return !o->cautious;
+    if (o->scans > LEARN) {
+        return same(*at, range) || same(o->within[before], range) || same(o->within[after], range);
     }
-    return same(*at, range) || same(o->within[i > 0 ? i - 1 : o->n - 1], range) ||
-           same(o->within[i + 1 < o->n ? i + 1 : 0], range);
+    if (*at == INFINITY) {
+        *at = range;
+    }
+    *at = same(*at, range) ? *at : NAN;
+    return !o->cautious;
 }
 
 bool pons__own_returns_drop(pons__own_returns *o, pons_scan *scan)

@@ -458,7 +458,9 @@ static void test_a_map_of_another_place(void **state)
                {0, 0.05F, false, H, ""},
                {0, NAN, false, H, "/map: its size, its resolution or its origin"},
                {0, 0.05F, false, H, ""},
-               {0, 0.05F, false, H + 1, "/map: its size, its resolution or its origin"}};
+               {0, 0.05F, false, H + 1, "/map: its size, its resolution or its origin"},
+               {0, 0.05F, false, H, ""},
+               {0, 0.05F, false, 0, "/map: its size, its resolution or its origin"}};
     both b;
     ros2_node n = {.hashed = false};
     pons_error err = PONS_ERROR_INIT;
@@ -489,7 +491,7 @@ static void test_a_map_of_another_place(void **state)
         nav_msgs_msg_dds__OccupancyGrid_ m = {
             .header = {stamp(&b, 0), (char *)"map"},
             .info = {.resolution = all[i].resolution, .width = W, .height = all[i].height},
-            .data = {._maximum = W * H, ._length = W * H, ._buffer = cells}};
+            .data = {._maximum = W * H, ._length = all[i].height ? W * H : 0, ._buffer = cells}};
         m.info.origin.position.x = all[i].dx;
         m.info.origin.orientation.w = 1;
         assert_int_equal(dds_write(w, &m), 0);
