@@ -69,16 +69,20 @@ async function readState() {
   setTimeout(() => { reading = false; if (state.stale || state.fault) readState(); }, state.fault ? 1000 : 200);
 }
 
+let named = ''; // what the words on the page have been filled with
+
 async function readMap() {
   try {
     const r = await wire.ask('GET', '/v1/map');
-    if (r.status === 200) apply({ kind: 'map', data: r.body });
+    if (r.status === 200 && JSON.stringify(r.body) !== JSON.stringify(state.map)) apply({ kind: 'map', data: r.body });
     const rooms = explores() ? null : await wire.ask('GET', '/v1/map/rooms'); // of a map that is made
     apply({ kind: 'rooms', list: rooms?.status === 200 ? rooms.body.rooms : [] });
     const found = await wire.ask('POST', '/store/items/search', { namespace_prefix: ['pons-places'], limit: 200 });
     if (found.status === 200) apply({ kind: 'places', list: (found.body.items ?? []).map((i) => i.value) });
     await readSeen();
-    await namesAnew();
+    const names = JSON.stringify([state.map?.world?.zones, state.map?.world?.objects, state.places]);
+    if (names !== named) await namesAnew(); // which fills everything anew: whoever is in the midst of it loses the focus
+    named = names;
   } catch { /* as above */ }
 }
 

@@ -49,7 +49,7 @@ typedef struct step {
     bool satisfied;   // nothing is left to do for the goal, as far as its results tell
     bool each;        // the goal may need it again, for another one of its list
     const char *test; // that says when the goal is met: "ended", "at", "charged", "facts"
-    char what[128];   // "go to kitchen"
+    char what[160];   // "go to kitchen"
 } step;
 
 typedef struct view {
@@ -292,7 +292,8 @@ static void goal_step(const view *v, step *ret)
         const char *intent = pons_get_str(v->goal, "intent", "");
         snprintf(ret->what, sizeof ret->what, "\"%.60s\"%s", intent,
                  strcmp(intent, "charge") ? ""
-                                          : ", which takes a charger in its world, and wheels");
+                                          : ", which takes a charger in its world (say \"this is "
+                                            "your place\" on it), and wheels");
         return;
     }
     const pons_value *args = pons_get(pick, "args");

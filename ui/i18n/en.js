@@ -49,7 +49,7 @@ export default {
   tabs: { now: 'Now', chat: 'Chat', day: 'Day', threads: 'Threads', graph: 'Graph', tree: 'Tree', plan: 'Plan', files: 'Files', fleet: 'Fleet', system: 'System' },
   doing: 'Doing', more: 'Details', need_reset: 'Nothing moves. When the way is clear, hold “Hold to reset” for a second.', need_continue: 'The stop is lifted, and nothing moves yet. Press Continue to go on with “{text}”.', need_continue_none: 'The stop is lifted. Press Continue before the next goal.',
   need_resume: 'It is paused. Press Continue to go on.', reset_done: 'The stop is lifted.', said_stopped: 'It has heard “{text}”, and stands: {need}',
-  try_title: 'Try one of these', try_go: 'go to the {z}', try_patrol: 'patrol', try_charge: 'charge', try_where: 'where are you?',
+  try_title: 'Try one of these', try_go: 'go to the {z}', try_patrol: 'patrol', try_explore: 'explore', try_charge: 'charge', try_where: 'where are you?',
   log_raw: 'All events, as they are', log_none: 'What you say and what the robot does comes here, a sentence each.',
   who: { user: 'A person', battery: 'The battery', background: 'In the background', schedule: 'The timetable', '': 'A person' },
   log: {

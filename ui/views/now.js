@@ -22,7 +22,8 @@ export function need(state, t) {
 /** The goals that can be tried here, in the page's language. */
 export function tries(state, t) {
   const w = state.map?.world, zone = w?.zones?.find((z) => z.id !== state.status?.zone && z.target) ?? w?.zones?.find((z) => z.id !== state.status?.zone);
-  return [zone && put(t('try_go'), { z: t.called(zone.id) }), (w?.zones?.length ?? 0) > 1 && t('try_patrol'), w?.charger && t('try_charge'), t('try_where')].filter(Boolean).slice(0, 3);
+  const unknown = !w?.zones?.length && state.map?.skills?.some((k) => k.name === 'explore');
+  return [unknown && t('try_explore'), zone && put(t('try_go'), { z: t.called(zone.id) }), (w?.zones?.length ?? 0) > 1 && t('try_patrol'), w?.charger && t('try_charge'), t('try_where')].filter(Boolean).slice(0, 3);
 }
 
 /** What the robot is told to do now: a skill with its arguments, of the newest event that tells of it. */

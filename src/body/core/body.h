@@ -123,7 +123,7 @@ struct pons_body {
     void *kick_user;                    // of both
     const pons_value *opened; // the world that it was opened with; the arm goes on using it
 
-    // what people name may be told anew (place_update.c)
+    // what people name may be told anew (link_messages.c)
     const pons_value *world;
     char world_id[PONS_WORLD_ID_MAX];
     pons_value *registry;

@@ -80,6 +80,23 @@ static const char **as_run(cli *c, char *const *typed, int n, const char *name, 
     return all;
 }
 
+// What is left to be done by a person.
+static void tell_next(const cli *c, const char *name)
+{
+    pons_autovalue world = NULL;
+    if (c->json || app_world(name, &world, NULL) < 0) {
+        return;
+    }
+    if (!pons_get(world, "zones")) {
+        cli_err("pons: its rooms have no names yet: `pons map rooms %s`, or the page\n", name);
+    }
+    if (!pons_get(world, "charger")) {
+        cli_err(
+            "pons: where it charges is not known yet: say \"this is your place\" when it stands "
+            "there\n");
+    }
+}
+
 int cmd_explore(cli *c, pons_error *err)
 {
     const int typed_n = c->argc;
@@ -100,6 +117,9 @@ int cmd_explore(cli *c, pons_error *err)
         all = as_run(c, typed, typed_n, name, &n);
         rc = all ? cmd_run(c, err) : pons_error_set(err, PONS_ENOMEM, "pons", "out of memory");
         c->argc = 0;
+    }
+    if (rc == PONS_OK && name) {
+        tell_next(c, name);
     }
     free((void *)all);
     free(typed);

@@ -62,7 +62,8 @@ struct pons__live {
     pons_value *tree;      // the thread: as it stands
     uint64_t tree_n;       // the thread: how often it has changed
     int64_t tree_ms;       // the thread: when it was last told
-    uint64_t worlds;       // the thread: greetings of bodies
+    uint64_t worlds;       // the thread: greetings of bodies, after the first
+    bool greeted;          // the thread: there was one
 };
 
 // ---- the thread ---------------------------------------------------------------------------------
@@ -123,7 +124,8 @@ static void received(pons__live *l, pons_value *message)
         l->tree_n += pons__tree_hear(&l->tree, message);
         break;
     case PONS_REPORT_HELLO:
-        l->worlds++;
+        l->worlds += l->greeted;
+        l->greeted = true;
         pthread_mutex_lock(&l->t.mtx);
         pons_report_clear(&l->hello);
         l->hello = pons_report_share(&r);

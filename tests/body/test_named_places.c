@@ -1,4 +1,4 @@
-// test_place_update.c - zones and a charger that a person names while the body runs: it knows them at once, tells every client
+// test_named_places.c - zones and a charger that a person names while the body runs: it knows them at once, tells every client
 // with a hello, docks at the charger, and takes nothing that its world's file could not have.
 #include "body_bench.h"
 #include "pons/drivers.h"
