@@ -558,7 +558,7 @@ static void a_world_of_another_one(void **state)
         {"of: ../w.yaml\nstart: {x: 7.1, y: 5, yaw: 0}\nrobot_id: r7\n", "the start", "of.yaml:2"},
         {"of: ../w.yaml\nstart: {x: 1, y: 2}\n", "has of, start and robot_id", "of.yaml:1"},
         {"of: ../none.yaml\nstart: {x: 1, y: 2}\nrobot_id: r7\n", "", "none.yaml"},
-        {"of: of.yaml\nstart: {x: 1, y: 2}\nrobot_id: r7\n", "unknown property", "of.yaml"}};
+        {"of: of.yaml\nstart: {x: 1, y: 2}\nrobot_id: r7\n", "missing property 'name'", "of.yaml"}};
     char text[600];
     pons_error err = PONS_ERROR_INIT;
     pons_value *world = NULL;
