@@ -1,6 +1,6 @@
 // test_battery_reading.c - one wild reading of the battery changes nothing; a charge that stays is believed.
-#include "body/core/battery_reading.h"
 #include "body/core/body.h"
+#include "body/safety/battery_reading.h"
 #include "body_bench.h"
 #include "pons/drivers.h"
 #include "unit.h"

@@ -10,7 +10,7 @@
 //                                       JUMP_PCT; until then the last one does
 //
 // The first reading of a body holds at once. All that asks for the charge, in body and brain, is told what holds.
-#include "body/core/battery_reading.h"
+#include "body/safety/battery_reading.h"
 
 #include "pons/clock.h"
 
