@@ -282,8 +282,12 @@ static void take_up_held(robot *r)
 static void on_eye(robot *r, const pons_report *msg)
 {
     if (msg->type == PONS_REPORT_HELLO) {
-        const pons_value *had = r->hello.as.hello.skills, *has = msg->as.hello.skills;
-        const bool same = json_equal((pons_value *)(uintptr_t)had, (pons_value *)(uintptr_t)has);
+        const pons_report_hello *had = &r->hello.as.hello, *has = &msg->as.hello;
+        const bool same =
+            r->hello.type == PONS_REPORT_HELLO &&
+            json_equal((pons_value *)(uintptr_t)had->skills,
+                       (pons_value *)(uintptr_t)has->skills) &&
+            json_equal((pons_value *)(uintptr_t)had->world, (pons_value *)(uintptr_t)has->world);
         pons_report_clear(&r->hello);
         r->hello = pons_report_share(msg);
         if (!same || !r->critic) {

@@ -20,6 +20,7 @@ typedef struct body { // the test's
     bool gone;         // nobody answers on the socket
     bool busy;         // another controller has it
     bool mute;         // takes goals and says nothing
+    const char *den;   // the name of a zone that the world has, too; NULL: it has not
     const char *known; // what status says of a key: a state, or NULL: unknown
     bool same_boot;
     pons_value *got; // every message but heartbeats and hellos
@@ -66,6 +67,12 @@ static pons_value *hello(const body *b, bool controller)
         "'type':'object','properties':{'text':{'type':'string'}}},'resources_required':[]}],"
         "'limits':{},'pid':1}");
     json_object_set_new(h, "epoch", json_integer(controller ? b->epoch : 0));
+    if (b->den) {
+        json_array_append_new(json_object_get(json_object_get(h, "world"), "zones"),
+                              json_pack("{s:s,s:{s:[s]},s:[[ii][ii][ii]],s:{s:i,s:i,s:i}}", "id",
+                                        b->den, "names", "en", b->den, "polygon", 7, 1, 9, 1, 9, 4,
+                                        "target", "x", 8, "y", 2, "yaw", 0));
+    }
     return h;
 }
 
@@ -262,6 +269,30 @@ static void a_call_is_a_goal(void **state)
         assert_false(talk(&r, &ev));
         rig_close(&r);
     }
+}
+
+// A person names a room while the session goes on: what is judged by is made anew, and only then.
+static void a_zone_that_is_named_meanwhile(void **state)
+{
+    (void)state;
+    rig r = {0};
+    rig_open(&r);
+    pons_tool_event ev;
+    assert_false(talk(&r, &ev));
+    const uint64_t before = r.tools.ops->generation(r.tools.self);
+    send(&r.b, 0, hello(&r.b, false));
+    assert_false(talk(&r, &ev));
+    assert_true(r.tools.ops->generation(r.tools.self) == before);
+    r.b.den = "den";
+    send(&r.b, 0, hello(&r.b, false));
+    assert_false(talk(&r, &ev));
+    assert_true(r.tools.ops->generation(r.tools.self) != before);
+    pons_autovalue none = json_object();
+    assert_int_equal(r.tools.ops->start(r.tools.self, 1, "query_world", none, "q", &r.err), 0);
+    assert_true(talk(&r, &ev));
+    assert_non_null(strstr(pons_get_str(ev.value, "output", ""), "den"));
+    pons_tool_event_clear(&ev);
+    rig_close(&r);
 }
 
 static void what_the_body_does_not_do_is_told(void **state)
@@ -486,6 +517,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(skills_are_tools),
         cmocka_unit_test(a_call_is_a_goal),
+        cmocka_unit_test(a_zone_that_is_named_meanwhile),
         cmocka_unit_test(what_the_body_does_not_do_is_told),
         cmocka_unit_test(a_key_of_an_earlier_life),
         cmocka_unit_test(a_link_breaks),
