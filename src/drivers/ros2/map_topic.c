@@ -244,6 +244,8 @@ void ros2_map_take(ros2_map *m, int64_t now_ns, int64_t ros_ns)
     char why[PONS_OUTSIDE_TEXT_MAX] = "";
     if (m->grows && !ros2_node_matched(m->reader)) {
         ros2_node_why(m->n, m->reader, why, sizeof why);
+    } else if (m->grows && m->number == 0) { // only this thread changes it
+        snprintf(why, sizeof why, "%.80s: %s", m->c->t_map.name, "nothing has come yet");
     }
     pthread_mutex_lock(&m->lock);
     memcpy(m->why, why, sizeof why);
