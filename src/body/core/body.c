@@ -105,7 +105,7 @@ static void sense_scan(pons_body *b)
     if (!b->robot->scan(b->self, &b->scan) || b->scan.stamp_ns == last_ns) {
         return;
     }
-    if (!pons__own_returns_drop(&b->own, &b->scan)) {
+    if (!pons__own_returns_drop(&b->own, b->state.odom_from_base.yaw, &b->scan)) {
         return; // it is covered, which is as good as silent
     }
     b->scans++;
