@@ -4,7 +4,7 @@
 //
 //     of a type that is known by its text     to JSON, which is small and can be written; back, where it fits
 //     of the robot's senses                   over a topic to the senses: what they tell is a number, or nothing
-//     a map                                   beside the world's walls
+//     a map                                   over a topic beside the world's walls, and to the body, whose map grows
 //
 // All in one process, without a network but its own. The senses go on from one input to the next, as those of a robot
 // do: what depends on them is repeated by the inputs before it.
@@ -40,7 +40,7 @@ enum { KNOWN = sizeof known / sizeof known[0], SENSES = 6, MAP = KNOWN + SENSES,
 static ros2_node node;
 static ros2_config config;
 static ros2_types *types;
-static ros2_walls *walls;
+static ros2_map *map;
 static ros2_senses *senses_of_all;
 static int64_t now_ns = 1000 * PONS_NS_PER_S;
 static const ros2_shape *shapes[KNOWN];
@@ -48,8 +48,8 @@ static const struct ddsi_sertype *forms[ALL]; // how DDS has them
 static dds_entity_t writers[ALL];
 static size_t sizes[ALL];
 
-static const char world_text[] =
-    "{\"map\":{\"boxes\":[{\"kind\":\"wall\",\"x\":1,\"y\":1,\"sx\":4,\"sy\":0.1}]}}";
+static const char world_text[] = "{\"map\":{\"grows\":true,\"boxes\":[{\"kind\":\"wall\",\"x\":1,"
+                                 "\"y\":1,\"sx\":4,\"sy\":0.1}]}}";
 
 static void must(int holds)
 {
@@ -123,11 +123,10 @@ static void open_all(void)
     for (int i = 0; i < SENSES; i++) {
         form(KNOWN + i, senses[i].t->name, senses[i].d);
     }
-    form(MAP, "/map", &nav_msgs_msg_dds__OccupancyGrid__desc);
+    form(MAP, config.t_map.name, &nav_msgs_msg_dds__OccupancyGrid__desc);
     pons_value *world = NULL;
     must(pons_value_parse(world_text, sizeof world_text - 1, &world, &err) >= 0);
-    walls = ros2_walls_create(world);
-    must(walls != NULL);
+    must(ros2_map_open(&node, &config, world, &map, &err) >= 0 && map);
     pons_value_unref(world);
     must(ros2_senses_open(&node, &config, &senses_of_all, &err) >= 0);
 }
@@ -156,7 +155,7 @@ static void look(ros2_senses *s)
     ros2_senses_state(s, &state);
     const pons_pose2 at = state.odom_from_base;
     must(isfinite(at.x) && isfinite(at.y) && isfinite(at.yaw));
-    must(isfinite(state.twist.v) && isfinite(state.twist.w) && isfinite(state.battery_pct));
+    must(isfinite(state.twist.v) && isfinite(state.twist.w) && !isinf(state.battery_pct));
     if (ros2_senses_scan(s, &scan)) {
         for (uint32_t i = 0; i < (uint32_t)scan.n; i++) {
             must(!(scan.ranges[i] < 0.0f));
@@ -177,28 +176,45 @@ static void sensed(int which, struct ddsi_serdata *d)
     look(senses_of_all);
 }
 
+static void mapped(struct ddsi_serdata *d)
+{
+    static uint64_t seen;
+    char why[PONS_OUTSIDE_TEXT_MAX];
+    pons_robot_map m;
+    ddsi_serdata_ref(d);
+    (void)dds_forwardcdr(writers[MAP], d);
+    ros2_map_take(map, now_ns, now_ns);
+    must(strlen(ros2_map_bad(map)) < PONS_OUTSIDE_TEXT_MAX);
+    if (ros2_map_newest(map, seen, &m, why)) {
+        must(m.number != seen && m.w > 0 && m.h > 0);
+        int sum = 0; // every cell is there
+        for (size_t i = 0; i < (size_t)m.w * (size_t)m.h; i++) {
+            sum += m.cells[i];
+        }
+        must(sum <= 127 * m.w * m.h);
+        seen = m.number;
+        free(m.cells);
+    }
+}
+
 static void one(int which, const uint8_t *data, size_t n)
 {
     if (n < 4) {
         return;
     }
-    char why[100];
     void *bytes = malloc(n);
     memcpy(bytes, data, n); // not a byte more
     const ddsrt_iovec_t all = {.iov_base = bytes, .iov_len = n};
     struct ddsi_serdata *d = ddsi_serdata_from_ser_iov(forms[which], SDK_DATA, 1, &all, n);
-    if (d && which >= KNOWN && which < MAP) {
+    if (d && which == MAP) {
+        mapped(d);
+    } else if (d && which >= KNOWN) {
         sensed(which, d);
     } else if (d) {
         void *mem = calloc(1, sizes[which]);
         must(ddsi_serdata_to_sample(d, mem, NULL, NULL));
-        if (which < KNOWN) {
-            to_json(which, mem);
-            ros2_value_fini(shapes[which], mem);
-        } else {
-            ros2_walls_compare(walls, mem, why, sizeof why);
-            dds_sample_free(mem, &nav_msgs_msg_dds__OccupancyGrid__desc, DDS_FREE_CONTENTS);
-        }
+        to_json(which, mem);
+        ros2_value_fini(shapes[which], mem);
         free(mem);
     }
     if (d) {

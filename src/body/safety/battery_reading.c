@@ -6,8 +6,8 @@
 //
 //     no number, or not 0 to 100        is passed over: the last one holds
 //     within JUMP_PCT of what holds     holds at once
-//     further away                      holds when CONFIRMED readings in a row, over CONFIRM_NS at least, say the same, to
-//                                       JUMP_PCT; until then the last one does
+//     further away                      holds when CONFIRMED readings in a row, over CONFIRM_NS at least, are all lower than
+//                                       what holds, or all higher; until then the last one does
 //
 // The first reading of a body holds at once. All that asks for the charge, in body and brain, is told what holds.
 #include "body/safety/battery_reading.h"
@@ -20,11 +20,6 @@ static const double JUMP_PCT = 5.0;
 #define CONFIRM_NS (2 * PONS_NS_PER_S)
 enum { CONFIRMED = 3 };
 
-static bool near(double a, double b)
-{
-    return fabs(a - b) <= JUMP_PCT;
-}
-
 void pons__charge_believe(pons__charge *c, pons_robot_state *state, int64_t now_ns)
 {
     const double pct = state->battery_pct;
@@ -33,11 +28,11 @@ void pons__charge_believe(pons__charge *c, pons_robot_state *state, int64_t now_
     c->number = number;
     if (!(pct >= 0.0 && pct <= 100.0)) {
         c->n = newer ? 0 : c->n;
-    } else if (!c->known || near(pct, c->pct)) {
+    } else if (!c->known || fabs(pct - c->pct) <= JUMP_PCT) {
         *c = (pons__charge){.known = true, .pct = pct, .number = number};
-    } else if (c->n == 0 || !near(pct, c->jump_pct)) {
+    } else if (c->n == 0 || (pct < c->pct) != c->lower) {
         c->n = 1;
-        c->jump_pct = pct;
+        c->lower = pct < c->pct;
         c->since_ns = now_ns;
     } else {
         c->n += newer && c->n < CONFIRMED;

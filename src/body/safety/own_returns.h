@@ -5,18 +5,18 @@
 
 #include <stdint.h>
 
+enum { PONS__OWN_BINS = 360 };
+
 typedef struct pons__own_returns { // the caller's storage, zeroed; one thread
     pons_footprint outline;        // without corners: the circle of radius_m
     double radius_m;
     bool cautious; // nothing of a circle is left out while it is learned, and that takes a turn
     bool covered;  // by the newest scan
-    int64_t scans; // so far, of one lidar
+    int64_t scans; // so far
     double first_yaw, turned_rad; // of the robot since the first of them
-    int n;                        // beams; another number, or another direction, is another lidar
-    float angle_min;              // [rad]
-    float within
-        [PONS_SCAN_MAX]; // [m] at which a beam ended inside the circle from the start; NAN: none did, or several
-    float beside[PONS_SCAN_MAX]; // the same just outside of the outline, in every scan
+    // By direction from the lidar, [-pi, pi): where beams ended inside the circle [m], and just outside of the outline, in
+    // every scan since the first ones. NAN: not in every one; INFINITY: no beam yet.
+    float within[PONS__OWN_BINS], beside[PONS__OWN_BINS];
 } pons__own_returns;
 
 // Takes the robot's own returns out of a scan. False, and none is left: most of them were, so something covers the lidar.
