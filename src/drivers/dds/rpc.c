@@ -336,6 +336,11 @@ bool ros2_rpc_foreign(ros2_rpc *s)
     return kinds_of_peers(s) == OTHER && !atomic_load(&s->fast) && *s->n->fast_why;
 }
 
+bool ros2_rpc_comes(ros2_rpc *s)
+{
+    return kinds_of_peers(s) != 0 && !ros2_rpc_foreign(s);
+}
+
 bool ros2_rpc_why(ros2_rpc *s, char *ret, size_t cap)
 {
     if (ros2_rpc_foreign(s)) {

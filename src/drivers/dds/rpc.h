@@ -46,7 +46,8 @@ int ros2_rpc_open(ros2_rpc *s, ros2_node *n, bool serves, const char *name,
 void ros2_rpc_close(ros2_rpc *s); // what was taken last; zeroed is fine
 // A client: whether a server is there that it can be heard by. Any thread; the reader thread lets it find one of another RMW.
 bool ros2_rpc_there(ros2_rpc *s);
-void ros2_rpc_meet(ros2_rpc *s); // reader thread, now and then
+bool ros2_rpc_comes(ros2_rpc *s); // one is known of, and can be asked now or soon
+void ros2_rpc_meet(ros2_rpc *s);  // reader thread, now and then
 bool ros2_rpc_foreign(
     ros2_rpc *s); // only servers are there whose RMW is not understood: nothing will be sent
 // Why not: dds_node.h's reasons, or an RMW that is not understood. True: somebody is there, and does not fit.

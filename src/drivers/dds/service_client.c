@@ -195,6 +195,11 @@ static bool send_one(ros2_service *s, int64_t host_ns)
     return true;
 }
 
+bool ros2_service_comes(ros2_service *s)
+{
+    return ros2_rpc_comes(&s->rpc);
+}
+
 void ros2_service_poll(ros2_service *s, int64_t host_ns)
 {
     ros2_rpc_meet(&s->rpc);

@@ -11,7 +11,8 @@
 //                                               --none answers------------> the manager's word; none: not known
 //
 // What is not known holds nothing: a robot whose Nav2 has no lifecycle manager drives as it did, and one without
-// Nav2 is told by its actions that nobody serves them. But a first goal waits until all have been asked once.
+// Nav2 is told by its actions that nobody serves them. But a first goal waits until all have been asked once; and where one is
+// known of that has not answered, as Fast DDS may find it later than Cyclone DDS, for FIRST_S.
 #include "drivers/ros2/lifecycle.h"
 
 #include "drivers/dds/service_client.h"
@@ -24,7 +25,8 @@
 
 #define MODULE   "ros2"
 #define ANSWER_S 2.0 // at most
-#define WATCH    ""  // the id of the watch's own calls
+#define FIRST_S  6.0
+#define WATCH    "" // the id of the watch's own calls
 
 typedef enum watch { IDLE, MANAGER, NODES } watch;
 
@@ -34,6 +36,7 @@ struct ros2_lifecycle {
     ros2_service *nodes[ROS2_LIFECYCLE_MAX];
     watch watch;      // reader thread
     int64_t begun_ns; // of the newest round, host time
+    int64_t first_ns; // of the first one
 
     pthread_mutex_t mtx; // what follows
     char why[PONS_OUTSIDE_TEXT_MAX];
@@ -162,11 +165,21 @@ bool ros2_lifecycle_begins(ros2_lifecycle *l)
 
 // ---- the reader thread --------------------------------------------------------------------------
 
-static void judge(ros2_lifecycle *l, const pons_value *state)
+// Nobody has answered yet, and somebody is there.
+static bool comes(const ros2_lifecycle *l, int64_t host_ns)
+{
+    bool any = ros2_service_comes(l->manager);
+    for (int i = 0; i < l->c->n_lifecycle && !any; i++) {
+        any = ros2_service_comes(l->nodes[i]);
+    }
+    return any && (double)(host_ns - l->first_ns) < FIRST_S * (double)PONS_NS_PER_S;
+}
+
+static void judge(ros2_lifecycle *l, const pons_value *state, int64_t host_ns)
 {
     char why[PONS_OUTSIDE_TEXT_MAX] = "";
     const pons_value *nodes = pons_get(state, "nodes"), *active = pons_get(state, "active");
-    bool any = false;
+    bool any = false, known = json_is_boolean(active);
     for (int i = 0; i < l->c->n_lifecycle && !json_is_true(active); i++) {
         const char *name = l->c->lifecycle_nodes[i], *label = pons_get_str(nodes, name, NULL);
         any = any || label;
@@ -178,9 +191,10 @@ static void judge(ros2_lifecycle *l, const pons_value *state)
     if (!any && json_is_false(active)) {
         snprintf(why, sizeof why, "Nav2 is not active: %.100s says so", l->c->lifecycle_manager);
     }
+    known = known || any || l->judged || !comes(l, host_ns);
     pthread_mutex_lock(&l->mtx);
     memcpy(l->why, why, sizeof why);
-    l->judged = true;
+    l->judged = known;
     pthread_mutex_unlock(&l->mtx);
 }
 
@@ -193,6 +207,7 @@ void ros2_lifecycle_poll(ros2_lifecycle *l, int64_t host_ns)
     if (l->watch == IDLE && (!l->begun_ns || (double)(host_ns - l->begun_ns) >
                                                  l->c->discovery_s * (double)PONS_NS_PER_S)) {
         l->begun_ns = host_ns;
+        l->first_ns = l->first_ns ? l->first_ns : host_ns;
         l->watch = MANAGER;
         ask_manager(l, WATCH);
         return;
@@ -208,5 +223,5 @@ void ros2_lifecycle_poll(ros2_lifecycle *l, int64_t host_ns)
     }
     l->watch = IDLE;
     ros2_lifecycle_end(l, WATCH);
-    judge(l, state);
+    judge(l, state, host_ns);
 }

@@ -37,14 +37,23 @@ typedef struct service {
 #define BRIEF   "server_s: 60, answer_s: 1"
 #define BOTH    "server_s: 0.3, answer_s: 0.3"
 
-static void open_robot(robot *r, const char *release, const char *limits, const char *more,
-                       bool received)
+// What is there before the driver is.
+static void open_network(robot *r, const char *release)
 {
     static int nth;
+    pons_error err = PONS_ERROR_INIT;
+    *r = (robot){.driver = NULL};
+    snprintf(r->ns, sizeof r->ns, "%s/s%d", process, nth++);
+    assert_int_equal(ros2_node_open(&r->node, domain, &err), PONS_OK);
+    r->types = peer_types(release);
+}
+
+static void open_beside(robot *r, const char *release, const char *limits, const char *more,
+                        bool received)
+{
     char yaml[4096];
     pons_error err = PONS_ERROR_INIT;
-    *r = (robot){.received = received};
-    snprintf(r->ns, sizeof r->ns, "%s/s%d", process, nth++);
+    r->received = received;
     snprintf(yaml, sizeof yaml,
              "distro: %s\nnamespace: %s\ndomain: %u\nlimits: {discovery_s: 0.05, "
              "%s}\nuse_sim_time: true\n"
@@ -54,12 +63,17 @@ static void open_robot(robot *r, const char *release, const char *limits, const 
     if (peer_driver_open(ros2, yaml, world, NULL, &r->driver, &err) < 0) {
         fail_msg("%s [%s]", err.message, err.source);
     }
-    assert_int_equal(ros2_node_open(&r->node, domain, &err), PONS_OK);
-    r->types = peer_types(release);
     if (received) {
         peer_open(&r->senses, world, NULL, r->ns, domain, false);
         peer_say_battery(&r->senses);
     }
+}
+
+static void open_robot(robot *r, const char *release, const char *limits, const char *more,
+                       bool received)
+{
+    open_network(r, release);
+    open_beside(r, release, limits, more, received);
 }
 
 static void close_robot(robot *r)
@@ -425,6 +439,39 @@ static void test_a_nav2_of_which_little_is_known(void **state)
     close_robot(&r);
 }
 
+// Its services are there, and say nothing at first: a goal that came before their first word waits for it.
+static void test_a_nav2_that_answers_late(void **state)
+{
+    (void)state;
+    robot r;
+    server spin;
+    nav2 n = {.label = "inactive"};
+    char full[128];
+    open_network(&r, "jazzy");
+    snprintf(full, sizeof full, "%s/spin", r.ns);
+    server_open(&spin, &r.node, r.types, full, "nav2_msgs/action/Spin");
+    open_nav2(&r, &n);
+    open_beside(&r, "jazzy", BOTH, "", true);
+    begin(&r, "turn", "spin", "{\"angle_rad\":1}");
+    for (int i = 0; i < 3; i++) { // the manager's and its nodes' silence, each time
+        pons_autovalue unanswered = asked(&r, &n.manager);
+        assert_true(server_quiet(&spin));
+    }
+    until_lacks(&r, &n, "Nav2 is not active: ");
+    assert_true(server_quiet(&spin));
+    n.active = true;
+    pons_autovalue goal = NULL;
+    for (int i = 0; i < 12000 && !goal; i++) {
+        answer_nav2(&n);
+        wait_a_little(&r);
+        goal = server_goal_yet(&spin);
+    }
+    assert_non_null(goal);
+    server_answer(&spin, goal, false);
+    ends_as(&r, "turn", PONS_ERRAND_FAILED, "did not take");
+    close_robot(&r);
+}
+
 // ---- a robot's own service ----------------------------------------------------------------------
 
 #define BEEP                                                                                       \
@@ -502,6 +549,7 @@ int main(void)
         cmocka_unit_test(test_a_costmap_that_is_not_there_or_does_not_answer),
         cmocka_unit_test(test_the_lifecycle_manager_is_commanded),
         cmocka_unit_test(test_a_nav2_that_is_not_active_gets_no_goal),
+        cmocka_unit_test(test_a_nav2_that_answers_late),
         cmocka_unit_test(test_a_nav2_of_which_little_is_known),
         cmocka_unit_test(test_a_robots_own_service),
         cmocka_unit_test(test_what_is_neither_is_refused),
