@@ -98,6 +98,7 @@ static void from_nothing(void **state)
         skip();
     }
     bench_open(&b);
+    bench_must_fail(&b, "explore house", 2, "house is a world that pons ships"); // it would hide it
     snprintf(words, sizeof words, "explore flat --json --thread map " ROBOT "--speed 5 --world %s",
              bench_file(&b, "real.yaml", FLAT));
     bench_start(&b, &p, NULL, words);

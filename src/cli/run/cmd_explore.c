@@ -9,6 +9,7 @@
 #include "app/workspace/which_robot.h"
 #include "cli/cli.h"
 #include "pons/ext/robot.h"
+#include "pons/module.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static bool is_name(const char *text)
 // The world of that name, in the workspace; made, if it is not there.
 static int find_world(cli *c, const char *name, pons_error *err)
 {
-    char path[PATH_MAX + 80], folder[PATH_MAX + 16];
+    char path[PATH_MAX + 80], folder[PATH_MAX + 16], in_share[APP_WORLD_NAME_MAX + 16];
     pons_autovalue world = NULL;
     const pons_robot_ops *driver = NULL;
     app_robot meant = {0};
@@ -38,6 +39,11 @@ static int find_world(cli *c, const char *name, pons_error *err)
     snprintf(path, sizeof path, "%s/%s.yaml", folder, name);
     if (rc < 0 || access(path, F_OK) == 0) {
         return rc;
+    }
+    char shipped[PATH_MAX];
+    snprintf(in_share, sizeof in_share, "worlds/%s.yaml", name);
+    if (pons_share_path(in_share, shipped, sizeof shipped, NULL) >= 0) {
+        return app_bad(err, "%s is a world that pons ships: explore needs another name", name);
     }
     (void)mkdir(folder, 0700); // when that is no use the world's file says so
     rc = app_robot_meant(&c->app, NULL, NULL, &meant, err);
