@@ -1,6 +1,6 @@
 // test_battery_reading.c - one wild reading of the battery changes nothing; a charge that stays is believed.
-#include "body/core/battery_reading.h"
 #include "body/core/body.h"
+#include "body/safety/battery_reading.h"
 #include "body_bench.h"
 #include "pons/drivers.h"
 #include "unit.h"
@@ -33,7 +33,7 @@ static const struct {
     {"a share, and per cent", 1.0, {0.8, 80, 0.8, 0.79, -10}, {0.8, 0.8, 0.8, 0.79}},
 };
 
-// Polled many times between two readings, whose stamps a driver gives.
+// Polled many times between two readings, which a driver numbers.
 static void what_holds_after_each_reading(void **state)
 {
     (void)state;
@@ -41,10 +41,10 @@ static void what_holds_after_each_reading(void **state)
         pons__charge c = {0};
         int64_t now_ns = 100 * PONS_NS_PER_S;
         for (int i = 0; !(rows[r].said[i] < -9.0); i++) {
-            const int64_t stamp_ns = now_ns, next_ns = now_ns + (int64_t)(rows[r].every_s * 1e9);
+            const int64_t next_ns = now_ns + (int64_t)(rows[r].every_s * 1e9);
             for (; now_ns < next_ns; now_ns += 10 * PONS_NS_PER_MS) {
                 pons_robot_state s = {
-                    .stamp_ns = now_ns, .battery_pct = rows[r].said[i], .battery_ns = stamp_ns};
+                    .stamp_ns = now_ns, .battery_pct = rows[r].said[i], .battery_number = i + 1};
                 pons__charge_believe(&c, &s, now_ns);
                 const double holds = rows[r].holds[i];
                 if (isnan(holds) ? !isnan(s.battery_pct) : s.battery_pct != holds) {
@@ -69,7 +69,7 @@ static double told(void)
     return pons_get_num(t.telemetry, "battery_pct", NAN);
 }
 
-// A driver that stamps no readings: 2 s of them are believed. What is set in a simulation is no reading.
+// A driver that numbers no readings: 2 s of them are believed. What is set in a simulation is no reading.
 static void telemetry_tells_what_holds(void **state)
 {
     (void)state;

@@ -12,12 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HOUSE    PONS_SOURCE_DIR "/worlds/house.yaml"
-#define HZ       10
-#define ACTIONS  8
-#define RUN_S    4.0
-#define SLOW_MPS 0.05 // that is standing: every answer wants more than twice of it
-#define JUMP_MPS 0.03 // between two reports, 50 ms; an answer may differ from the last by 0.1
+#define HOUSE     PONS_SOURCE_DIR "/worlds/house.yaml"
+#define HZ        10
+#define ACTIONS   8
+#define RUN_S     4.0
+#define SLOW_MPS  0.05  // that is standing: every answer wants more than twice of it
+#define BRAKE_MPS 0.101 // what the house's robot brakes by in 50 ms
+#define JUMP_MPS  0.03  // between two reports, 50 ms; an answer may differ from the last by 0.1
 
 static bench t;
 
@@ -153,6 +154,45 @@ static void a_late_chunk_goes_on_from_where_it_stands(void **state)
     bench_close(&t);
 }
 
+// Asked at a chunk's end, a policy takes 0.9 to 1.5 of it: the base brakes, stands and starts within its accelerations.
+// docs/how-to/use-a-policy.md has the shares.
+static void a_slow_policy_leaves_it_standing_smoothly(void **state)
+{
+    (void)state;
+    static const double takes[] = {0.9, 1.2, 1.5};
+    for (size_t i = 0; i < sizeof takes / sizeof *takes; i++) {
+        const double chunk_s = (double)ACTIONS / HZ, think_s = takes[i] * chunk_s;
+        double way_m = 0, jump = 0, before = 0, all_s = 0;
+        char id[32];
+        bench_open(&t, HOUSE);
+        bench_hello(&t);
+        for (int k = 0; k < 4; k++) {
+            const int64_t seen_ms = k ? now_ms() : -1;
+            for (double s = 0; k && s < think_s - 0.01; s += 0.05) {
+                bench_step(&t, 0.05);
+                way_m += 0.05 * bench_speed(&t);
+                jump = fmax(jump, fabs(bench_speed(&t) - before));
+                before = bench_speed(&t);
+                all_s += 0.05;
+            }
+            snprintf(id, sizeof id, "%s", send(0.2, ACTIONS, seen_ms));
+            while (!*ended(id)) {
+                bench_step(&t, 0.05);
+                way_m += 0.05 * bench_speed(&t);
+                jump = fmax(jump, fabs(bench_speed(&t) - before));
+                before = bench_speed(&t);
+                all_s += 0.05;
+            }
+            assert_string_equal(ended(id), "done 0");
+        }
+        const double share = way_m / (0.2 * all_s);
+        if (fabs(share - 1.0 / (1.0 + takes[i])) > 0.06 || jump > BRAKE_MPS) {
+            fail_msg("%g of a chunk: %.2f of its speed, %.3f m/s in 50 ms", takes[i], share, jump);
+        }
+        bench_close(&t);
+    }
+}
+
 static void what_it_cannot_do_is_refused(void **state)
 {
     (void)state;
@@ -179,6 +219,7 @@ int main(void)
         cmocka_unit_test(it_drives_on_while_the_policy_thinks),
         cmocka_unit_test(a_chunk_takes_over_in_the_middle),
         cmocka_unit_test(a_late_chunk_goes_on_from_where_it_stands),
+        cmocka_unit_test(a_slow_policy_leaves_it_standing_smoothly),
         cmocka_unit_test(what_it_cannot_do_is_refused),
     };
     return cmocka_run_group_tests_name("follow_chunks", tests, NULL, NULL);

@@ -548,15 +548,60 @@ static void goals_in_nav2s_warehouse(void **state)
     assert_int_equal(goals(40, 17), 0);
 }
 
+// A fleet writes one for each robot, elsewhere: the map and all other files are those of the world that it names.
+static void a_world_of_another_one(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *what, *where;
+    } bad[] = {
+        {"of: ../w.yaml\nstart: {x: 7.1, y: 5, yaw: 0}\nrobot_id: r7\n", "the start", "of.yaml:2"},
+        {"of: ../w.yaml\nstart: {x: 1, y: 2}\n", "has of, start and robot_id", "of.yaml:1"},
+        {"of: ../none.yaml\nstart: {x: 1, y: 2}\nrobot_id: r7\n", "", "none.yaml"},
+        {"of: of.yaml\nstart: {x: 1, y: 2}\nrobot_id: r7\n", "missing property 'name'", "of.yaml"}};
+    char text[600];
+    pons_error err = PONS_ERROR_INIT;
+    pons_value *world = NULL;
+    room();
+    fill(7.0, -1.0, 7.2, 9.0, 0);
+    save("m", "");
+    write_world("{x: 1, y: 1, yaw: 0}", "map: {file: m.yaml}\n");
+    assert_int_equal(mkdir(in_dir("run"), 0700), 0);
+    snprintf(text, sizeof text, "of: %s\nstart: {x: 12, y: 2, yaw: 1}\nrobot_id: r7\n",
+             in_dir("w.yaml"));
+    write_text("run/of.yaml", text);
+    assert_int_equal(pons_world_load(in_dir("run/of.yaml"), &world, &err), PONS_OK);
+    assert_string_equal(pons_get_str(pons_get(world, "robot"), "id", ""), "r7");
+    assert_true(pons_get_num(pons_get(world, "start"), "x", 0.0) == 12.0);
+    assert_string_equal(pons_get_str(world, "path", ""), in_dir("run/of.yaml"));
+    pons_ground *g = ground_of(world);
+    assert_int_equal(pons_ground_at(g, 7.1, 5.0), PONS_GROUND_WALL);
+    pons_ground_close(g);
+    pons_value_unref(world);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        err = (pons_error)PONS_ERROR_INIT;
+        world = NULL;
+        snprintf(text, sizeof text, "of: %s/run/%s", dir, bad[i].text + strlen("of: "));
+        write_text("run/of.yaml", text);
+        assert_true(pons_world_load(in_dir("run/of.yaml"), &world, &err) < 0);
+        assert_null(world);
+        if (!strstr(err.message, bad[i].what) ||
+            !(strstr(err.source, bad[i].where) || strstr(err.message, bad[i].where))) {
+            fail_msg("%s [%s]", err.message, err.source);
+        }
+    }
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(walls_and_what_is_unknown),  CASE(bad_worlds),
-        CASE(keep_out_and_slow),          CASE(drives_around_and_slowly),
-        CASE(the_gate_keeps_out),         CASE(the_bent_gap),
-        CASE(goals_in_a_drawn_warehouse), CASE(goals_in_nav2s_warehouse),
+        CASE(walls_and_what_is_unknown), CASE(bad_worlds),
+        CASE(keep_out_and_slow),         CASE(drives_around_and_slowly),
+        CASE(the_gate_keeps_out),        CASE(the_bent_gap),
+        CASE(a_world_of_another_one),    CASE(goals_in_a_drawn_warehouse),
+        CASE(goals_in_nav2s_warehouse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -576,9 +576,9 @@ static uint64_t drive_randomly(void *robot, uint64_t seed, int steps)
         }
         step(OPS, robot);
         pons_robot_state state = state_of(robot);
-        state.battery_ns = 0; // tells readings apart, and says nothing of the world
         const pons_pose2 truth = truth_of(robot);
         pons_scan scan;
+        state.battery_number = 0; // how often it was told of
         digest_add(&d, &state, sizeof state);
         digest_add(&d, &truth, sizeof truth);
         if (OPS->scan(robot, &scan)) {

@@ -32,6 +32,14 @@ def scan(odom):
     return inc, [ray(x, y, odom[2] - math.pi + i * inc) for i in range(BEAMS)]
 
 
+def wall(x, y):
+    """Whether there is one."""
+    def inside(at, size, yaw):
+        c, s, dx, dy = math.cos(yaw), math.sin(yaw), x - at[0], y - at[1]
+        return abs(c * dx + s * dy) <= size[0] / 2 and abs(c * dy - s * dx) <= size[1] / 2
+    return any(inside(*w) for w in WALLS)
+
+
 class Slam:
     """A SLAM's map of the room: it begins where the robot did, and takes scans that are apart."""
     CELL, APART_M, APART_RAD = .05, .3, .4

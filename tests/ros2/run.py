@@ -9,6 +9,7 @@ stays on the loopback interface, in a domain drawn for each case.
 """
 import json, math, os, queue, random, re, shutil, signal, socket, subprocess, sys, tempfile, threading, time, types
 import network
+from room import wall
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 program, python, wanted = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3:]
@@ -591,7 +592,7 @@ class Link:
         self.s, until = socket.socket(socket.AF_UNIX), time.monotonic() + WAIT_S
         while self.s.connect_ex(work + "/run/body.sock") and time.monotonic() < until:
             time.sleep(.05)
-        self.f, self.lock = self.s.makefile("r"), threading.Lock()
+        self.f, self.lock, self.adopts = self.s.makefile("r"), threading.Lock(), 0
         self.say(type="hello", protocol=1, role="controller", name="run.py", pid=os.getpid())
         self.hello = self.until(lambda m: m["type"] == "hello")
         threading.Thread(target=self.beat, daemon=True).start()
@@ -612,6 +613,10 @@ class Link:
         self.s.settimeout(WAIT_S)
         for line in self.f:
             m = json.loads(line)
+            held = m.get("goal") if m["type"] == "telemetry" and m.get("held") else None
+            if held and held["state"] == "held":  # where the machine is busy a heartbeat is late, and a brain adopts
+                self.adopts += 1
+                self.say(type="adopt", goal_id=held["goal_id"], epoch=self.hello["epoch"])
             if wanted(m):
                 return m
         raise AssertionError("the body closed the link")
@@ -646,7 +651,7 @@ def one_after_another():
             assert end in ("done", "canceled") or "lacks" in end, f"goal {i}: {m}"
             robot.wait(f"^end {u} {4 if end == 'done' else 5}")
         assert sum(line.startswith("goal ") for line in robot.rest()) == goals, "a goal came twice, or never"
-        print(f"      {goals} goals: {ends}")
+        print(f"      {goals} goals: {ends}; {link.adopts} late heartbeats")
     finally:
         c.close()
 
@@ -742,13 +747,20 @@ def fleet():
     only it can do, and comes back; the status knows all three."""
     c = Case()
     try:
-        lab, goals = c.dir + "/lab", {}
+        lab, goals, world = c.dir + "/lab", {}, c.dir + "/mapped.yaml"
+        with open(c.world) as f, open(world, "w") as to:  # its walls by a map, as a robot with Nav2 has them
+            text = f.read()
+            to.write(text[:text.index("map:")].replace("bounds: [0, 0, 6, 6]\n", "") + "map: {file: room.map.yaml}\n")
+        with open(c.dir + "/room.map.yaml", "w") as f:
+            f.write("image: room.pgm\nresolution: 0.05\norigin: [0, 0, 0]\nnegate: 0\noccupied_thresh: 0.65\nfree_thresh: 0.25\n")
+        with open(c.dir + "/room.pgm", "wb") as f:
+            f.write(b"P5 120 120 255\n" + bytes(0 if wall((i % 120 + .5) * .05, (119.5 - i // 120) * .05) else 254 for i in range(120 * 120)))
         c.env["CYCLONEDDS_URI"] = network.CYCLONE.replace(">20<", ">40<")
         text = "map: map.yaml\nrobots:\n"
         for robot, (park, start, _) in FLEET.items():
             driver = "kinematic" if robot == "ours" else "ros2"
             os.makedirs(f"{lab}/robots/{robot}/config", mode=0o700)
-            text += f"  - {{id: {robot}, driver: {driver}, world: {c.world}, workspace: robots/{robot}, start: {park}, capabilities: [{robot}]}}\n"
+            text += f"  - {{id: {robot}, driver: {driver}, world: {world}, workspace: robots/{robot}, start: {park}, capabilities: [{robot}]}}\n"
             with open(f"{lab}/robots/{robot}/config/ros2.yaml", "w") as f:
                 f.write(f"namespace: {robot}\ntopics: {{tf: /{robot}/tf, tf_static: /{robot}/tf_static}}\nlimits: {{server_s: 20}}\n")
         for path in (lab, lab + "/robots", *(f"{lab}/robots/{robot}" for robot in FLEET)):

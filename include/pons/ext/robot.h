@@ -26,7 +26,7 @@
 PONS_C_BEGIN
 
 // 1 (no `arm`, no `cameras`), 2 (no `outside`), 3 (no errands), 4 (a circle), 5 (scans from the robot's
-// middle) and 6 (no `battery_ns`, no map of its own) are understood.
+// middle) and 6 (no `battery_number`, no map of its own) are understood.
 #define PONS_ROBOT_ABI       7u
 #define PONS_ROBOT_ABI_FIRST 1u
 
@@ -66,7 +66,7 @@ typedef struct pons_robot_state {
     bool on_charger; // contacts touch
 
     // Since version 7.
-    int64_t battery_ns; // another one for each reading of the battery; 0: each state has its own
+    int64_t battery_number; // of the battery's newest reading; 0: each state has one of its own
 } pons_robot_state;
 
 typedef struct pons_robot_ops {

@@ -135,25 +135,19 @@ static int connect_body(void *user, pons_link **ret, pons_error *err)
 // The robot's world, with the robot where it begins.
 static int write_world(app_unit *u, const pons_fleet_zone *at, pons_error *err)
 {
-    pons_value *world = NULL;
-    char *text = NULL, mjcf[PATH_MAX + 64];
-    int rc = app_world(u->robot->world, &world, err);
+    pons_autovalue world = NULL;
+    char *text = NULL, path[PATH_MAX];
+    const int rc = app_world(u->robot->world, &world, err);
     if (rc < 0) {
         return rc;
     }
-    pons_autovalue copy = json_deep_copy(world);
-    const char *file = pons_get_str(world, "mjcf", NULL);
-    if (file && *file != '/') {
-        snprintf(mjcf, sizeof mjcf, "%s/%s", pons_get_str(world, "dir", "."), file);
-        json_object_set_new(copy, "mjcf", json_string(mjcf));
+    if (!realpath(pons_get_str(world, "path", ""), path)) {
+        return app_lacks(err, "cannot find the world %s", u->robot->world);
     }
-    json_object_del(copy, "dir");
-    json_object_del(copy, "path");
-    json_object_set_new(
-        copy, "start",
-        pons_object("x", json_real(at->x), "y", json_real(at->y), "yaw", json_real(0.0), NULL));
-    json_object_set_new(json_object_get(copy, "robot"), "id", json_string(u->robot->is.id));
-    pons_value_unref(world);
+    pons_autovalue copy = pons_object(
+        "of", json_string(path), "start",
+        pons_object("x", json_real(at->x), "y", json_real(at->y), "yaw", json_real(0.0), NULL),
+        "robot_id", json_string(u->robot->is.id), NULL);
     snprintf(u->world, sizeof u->world, "%s/world.yaml", u->own.run_dir);
     const long n = pons_value_line(copy, &text);
     FILE *f = n > 0 ? fopen(u->world, "we") : NULL;

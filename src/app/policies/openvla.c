@@ -109,10 +109,11 @@ static int post(server *s, const char *question, pons_buf *text, pons_error *err
                                        .connect_ms = CONNECT_MS};
     int status = 0;
     const int rc = pons_http_call(s->http, s->client, ++s->calls, &request, -1, text, &status, err);
-    return rc < 0 || status == 200
-               ? rc
-               : pons_error_set(err, PONS_EREFUSED, WHERE, "the server answers %d: %.120s", status,
-                                text->data ? text->data : "");
+    if (rc < 0 || status == 200) {
+        return rc;
+    }
+    return pons_error_set(err, PONS_EREFUSED, WHERE, "the server answers %d: %.120s", status,
+                          text->data ? text->data : "");
 }
 
 // ---- an answer ----------------------------------------------------------------------------------

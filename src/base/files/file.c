@@ -108,7 +108,8 @@ const char *pons_file_why(int error)
 int pons_file_sync_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *dir = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    const size_t n = slash > path ? (size_t)(slash - path) : 1;
+    char *dir = strndup(slash ? path : ".", n);
     const int fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     const int rc = fd < 0 ? -1 : fsync(fd);
     const int why = errno;

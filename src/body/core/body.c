@@ -105,7 +105,7 @@ static void sense_scan(pons_body *b)
     if (!b->robot->scan(b->self, &b->scan) || b->scan.stamp_ns == last_ns) {
         return;
     }
-    if (!pons__own_returns_drop(&b->own, &b->scan)) {
+    if (!pons__own_returns_drop(&b->own, b->state.odom_from_base.yaw, &b->scan)) {
         return; // it is covered, which is as good as silent
     }
     b->scans++;
@@ -551,10 +551,13 @@ static int open_mapper(pons_body *b, const pons_slam_ops *slam, pons_error *err)
                               "pons-slam), or a robot with localization: ros, whose SLAM gives its "
                               "map");
     }
+    pons_pose2 home = {0};
+    pons__pose_read(pons_get(b->world, "start"), &home);
     const pons__mapper_options o = {.slam = own ? NULL : slam,
                                     .robot = b->robot,
                                     .robot_self = b->self,
                                     .grid = b->grid,
+                                    .home = home,
                                     .map_path = pons_get_str(pons_get(b->world, "map"), "path", ""),
                                     .room_m = b->caps.radius_m + EXPLORE_ROOM_M,
                                     .threaded = b->threaded};

@@ -15,10 +15,10 @@
 #pragma once
 
 #include "body/arm/arm_state.h"
-#include "body/core/battery_reading.h"
 #include "body/ledger/ledger.h"
 #include "body/localization/localizer.h"
 #include "body/mapping/mapper.h"
+#include "body/safety/battery_reading.h"
 #include "body/safety/gate.h"
 #include "body/safety/latch_thread.h"
 #include "body/skills/skills.h"

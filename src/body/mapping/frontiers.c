@@ -1,4 +1,4 @@
-// frontiers.c - frontiers, where the known floor ends, ranked by what is seen from there per metre of way.
+// frontiers.c - frontiers, where the known floor ends, in the order of a short round through them.
 //
 // A frontier (Yamauchi, "A Frontier-Based Approach for Autonomous Exploration", 1997) is a run of free cells beside unknown
 // ones. Three floods, each from what the last one has found:
@@ -13,8 +13,10 @@
 // The first flood goes by rings of equal way, in fifths of a cell: 5 straight, 7 across a corner. So a frontier behind a wall
 // is as far as its way, and one that nobody can reach is none.
 //
-// Utility is what may be seen for the way that it costs: length / (way + NEAR_M). Length counts up to LENGTH_MAX_M: a long
-// edge across a hall does not draw the robot away from the corner that it would come back for.
+// All frontiers are driven to in the end, so what counts is the way of the whole round: from the robot through the nearest
+// STOPS_MAX and home. Held and Karp ("A Dynamic Programming Approach to Sequencing Problems", 1962) give the shortest one that
+// begins with each; a flood from each gives the ways between them. Who went to the largest or the nearest first would leave a
+// small one in a far corner, and come back for it.
 #include "body/mapping/frontiers.h"
 
 #include "pons/growing_list.h"
@@ -22,10 +24,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STRAIGHT = 5, ACROSS = 7, RINGS = ACROSS + 1 };
+enum { STRAIGHT = 5, ACROSS = 7, RINGS = ACROSS + 1, STOPS_MAX = 10 };
 static const double MORE_M = 0.05; // a wall is drawn as rough as this
-static const double LOOK_M = 0.8, LENGTH_MIN_M = 0.3, LENGTH_MAX_M = 1.5, NEAR_M = 0.8,
-                    SNAP_M = 0.6;
+static const double LOOK_M = 0.8, LENGTH_MIN_M = 0.3, SNAP_M = 0.6, NO_ROUND_M = 1e6;
 
 typedef struct list {
     int32_t *at;
@@ -102,9 +103,11 @@ static bool reach(field *f, int32_t from, int32_t to, bool across)
     return push(&f->ring[way % RINGS], to);
 }
 
-// All that the robot can reach, by rings of equal way; a ring that comes round again is empty by then.
+// All that can be reached from there, by rings of equal way; a ring that comes round again is empty by then.
 static bool reach_all(field *f, int32_t first)
 {
+    memset(f->way, 0xff, sizeof *f->way * (size_t)f->g->w * (size_t)f->g->h);
+    f->seen.n = 0;
     f->way[first] = 0;
     bool good = push(&f->ring[0], first);
     for (int32_t way = 0, empty = 0; good && empty < RINGS; way++) {
@@ -112,8 +115,7 @@ static bool reach_all(field *f, int32_t first)
         empty = r->n > 0 ? 0 : empty + 1;
         for (int i = 0; good && i < r->n; i++) {
             const int32_t cell = r->at[i];
-            if (f->way[cell] == way && f->source[cell] < 0) {
-                f->source[cell] = cell;
+            if (f->way[cell] == way) { // else it was reached on a shorter one since
                 good = push(&f->seen, cell) && around(f, cell, reach);
             }
         }
@@ -140,6 +142,9 @@ static bool look(field *f, int32_t from, int32_t to, bool across)
 static bool look_all(field *f)
 {
     bool good = true;
+    for (int i = 0; i < f->seen.n; i++) {
+        f->source[f->seen.at[i]] = f->seen.at[i];
+    }
     for (int i = 0; good && i < f->seen.n; i++) {
         good = around(f, f->seen.at[i], look);
     }
@@ -200,11 +205,11 @@ static bool of_run(field *f, int32_t first, list *run, pons__frontier *ret, bool
             }
         }
     }
-    const double length_m = run->n * g->res, way_m = f->way[stand] * g->res / STRAIGHT;
+    const double length_m = run->n * g->res;
     *ret = (pons__frontier){.x = sx / run->n, .y = sy / run->n};
     const double px = pons__costmap_x(g, stand % w), py = pons__costmap_y(g, stand / w);
     ret->stand = (pons_pose2){px, py, atan2(ret->y - py, ret->x - px)};
-    ret->utility = fmin(length_m, LENGTH_MAX_M) / (way_m + NEAR_M);
+    ret->round_m = f->way[stand] * g->res / STRAIGHT; // until there is a round
     *ret_long = length_m >= LENGTH_MIN_M - 1e-9;
     return good;
 }
@@ -212,13 +217,13 @@ static bool of_run(field *f, int32_t first, list *run, pons__frontier *ret, bool
 static void keep(pons__frontiers *all, const pons__frontier *one)
 {
     if (all->n == PONS__FRONTIERS_MAX) {
-        if (all->at[all->n - 1].utility >= one->utility) {
+        if (all->at[all->n - 1].round_m <= one->round_m) {
             return;
         }
         all->n--;
     }
     int i = all->n++;
-    for (; i > 0 && all->at[i - 1].utility < one->utility; i--) {
+    for (; i > 0 && all->at[i - 1].round_m > one->round_m; i--) {
         all->at[i] = all->at[i - 1];
     }
     all->at[i] = *one;
@@ -247,8 +252,69 @@ static bool find_all(field *f, pons__frontiers *ret)
     return good;
 }
 
+// What is left from each of n stops, through those of a set in the best order, and home, whose ways are the last row.
+typedef int32_t rest_of[1 << STOPS_MAX][STOPS_MAX];
+
+static void find_rests(int32_t ways[][STOPS_MAX], int n, rest_of rest)
+{
+    for (int set = 0; set < 1 << n; set++) {
+        for (int k = 0; k < n; k++) {
+            rest[set][k] = set == 0 ? ways[n][k] : INT32_MAX;
+            for (int next = 0; next < n; next++) {
+                if (set & 1 << next) {
+                    const int32_t way = ways[k][next] + rest[set & ~(1 << next)][next];
+                    rest[set][k] = way < rest[set][k] ? way : rest[set][k];
+                }
+            }
+        }
+    }
+}
+
+// Ways from there to the first n frontiers; 0 where it is known of none.
+static bool ways_between(field *f, pons_pose2 from, const pons__frontier *to, int n, int32_t *ret)
+{
+    const pons__costmap *g = f->g;
+    const int32_t first = first_cell(f, from);
+    bool good = first < 0 || reach_all(f, first);
+    for (int k = 0; good && first >= 0 && k < n; k++) {
+        const int x = pons__costmap_col(g, to[k].stand.x), y = pons__costmap_row(g, to[k].stand.y);
+        const int32_t way = f->way[y * g->w + x];
+        ret[k] = way > 0 ? way : 0;
+    }
+    return good;
+}
+
+// Their ways become rounds, and they are put in their order; what is not in the rounds comes last.
+static bool order(field *f, pons_pose2 home, pons__frontiers *all)
+{
+    const int n = all->n < STOPS_MAX ? all->n : STOPS_MAX;
+    int32_t ways[STOPS_MAX + 1][STOPS_MAX] = {{0}};
+    pons__frontiers sorted = *all;
+    rest_of *rest = malloc(sizeof *rest);
+    bool good = rest && ways_between(f, home, all->at, n, ways[n]);
+    for (int i = 0; good && i < n; i++) {
+        good = ways_between(f, all->at[i].stand, all->at, n, ways[i]);
+    }
+    if (good) {
+        find_rests(ways, n, *rest);
+        sorted.n = 0;
+        for (int i = 0; i < all->n; i++) {
+            if (i < n) {
+                const int32_t left = (*rest)[((1 << n) - 1) & ~(1 << i)][i];
+                all->at[i].round_m += left * f->g->res / STRAIGHT;
+            } else {
+                all->at[i].round_m += NO_ROUND_M;
+            }
+            keep(&sorted, &all->at[i]);
+        }
+        *all = sorted;
+    }
+    free(rest);
+    return good;
+}
+
 int pons__frontiers_find(const pons__costmap *g, const pons__static_layer *l, pons_pose2 robot,
-                         double room_m, pons__frontiers *ret, pons_error *err)
+                         pons_pose2 home, double room_m, pons__frontiers *ret, pons_error *err)
 {
     const size_t cells = (size_t)g->w * (size_t)g->h;
     field f = {.g = g, .l = l, .room_m = room_m};
@@ -257,10 +323,10 @@ int pons__frontiers_find(const pons__costmap *g, const pons__static_layer *l, po
     *ret = (pons__frontiers){0};
     bool good = f.way && f.source;
     if (good) {
-        memset(f.way, 0xff, sizeof *f.way * cells);
         memset(f.source, 0xff, sizeof *f.source * cells);
         const int32_t first = first_cell(&f, robot);
-        good = first < 0 || (reach_all(&f, first) && look_all(&f) && find_all(&f, ret));
+        good = first < 0 ||
+               (reach_all(&f, first) && look_all(&f) && find_all(&f, ret) && order(&f, home, ret));
     }
     for (int i = 0; i < RINGS; i++) {
         free(f.ring[i].at);

@@ -1,4 +1,4 @@
-// frontiers.h - frontiers, where the known floor ends, ranked by what is seen from there per metre of way.
+// frontiers.h - frontiers, where the known floor ends, in the order of a short round through them.
 #pragma once
 
 #include "body/costmap/growing_map.h"
@@ -8,7 +8,7 @@ enum { PONS__FRONTIERS_MAX = 64 };
 typedef struct pons__frontier {
     double x, y;      // its middle [m]
     pons_pose2 stand; // where the robot would stand, facing it
-    double utility;   // how much is seen for the way
+    double round_m;   // the shortest round that begins with it: to it, to the others near, and home
 } pons__frontier;
 
 typedef struct pons__frontiers {
@@ -18,6 +18,6 @@ typedef struct pons__frontiers {
     bool at_edge;        // known floor is at the edge of the costmap: the place goes on beyond
 } pons__frontiers;
 
-// room_m: what the robot's middle keeps from everything. PONS_ENOMEM.
+// room_m: what the robot's middle keeps from everything. home: where it will come back to. PONS_ENOMEM.
 int pons__frontiers_find(const pons__costmap *g, const pons__static_layer *l, pons_pose2 robot,
-                         double room_m, pons__frontiers *ret, pons_error *err);
+                         pons_pose2 home, double room_m, pons__frontiers *ret, pons_error *err);

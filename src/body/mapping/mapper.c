@@ -49,6 +49,7 @@ struct pons__mapper {
     void *self;                                                          /* thread */
     const pons__costmap *grid;                                           /* const: its frame */
     double room_m;                                                       /* const */
+    pons_pose2 home;                                                     /* const */
     bool threaded;                                                       /* const */
     char map_path[PATH_MAX], graph_path[PATH_MAX], draft_path[PATH_MAX]; /* const */
     pthread_t thread;
@@ -140,7 +141,8 @@ static int publish(pons__mapper *m, const pons_scan *scan, pons_pose2 robot, pon
     pons__frontiers frontiers;
     int rc = m->slam->map(m->self, &map, err);
     rc = rc < 0 ? rc : pons__static_layer_make(m->grid, &map, &layer, err);
-    rc = rc < 0 ? rc : pons__frontiers_find(m->grid, &layer, robot, m->room_m, &frontiers, err);
+    rc = rc < 0 ? rc
+                : pons__frontiers_find(m->grid, &layer, robot, m->home, m->room_m, &frontiers, err);
     free(map.cells);
     if (rc < 0) {
         pons__static_layer_fini(&layer);
@@ -358,6 +360,7 @@ int pons__mapper_create(const pons__mapper_options *o, pons__mapper **ret, pons_
     m->slam = o->slam ? o->slam : &pons__robot_map_ops;
     m->grid = o->grid;
     m->room_m = o->room_m;
+    m->home = o->home;
     pthread_mutex_init(&m->lock, NULL);
     pthread_cond_init(&m->wake, NULL);
     int rc = m->slam->abi == PONS_SLAM_ABI

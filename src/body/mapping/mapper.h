@@ -14,6 +14,7 @@ typedef struct pons__mapper_options {
     const pons__costmap *grid; // borrowed: its frame
     const char *map_path;      // of the YAML; the pose graph lies beside it
     double room_m;             // what the robot's middle keeps from everything
+    pons_pose2 home;           // where the robot comes back to
     bool threaded;             // false: all is done within pons__mapper_scan
 } pons__mapper_options;
 

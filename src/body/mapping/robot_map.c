@@ -128,7 +128,7 @@ static int robot_map_add(void *self, const pons_scan *scan, pons_pose2 odom_from
     if (silent_s > SILENT_S && r->way_m > SILENT_M) {
         return pons_error_set(err, PONS_ENOTFOUND, MODULE,
                               "no map has come for %.0f s and %.1f m: has its SLAM ended? %s",
-                              silent_s, r->way_m, why);
+                              silent_s, r->way_m, *why ? why : "its topic is silent");
     }
     if (r->saved_m2 > 0.0 && r->newest.number != 0) {
         const double now_m2 = floor_m2(&r->newest);

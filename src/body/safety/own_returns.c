@@ -4,8 +4,9 @@
 // and is no obstacle. They are told by where a beam ends:
 //
 //     inside an outline with corners   own: that is drawn around the robot, and nothing else can be there
-//     inside a circle                  own where the lidar saw the same in its first LEARN scans. A circle is wider
-//                                      than most robots: a foot fits into it, before the wheels
+//     inside a circle                  own where the lidar saw the same in its first LEARN scans, and for the gate until the
+//                                      robot has turned by TURN_RAD. A circle is wider than most robots: a foot fits into
+//                                      it, before the wheels, but does not turn with the robot
 //     in the last PRESSED_M of either  an obstacle: it may press against the robot
 //     just outside                     an obstacle: from one scan nobody can tell
 //
@@ -24,6 +25,7 @@ static const double PRESSED_M = 0.02;
 static const double BESIDE_M = 0.15; // what is further out hinders nothing
 static const float SAME_M = 0.03F;   // a lidar's noise
 static const double WIDE_RAD = 0.6;
+static const double TURN_RAD = 1.0;
 enum { LEARN = 20 };
 
 // From the outline to where a beam ends [m]; negative inside.
@@ -46,7 +48,7 @@ static bool was_there(pons__own_returns *o, int i, float range)
 {
     const int before = (i + o->n - 1) % o->n, after = (i + 1) % o->n;
     float *at = &o->within[i];
-    if (o->scans > LEARN) {
+    if (o->scans > LEARN && (!o->cautious || o->turned_rad >= TURN_RAD)) {
         return same(*at, range) || same(o->within[before], range) || same(o->within[after], range);
     }
     if (*at == INFINITY) {
@@ -56,17 +58,21 @@ static bool was_there(pons__own_returns *o, int i, float range)
     return !o->cautious;
 }
 
-bool pons__own_returns_drop(pons__own_returns *o, pons_scan *scan)
+bool pons__own_returns_drop(pons__own_returns *o, double yaw, pons_scan *scan)
 {
     const double reach = o->radius_m + hypot(scan->from.x, scan->from.y) + BESIDE_M;
     int own = 0;
-    if (o->n != scan->n || o->angle_min != scan->angle_min) {
+    const bool as_many = o->n == scan->n || (o->n == PONS_SCAN_MAX && scan->n > o->n);
+    if (!as_many || o->angle_min != scan->angle_min) {
         o->scans = 0;
-        o->n = scan->n;
+        o->first_yaw = yaw;
+        o->turned_rad = 0.0;
+        o->n = scan->n < PONS_SCAN_MAX ? scan->n : PONS_SCAN_MAX;
         o->angle_min = scan->angle_min;
     }
     o->scans++;
-    for (int i = 0; i < scan->n; i++) {
+    o->turned_rad = fmax(o->turned_rad, fabs(pons_wrap_angle(yaw - o->first_yaw)));
+    for (int i = 0; i < o->n; i++) {
         const float r = scan->ranges[i];
         const double out = r >= 0.0F && (double)r < reach ? beyond(o, scan, i, r) : INFINITY;
         const bool inside = out < -PRESSED_M;
@@ -80,8 +86,8 @@ bool pons__own_returns_drop(pons__own_returns *o, pons_scan *scan)
             own++;
         }
     }
-    o->covered = 2 * own > scan->n;
-    for (int i = 0; o->covered && i < scan->n; i++) {
+    o->covered = 2 * own > o->n;
+    for (int i = 0; o->covered && i < o->n; i++) {
         scan->ranges[i] = NAN;
     }
     return !o->covered;

@@ -108,7 +108,7 @@ static void take_scan(pons__safety *s, const pons_scan *newest)
     const pons_scan *scan = &all;
     if (!odom_at(s, scan->stamp_ns, &base) ||
         !isfinite(scan->from.x + scan->from.y + scan->from.yaw) ||
-        !pons__own_returns_drop(&s->own, &all)) {
+        !pons__own_returns_drop(&s->own, base.yaw, &all)) {
         return;
     }
     // A lidar that says nothing at all is none, however often it says it.

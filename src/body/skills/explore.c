@@ -6,10 +6,10 @@
 //                          +-----------+           +--- a new one ----+
 //
 // Where to go says the mapper: frontiers, the best first (frontiers.c). A frontier is driven to by the navigator, as any goal
-// is, so walls, people and the gate count as always. It is dropped
-// when it disappears from the map (mostly on the way there), when a much better one appears, or when it is out of reach. What could not be reached, or
-// is still in the map of what the robot sees from there (glass, or a gap that no beam enters), is banned: its surroundings are
-// no goal again. Where a way was blocked, that is tried once more at the end, for whoever stood there may have gone; and so is
+// is, so walls, people and the gate count as always. It is dropped when it disappears from the map (mostly on the way there),
+// when the round that begins with another one has become much shorter, or when it is out of reach. What could not be reached,
+// or is still in the map of what the robot sees from there (glass, or a gap that no beam enters), is banned: its surroundings
+// are no goal again. Where a way was blocked, that is tried once more at the end, for whoever stood there may have gone; and so is
 // any where the map is the robot's own, whose SLAM leaves out scans from near to one that it has.
 //
 // A goal that is held goes on where it was. One that is begun again, after a stop or a death, begins from the map that was
@@ -29,7 +29,7 @@ enum { BANS_MAX = 36 };
 #define SAVE_S      60.0
 #define SAME_M      0.6 // a frontier this near to where it was is the same one
 #define BAN_M       0.5 // around one that was tried in vain
-#define BETTER      2.0 // so many times the utility makes another one the goal
+#define BETTER_M    1.0 // so much shorter a round makes another one the goal
 #define UNDER_WAY_M 0.6 // left of the way: what is nearly reached is not given up
 
 typedef struct ban {
@@ -201,8 +201,8 @@ static void look_again(pons__skill_run *r, const pons__skill_env *env, double le
     e->maps = made->maps;
     const pons__frontier *now = same_frontier(e, &made->frontiers),
                          *best = best_frontier(e, &made->frontiers);
-    if (!now ||
-        (best && best != now && best->utility > BETTER * now->utility && !(left_m < UNDER_WAY_M))) {
+    if (!now || (best && best != now && best->round_m < now->round_m - BETTER_M &&
+                 !(left_m < UNDER_WAY_M))) {
         choose(r, env);
     } else if (hypot(now->stand.x - e->target.stand.x, now->stand.y - e->target.stand.y) >
                0.5 * SAME_M) {

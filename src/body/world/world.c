@@ -479,17 +479,12 @@ static int dir_of(const char *path, char ret[PATH_MAX], pons_error *err)
     return PONS_OK;
 }
 
-static int load(const char *path, bool simulated, pons_value **ret, pons_error *err)
+static int take(const char *path, const pons_yaml *yaml, bool simulated, pons_value **ret,
+                pons_error *err)
 {
-    __attribute__((cleanup(yaml_cleanup))) pons_yaml *yaml = NULL;
     char dir[PATH_MAX];
-    int rc = pons_yaml_load(path, &yaml, err);
-    if (rc == PONS_OK) {
-        rc = dir_of(path, dir, err);
-    }
-    if (rc == PONS_OK) {
-        rc = check_schema(yaml, err);
-    }
+    int rc = dir_of(path, dir, err);
+    rc = rc < 0 ? rc : check_schema(yaml, err);
     if (rc < 0) {
         return rc;
     }
@@ -511,9 +506,52 @@ static int load(const char *path, bool simulated, pons_value **ret, pons_error *
     return PONS_OK;
 }
 
+static int load(const char *path, bool simulated, pons_value **ret, pons_error *err)
+{
+    __attribute__((cleanup(yaml_cleanup))) pons_yaml *yaml = NULL;
+    const int rc = pons_yaml_load(path, &yaml, err);
+    return rc < 0 ? rc : take(path, yaml, simulated, ret, err);
+}
+
+// {of, start, robot_id}, which a fleet writes for each of its robots: the world of that file, with its own files beside it.
+static int load_of(const char *path, const pons_yaml *yaml, pons_value **ret, pons_error *err)
+{
+    const pons_value *said = pons_yaml_value(yaml), *start = pons_get(said, "start");
+    const char *id = pons_get_str(said, "robot_id", NULL);
+    pons_value *world = NULL;
+    checker c = {.yaml = yaml, .err = err};
+    const bool whole = json_is_number(pons_get(start, "x")) &&
+                       json_is_number(pons_get(start, "y")) && id && json_object_size(said) == 3;
+    int rc = whole ? PONS_OK : fault(&c, "", "a world of another one has of, start and robot_id");
+    rc = rc < 0 ? rc : load(pons_get_str(said, "of", ""), false, &world, err);
+    pons_autovalue robot = json_copy((json_t *)(uintptr_t)pons_get(world, "robot"));
+    if (rc == PONS_OK && (!robot || json_object_set_new(robot, "id", json_string(id)) ||
+                          json_object_set(world, "robot", robot) ||
+                          json_object_set_new(world, "path", json_string(path)) ||
+                          json_object_set(world, "start", (json_t *)(uintptr_t)start))) {
+        rc = pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the world %s", id);
+    }
+    if (rc == PONS_OK) {
+        begin_checks(&c, world);
+        rc = check_standing(&c, "/start", start, "the start");
+    }
+    if (rc < 0) {
+        pons_value_unref(world);
+        return rc;
+    }
+    *ret = world;
+    return PONS_OK;
+}
+
 int pons_world_load(const char *path, pons_value **ret, pons_error *err)
 {
-    return load(path, false, ret, err);
+    __attribute__((cleanup(yaml_cleanup))) pons_yaml *yaml = NULL;
+    const int rc = pons_yaml_load(path, &yaml, err);
+    if (rc < 0) {
+        return rc;
+    }
+    return pons_get(pons_yaml_value(yaml), "of") ? load_of(path, yaml, ret, err)
+                                                 : take(path, yaml, false, ret, err);
 }
 
 // By the part of the schema that is theirs.

@@ -193,13 +193,13 @@ void ros2_map_close(ros2_map *m)
     }
 }
 
-// For the body, whole. Without memory, or of no cells, it is as if it had not come.
+// For the body, whole. Without memory it is as if it had not come.
 static void keep(ros2_map *m, const nav_msgs_msg_dds__OccupancyGrid_ *map, int64_t now_ns,
                  int64_t ros_ns)
 {
     const int64_t stamp_ns = (int64_t)map->header.stamp.sec * PONS_NS_PER_S +
                              (int64_t)map->header.stamp.nanosec - (ros_ns - now_ns);
-    int8_t *cells = map->data._length > 0 ? malloc(map->data._length) : NULL;
+    int8_t *cells = malloc(map->data._length);
     if (!cells) {
         return;
     }
@@ -244,6 +244,8 @@ void ros2_map_take(ros2_map *m, int64_t now_ns, int64_t ros_ns)
     char why[PONS_OUTSIDE_TEXT_MAX] = "";
     if (m->grows && !ros2_node_matched(m->reader)) {
         ros2_node_why(m->n, m->reader, why, sizeof why);
+    } else if (m->grows && m->number == 0) { // only this thread changes it
+        snprintf(why, sizeof why, "%.80s: %s", m->c->t_map.name, "nothing has come yet");
     }
     pthread_mutex_lock(&m->lock);
     memcpy(m->why, why, sizeof why);

@@ -366,7 +366,7 @@ static void take_battery(ros2_senses *s, int64_t host_ns)
             continue;
         }
         s->state.battery_pct = fmin(pct, 100.0);
-        s->state.battery_ns = host_ns;
+        s->state.battery_number++;
         s->state.battery = m->power_supply_status <= PONS_BATTERY_FULL
                                ? (pons_battery_state)m->power_supply_status
                                : PONS_BATTERY_UNKNOWN;

@@ -69,8 +69,8 @@ static int both_open(const pons_value *world, const pons_value *config, void **r
     }
     peer_say_battery(&b->robot);
     pons_robot_state s;
-    for (ros2->read(b->driver, &s); !(s.battery_pct <= 99.9999); ros2->read(b->driver, &s)) {
-        pause_a_little(since, "the first battery state"); // the worlds' are never full
+    for (ros2->read(b->driver, &s); isnan(s.battery_pct); ros2->read(b->driver, &s)) {
+        pause_a_little(since, "the first battery state");
     }
     *ret = b;
     return PONS_OK;

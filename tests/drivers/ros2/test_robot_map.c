@@ -266,10 +266,10 @@ static void test_what_is_no_map_of_this_place(void **state)
     lacks(&b, "");
     say(&b, &wrong);
     lacks(&b, "/map: it is of another place than the world");
-    is_not_given(&b, 0, "");
+    is_not_given(&b, 0, "/map: nothing has come yet");
     say(&b, &framed);
     lacks(&b, "/map: it is in the frame 'odom', not 'map'");
-    is_not_given(&b, 0, "");
+    is_not_given(&b, 0, "/map: nothing has come yet");
     say(&b, &right);
     is_given(&b, &seen, &right);
     lacks(&b, "");

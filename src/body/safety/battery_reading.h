@@ -5,11 +5,11 @@
 
 typedef struct pons__charge { // the caller's storage
     bool known;
-    double pct;         // believed
-    int64_t reading_ns; // stamp of the newest reading
-    int n;              // readings in a row, up to that, which say another charge; 0: none
-    double jump_pct;    // that the first of them said,
-    int64_t since_ns;   // robot time at which it came
+    double pct;       // believed
+    int64_t number;   // of the newest reading
+    int n;            // readings in a row, up to that, which say another charge; 0: none
+    double jump_pct;  // that the first of them said,
+    int64_t since_ns; // robot time at which it came
 } pons__charge;
 
 // Takes the driver's reading in *state, and puts what is believed in its place; NAN: nothing has been told yet.

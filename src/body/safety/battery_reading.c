@@ -10,7 +10,7 @@
 //                                       JUMP_PCT; until then the last one does
 //
 // The first reading of a body holds at once. All that asks for the charge, in body and brain, is told what holds.
-#include "body/core/battery_reading.h"
+#include "body/safety/battery_reading.h"
 
 #include "pons/clock.h"
 
@@ -28,13 +28,13 @@ static bool near(double a, double b)
 void pons__charge_believe(pons__charge *c, pons_robot_state *state, int64_t now_ns)
 {
     const double pct = state->battery_pct;
-    const int64_t reading_ns = state->battery_ns ? state->battery_ns : state->stamp_ns;
-    const bool newer = reading_ns != c->reading_ns;
-    c->reading_ns = reading_ns;
+    const int64_t number = state->battery_number ? state->battery_number : state->stamp_ns;
+    const bool newer = number != c->number;
+    c->number = number;
     if (!(pct >= 0.0 && pct <= 100.0)) {
         c->n = newer ? 0 : c->n;
     } else if (!c->known || near(pct, c->pct)) {
-        *c = (pons__charge){.known = true, .pct = pct, .reading_ns = reading_ns};
+        *c = (pons__charge){.known = true, .pct = pct, .number = number};
     } else if (c->n == 0 || !near(pct, c->jump_pct)) {
         c->n = 1;
         c->jump_pct = pct;
