@@ -90,6 +90,10 @@ typedef struct pons_brain_options {
     // change. NULL: nobody can.
     int (*charger_keep)(void *user, double x, double y, double yaw, pons_value **ret,
                         pons_error *err);
+    // The same of the room at this place of the map, which gets a name: *ret_zones is the world's. PONS_ENOTFOUND: no map has
+    // a room there, or it has a name in that language; then the place is named. NULL: nobody knows rooms.
+    int (*room_keep)(void *user, double x, double y, const char *name, pons_value **ret_zones,
+                     pons_error *err);
     // What was seen (pons/object_memory.h), a namespace of items: then the robot says where things are, and can be sent to
     // find one. NULL: no memory. object_words: [[word…]…] of things that may be asked for, the kind's own first; referenced.
     const char *objects;

@@ -1,6 +1,8 @@
 // place_phrases.c - a place that a person names: "remember this place as the corner", "记住这里叫充电角", and forgets again:
 // "forget the place corner", "忘记地点充电角"; and the robot's own: "this is your place", "这是你的位置".
 //
+// "This is the kitchen" may be said of the room, "remember this place as" is of the place.
+//
 // Patterns are whole sentences, tried in their order, with the name where the % is. A name is what stands there, without
 // quotes and the punctuation at its ends. Politeness before the sentence and behind the name is no part of either.
 #include "intents/intent_file.h"
@@ -27,8 +29,8 @@ static const sentence sentences[] = {
     {"save this place as ", "", "remember"},
     {"mark this place as ", "", "remember"},
     {"this place is called ", "", "remember"},
-    {"this is the ", "", "remember"},
-    {"this room is the ", "", "remember"},
+    {"this is the ", "", "room"},
+    {"this room is the ", "", "room"},
     {"记住这里叫做", "", "remember"},
     {"记住这里叫", "", "remember"},
     {"记住这里是", "", "remember"},
@@ -44,10 +46,10 @@ static const sentence sentences[] = {
     {"把这个地方叫做", "", "remember"},
     {"把这个地方记为", "", "remember"},
     {"把这个地方命名为", "", "remember"},
-    {"这里就是", "", "remember"},
-    {"这里是", "", "remember"},
-    {"这里叫做", "", "remember"},
-    {"这里叫", "", "remember"},
+    {"这里就是", "", "room"},
+    {"这里是", "", "room"},
+    {"这里叫做", "", "room"},
+    {"这里叫", "", "room"},
     {"这个地方叫", "", "remember"},
     {"forget the place called ", "", "forget"},
     {"forget the place ", "", "forget"},

@@ -292,6 +292,20 @@ static int charger_keep(void *user, double x, double y, double yaw, pons_value *
     return PONS_OK;
 }
 
+static int room_keep(void *user, double x, double y, const char *name, pons_value **ret_zones,
+                     pons_error *err)
+{
+    bench *b = user;
+    (void)err;
+    if (!b->in_room) {
+        return PONS_ENOTFOUND;
+    }
+    assert_true(x == b->x && y == b->y);
+    *ret_zones = json_pack("[{s:s,s:{s:[s]}}]", "id", "room_1", "names", "en", name);
+    b->in_room = false;
+    return PONS_OK;
+}
+
 void bench_brain(bench *b)
 {
     pons_error err = PONS_ERROR_INIT;
@@ -317,6 +331,7 @@ void bench_brain(bench *b)
                                   .schedules = b->schedules,
                                   .places = b->places,
                                   .charger_keep = charger_keep,
+                                  .room_keep = room_keep,
                                   .objects = b->seen,
                                   .object_words = b->seen_words,
                                   .map = b->map,

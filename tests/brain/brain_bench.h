@@ -59,6 +59,7 @@ typedef struct bench {
     const char *schedules; // the namespace of goals of a time; NULL: none
     const char *places;    // the same of places
     bool no_world_file;    // nobody can write where the charger is
+    bool in_room;          // the robot is in a room that has no name
     pons_value *charger;   // as it was kept last
     pons_value *told;      // the last world.places that the body had
     double std_m;          // of the body's pose

@@ -233,6 +233,29 @@ static void its_own_place(void **state)
     }
 }
 
+// A room without a name is named whole; what is said once more, or of the place, names the place.
+static void a_room(void **state)
+{
+    (void)state;
+    bench b;
+    ready(&b);
+    b.in_room = true;
+    bench_say(&b, "remember this place as the corner");
+    bench_await(&b, "place.kept", NULL, NULL, SOON);
+    assert_null(b.told);
+    bench_say(&b, "this is the pantry");
+    bench_await(&b, "room.named", "name", "pantry", SOON);
+    bench_run(&b, 0.5);
+    const pons_value *zone = json_array_get(pons_get(b.told, "zones"), 0);
+    assert_string_equal(pons_get_str(zone, "id", ""), "room_1");
+    assert_null(pons_get(b.told, "charger"));
+    assert_int_equal(kept(&b), 1);
+    bench_say(&b, "this is the tea table");
+    bench_await(&b, "place.kept", NULL, NULL, SOON);
+    assert_int_equal(kept(&b), 2);
+    bench_close(&b);
+}
+
 static void its_own_place_refused(void **state)
 {
     (void)state;
@@ -290,6 +313,7 @@ int main(void)
         cmocka_unit_test(of_another_world),
         cmocka_unit_test(its_own_place),
         cmocka_unit_test(its_own_place_refused),
+        cmocka_unit_test(a_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,8 +59,8 @@ static void name_room(bench *b, int number, const char *names)
     bench_free(&p);
 }
 
-// As the page does it, with a body that is there.
-static void name_rooms_on_page(bench *b)
+// As the page does it, with a body that is there: the room without a name. Returns the other one's number.
+static int name_room_on_page(bench *b)
 {
     proc p = {0};
     pons_autovalue all = NULL;
@@ -72,13 +72,16 @@ static void name_rooms_on_page(bench *b)
     assert_non_null(json);
     assert_int_equal(pons_value_parse(json, strlen(json), &all, NULL), PONS_OK);
     free(reply);
-    const pons_value *room = json_array_get(pons_get(all, "rooms"), 0);
-    assert_int_equal(json_array_size(pons_get(all, "rooms")), 2);
+    const pons_value *rooms = pons_get(all, "rooms"), *first = json_array_get(rooms, 0);
+    const int number = pons_get(first, "zone") ? 1 : 2;
+    const pons_value *room = json_array_get(rooms, number == 1);
+    assert_int_equal(json_array_size(rooms), 2);
+    assert_non_null(pons_get(json_array_get(rooms, number == 2), "zone"));
     assert_null(pons_get(room, "zone"));
     snprintf(body, sizeof body, "{\"x\":%.2f,\"y\":%.2f,\"en\":\"kitchen\",\"zh\":\"厨房\"}",
              pons_get_num(room, "x", 0.0), pons_get_num(room, "y", 0.0));
     serve_must(&a, a.port, "POST", "/v1/map/rooms", body, 200, "\"known\":true");
-    serve_must(&a, a.port, "GET", "/v1/map/rooms", "", 200, "\"zone\":\"room_1\"");
+    serve_must(&a, a.port, "GET", "/v1/map/rooms", "", 200, "\"zone\":\"room_2\"");
     serve_must(&a, a.port, "GET", "/v1/map", "", 200, "厨房"); // from the body
     serve_must(&a, a.port, "POST", "/v1/map/rooms", "{\"x\":90,\"y\":0,\"en\":\"den\"}", 404,
                "no room");
@@ -86,6 +89,7 @@ static void name_rooms_on_page(bench *b)
     bench_signal(&p, SIGTERM);
     bench_must_exit(&p, 0);
     bench_free(&p);
+    return number;
 }
 
 static void from_nothing(void **state)
@@ -114,9 +118,14 @@ static void from_nothing(void **state)
     bench_must_exit(&p, 0);
     bench_free(&p);
 
-    name_rooms_on_page(&b);
-    name_room(&b, 2, "--en lounge --zh 客厅");
-    name_room(&b, 2, "--en study --zh 书房"); // named anew
+    bench_start(&b, &p, NULL, "run --json 'this is the lounge'");
+    bench_await(&p, "room.named", "name", "lounge");
+    bench_must_exit(&p, 0);
+    bench_free(&p);
+    const int lounge = name_room_on_page(&b);
+    name_room(&b, lounge, "--zh 书房"); // the English one stays
+    goals_succeed(&b, "'go to the lounge'");
+    name_room(&b, lounge, "--en study"); // named anew
     goals_succeed(&b, "'go to the kitchen' 去书房 patrol charge");
     bench_must_fail(&b, "run 'go to the lounge'", 2, "");
     assert_int_equal(bench_body_pid(&b), body.pid);

@@ -38,8 +38,8 @@ static void names(void **state)
     said(&p, "name this place cave", "remember", "cave");
     said(&p, "请把这里命名为窗边吧。", "remember", "窗边");
     said(&p, "请你记住这里叫充电角，谢谢", "remember", "充电角");
-    said(&p, "this is the kitchen", "remember", "kitchen");
-    said(&p, "这里是厨房", "remember", "厨房");
+    said(&p, "this is the kitchen", "room", "kitchen");
+    said(&p, "这里是厨房", "room", "厨房");
     said(&p, "remember this place as ../../etc", "remember", "../../etc");
     said(&p, "please forget the place corner", "forget", "corner");
     said(&p, "forget the place corner", "forget", "corner");
@@ -60,8 +60,8 @@ static void names(void **state)
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         said(&p, own[i], "charger", NULL);
     }
-    said(&p, "this is the charger room", "remember", "charger room");
-    said(&p, "这里是充电角", "remember", "充电角");
+    said(&p, "this is the charger room", "room", "charger room");
+    said(&p, "这里是充电角", "room", "充电角");
     static const char *const none[] = {"",
                                        "remember",
                                        "go to the kitchen",

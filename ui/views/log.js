@@ -82,7 +82,7 @@ function brief(value) {
 /** What became of words that were said: of the rows after them the last that is about them. */
 export function answerTo(rows, said) {
   return rows.findLast((r) => r.seq > said.seq && (r.payload?.text ?? r.payload?.task?.text ?? r.payload?.schedule?.text) === said.text && /^(task|schedule)\./.test(r.type))
-    ?? rows.find((r) => r.seq > said.seq && /^(place|charger|tempo|schedule|control)/.test(r.type));
+    ?? rows.find((r) => r.seq > said.seq && /^(place|room|charger|tempo|schedule|control)/.test(r.type));
 }
 
 /** raw: every event, with all that it says. */

@@ -4,6 +4,7 @@
 #include "app/map/world_files.h"
 #include "app/workspace/which_robot.h"
 #include "pons/body.h"
+#include "pons/language.h"
 #include "pons/link_message.h"
 #include "pons/map_rooms.h"
 #include "pons/module.h"
@@ -161,21 +162,30 @@ pons_value *app_zone_names(const char *en, const char *zh)
 
 #define ROOM_ID "room_"
 
-// The id of the zone that the room gets, or has: numbers change when a map grows.
-static const char *room_id(const pons_value *zones, const pons_value *room, char ret[40])
+static bool is_room(const char *zone)
 {
-    const char *has = pons_get_str(room, "zone", NULL);
-    for (int i = (int)pons_get_int(room, "number", 1);; i++) {
-        bool taken = false;
-        snprintf(ret, 40, ROOM_ID "%d", i);
-        pons_each(zone, zones) {
-            taken = taken || strcmp(pons_get_str(zone, "id", ""), ret) == 0;
-        }
-        if (!taken) {
-            break;
+    return strncmp(zone, ROOM_ID, strlen(ROOM_ID)) == 0;
+}
+
+static const pons_value *names_of(const pons_value *zones, const char *id)
+{
+    pons_each(zone, zones) {
+        if (strcmp(pons_get_str(zone, "id", ""), id) == 0) {
+            return pons_get(zone, "names");
         }
     }
-    return has ? has : ret;
+    return NULL;
+}
+
+// Its number's, or the next one that is free: numbers change when a map grows.
+static const char *free_room_id(const pons_value *zones, const pons_value *room, char ret[40])
+{
+    int i = (int)pons_get_int(room, "number", 1);
+    snprintf(ret, 40, ROOM_ID "%d", i);
+    while (names_of(zones, ret)) {
+        snprintf(ret, 40, ROOM_ID "%d", ++i);
+    }
+    return ret;
 }
 
 int app_room_name(const char *world, const pons_value *room, const char *en, const char *zh,
@@ -183,31 +193,73 @@ int app_room_name(const char *world, const pons_value *room, const char *en, con
 {
     char path[PATH_MAX], free_id[40];
     pons_autovalue loaded = NULL;
-    pons_autovalue names = app_zone_names(en, zh);
+    pons_autovalue said = app_zone_names(en, zh);
     const char *has = pons_get_str(room, "zone", NULL);
-    if (json_object_size(names) == 0) {
+    if (json_object_size(said) == 0) {
         return app_bad(err, "map rooms: say its name: --en kitchen, --zh 厨房");
     }
-    if (has && strncmp(has, ROOM_ID, strlen(ROOM_ID)) != 0) {
+    if (has && !is_room(has)) {
         return app_bad(err, "map rooms: room %d is the zone %s already",
                        (int)pons_get_int(room, "number", 0), has);
     }
     int rc = app_world_file(world, path, err);
-    rc = rc < 0 ? rc : app_world(world, &loaded, err);
+    rc = rc < 0 ? rc : app_world(path, &loaded, err);
     if (rc < 0) {
         return rc;
     }
-    const char *id = room_id(pons_get(loaded, "zones"), room, free_id);
-    pons_value *zone = pons_object("id", json_string(id), "names", pons_value_ref(names), "polygon",
-                                   pons_value_ref(pons_get(room, "polygon")), "target",
-                                   json_pack("{s:f,s:f,s:f}", "x", pons_get_num(room, "x", 0.0),
-                                             "y", pons_get_num(room, "y", 0.0), "yaw", 0.0),
-                                   NULL);
+    const pons_value *zones = pons_get(loaded, "zones");
+    const char *id = has ? has : free_room_id(zones, room, free_id);
+    pons_autovalue names = json_copy((json_t *)(uintptr_t)names_of(zones, id));
+    names = names ? names : json_object();
+    json_object_update(names, said); // those of another language stay
+    pons_autovalue zone =
+        pons_object("id", json_string(id), "names", pons_value_ref(names), "polygon",
+                    pons_value_ref(pons_get(room, "polygon")), "target",
+                    json_pack("{s:f,s:f,s:f}", "x", pons_get_num(room, "x", 0.0), "y",
+                              pons_get_num(room, "y", 0.0), "yaw", 0.0),
+                    NULL);
     rc = app_zone_put(path, APP_ZONE, zone, has, err);
-    if (rc < 0) {
-        pons_value_unref(zone);
-        return rc;
+    if (rc == PONS_OK) {
+        *ret = pons_value_ref(zone);
     }
-    *ret = zone;
-    return PONS_OK;
+    return rc;
+}
+
+const pons_value *app_room_at(const pons_value *rooms, double x, double y)
+{
+    pons_each(room, rooms) {
+        if (pons_polygon_contains(pons_get(room, "polygon"), x, y)) {
+            return room;
+        }
+    }
+    return NULL;
+}
+
+int app_room_call(const char *world, double x, double y, const char *name, pons_value **ret_zones,
+                  pons_error *err)
+{
+    pons_autovalue loaded = NULL;
+    pons_autovalue rooms = NULL;
+    pons_autovalue zone = NULL;
+    pons_autovalue after = NULL;
+    const bool chinese = pons_language_chinese(name);
+    const char *en = chinese ? NULL : name;
+    const char *zh = chinese ? name : NULL;
+    int rc = app_world(world, &loaded, err);
+    if (rc == PONS_OK && !pons_get_bool(pons_get(loaded, "map"), "grows", false)) {
+        return PONS_ENOTFOUND; // its rooms were drawn by a person
+    }
+    if (rc < 0 || app_rooms(world, &rooms, NULL) < 0) {
+        return rc < 0 ? rc : PONS_ENOTFOUND; // there is no map yet
+    }
+    const pons_value *room = app_room_at(rooms, x, y);
+    const char *has = pons_get_str(room, "zone", NULL);
+    const pons_value *names = has ? names_of(pons_get(loaded, "zones"), has) : NULL;
+    if (!room || (has && !is_room(has)) || pons_get(names, zh ? "zh" : "en")) {
+        return PONS_ENOTFOUND;
+    }
+    rc = app_room_name(world, room, en, zh, &zone, err);
+    rc = rc < 0 ? rc : app_world(world, &after, err);
+    *ret_zones = pons_value_ref(pons_get(after, "zones"));
+    return rc;
 }

@@ -73,9 +73,17 @@ pons_value *app_zone_names(const char *en, const char *zh);
 // The rooms of a world's map, the largest first, in the same order each time: [{number, area_m2, x, y, polygon, zone?}].
 // x, y: its middle; zone: the id of the zone that gives it its name. PONS_EINVAL: the world has no map.
 int app_rooms(const char *world, pons_value **ret, pons_error *err);
-// A room, one of that list, becomes a zone of these names; one that has been named so before is named anew. *ret: the zone.
+// Of that list the one at this place of the map; NULL: none is there.
+const pons_value *app_room_at(const pons_value *rooms, double x, double y);
+// A room, one of that list, becomes a zone of these names; one that has been named so before is named anew, in the languages
+// that are given. *ret: the zone.
 int app_room_name(const char *world, const pons_value *room, const char *en, const char *zh,
                   pons_value **ret, pons_error *err);
+
+// The room at this place of a map that grows is called so, in the language of the name. *ret_zones: the world's. PONS_ENOTFOUND:
+// there is no such map or no room, or it has a name in that language.
+int app_room_call(const char *world, double x, double y, const char *name, pons_value **ret_zones,
+                  pons_error *err);
 
 // ---- nav2_files.c -------------------------------------------------------------------------------
 

@@ -258,12 +258,9 @@ static int room_name(void *user, double x, double y, const char *en, const char 
     bool known_now = false;
     pons_autovalue all = NULL;
     pons_autovalue zone = NULL;
-    const pons_value *room = NULL;
     int rc = body_world(h, file, err);
     rc = rc < 0 ? rc : app_rooms(file, &all, err);
-    pons_each(one, all) {
-        room = pons_polygon_contains(pons_get(one, "polygon"), x, y) ? one : room;
-    }
+    const pons_value *room = app_room_at(all, x, y);
     if (rc >= 0 && !room) {
         rc = pons_error_set(err, PONS_ENOTFOUND, "serve", "there is no room at %.2f %.2f", x, y);
     }

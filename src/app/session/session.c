@@ -272,6 +272,13 @@ static int keep_charger(void *user, double x, double y, double yaw, pons_value *
     return rc;
 }
 
+static int keep_room(void *user, double x, double y, const char *name, pons_value **ret_zones,
+                     pons_error *err)
+{
+    const session *s = user;
+    return app_room_call(s->meant.world_file, x, y, name, ret_zones, err);
+}
+
 static int open_brain(session *s, pons_error *err)
 {
     const app_session_options *o = s->o;
@@ -313,6 +320,7 @@ static int open_brain(session *s, pons_error *err)
                                      .schedules = s->schedules,
                                      .places = s->places,
                                      .charger_keep = keep_charger,
+                                     .room_keep = keep_room,
                                      .objects = objects,
                                      .object_words = pons_get(s->sight.config, "synonyms"),
                                      .map = s->sight.world,

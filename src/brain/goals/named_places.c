@@ -305,14 +305,38 @@ static void refused(pons_brain *b, pons_cx *cx, const char *name, const char *wh
                      &(pons__place_reported){.name = name, .reason = why});
 }
 
-static void remember(pons_brain *b, pons_cx *cx, const char *name, const char *by)
+// The room around the robot is called so from now on, where its map tells rooms and this one has no name yet.
+static bool name_room(pons_brain *b, pons_cx *cx, const char *name, const pons__pose *at,
+                      pons_value **ret_places)
 {
+    pons_error err = PONS_ERROR_INIT;
+    pons_value *zones = NULL;
+    const int rc = b->opts.room_keep
+                       ? b->opts.room_keep(b->opts.user, at->x, at->y, name, &zones, &err)
+                       : PONS_ENOTFOUND;
+    if (rc == PONS_OK) {
+        *ret_places = pons_object("zones", zones, NULL);
+        pons__event_emit(b, cx, &pons__room_named_record, &(pons__place_reported){.name = name});
+    } else if (rc != PONS_ENOTFOUND) {
+        refused(b, cx, name, err.message);
+    }
+    return rc != PONS_ENOTFOUND;
+}
+
+static void remember(pons_brain *b, pons_cx *cx, const pons__naming *said, const char *by,
+                     pons_value **ret_places)
+{
+    const char *name = said->name;
     char line[160], old[NAME_MAX_BYTES];
     pons_error err = PONS_ERROR_INIT;
     const char *why = not_sure(b, line, sizeof line);
     why = why ? why : taken(b, name);
     const pons__pose at = pons__pose_of(b->seen ? b->seen->pose : NULL);
     spelled(b, name, old, sizeof old);
+    if (!why && !*old && strcmp(said->word, "room") == 0 &&
+        name_room(b, cx, name, &at, ret_places)) {
+        return;
+    }
     const pons__named place = {.name = *old ? old : name,
                                .world = world_name(b->port.greeting.as.hello.world),
                                .x = at.x,
@@ -331,7 +355,7 @@ static void remember(pons_brain *b, pons_cx *cx, const char *name, const char *b
 }
 
 // The world's file has it first; who gets it here tells the body, which greets us anew with what it can do.
-static void keep_charger(pons_brain *b, pons_cx *cx, const char *text, pons_value **ret)
+static void keep_charger(pons_brain *b, pons_cx *cx, const char *text, pons_value **ret_places)
 {
     char line[160];
     pons_error err = PONS_ERROR_INIT;
@@ -355,7 +379,7 @@ static void keep_charger(pons_brain *b, pons_cx *cx, const char *text, pons_valu
         refused(b, cx, text, why);
         return;
     }
-    *ret = pons_value_ref(charger);
+    *ret_places = pons_object("charger", pons_value_ref(charger), NULL);
     PONS__EMIT(b, cx, charger_kept, .world = world_name(b->port.greeting.as.hello.world), .x = at.x,
                .y = at.y, .yaw = at.yaw, .std_m = std_m);
 }
@@ -383,7 +407,7 @@ static void forget(pons_brain *b, pons_cx *cx, const char *name)
 }
 
 bool pons__places_hear(pons_brain *b, pons_cx *cx, const char *text, const char *by,
-                       pons_value **ret_charger)
+                       pons_value **ret_places)
 {
     const pons_policy_ops *ops = b->opts.policy.ops;
     pons_autovalue said = NULL;
@@ -397,11 +421,11 @@ bool pons__places_hear(pons_brain *b, pons_cx *cx, const char *text, const char 
     if (rc < 0) {
         refused(b, cx, text, err.message);
     } else if (strcmp(naming->word, "charger") == 0) {
-        keep_charger(b, cx, text, ret_charger);
+        keep_charger(b, cx, text, ret_places);
     } else if (strcmp(naming->word, "forget") == 0) {
         forget(b, cx, naming->name);
     } else {
-        remember(b, cx, naming->name, by);
+        remember(b, cx, naming, by, ret_places);
     }
     return true;
 }

@@ -4,9 +4,9 @@
 #include "brain/state/self.h"
 
 // Whether these words, a person's, name this place or forget one: done with the tick's own commit, or told why not.
-// *ret_charger: they name the robot's charging place, and the body is to be told of it; the caller's.
+// *ret_places: {charger?, zones?}, what the world's file has now and the body is to be told; the caller's. NULL: nothing.
 bool pons__places_hear(pons_brain *b, pons_cx *cx, const char *text, const char *by,
-                       pons_value **ret_charger);
+                       pons_value **ret_places);
 // The body's world with its skills and the named places: what words are understood with. New reference.
 pons_value *pons__places_world(pons_brain *b);
 // Goals (pons__goal) that go to a named place go to its pose. PONS_EINVAL: one does something else with it, and none is changed.

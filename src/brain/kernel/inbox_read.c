@@ -198,11 +198,12 @@ static bool answers_question(pons__saying *s, const char *text, const char *cont
 
 static bool names_place(const pons__saying *s, const char *text)
 {
-    pons_autovalue charger = NULL;
-    const bool kept = pons__places_hear(s->b, s->cx, text, s->said->by, &charger);
-    if (charger) {
+    pons_autovalue places = NULL;
+    const bool kept = pons__places_hear(s->b, s->cx, text, s->said->by, &places);
+    if (places) {
         pons__port_send(&s->b->port, &(pons_message){.type = PONS_MESSAGE_PLACES,
-                                                     .as.places = {.charger = charger}});
+                                                     .as.places = {pons_get(places, "zones"),
+                                                                   pons_get(places, "charger")}});
     }
     return kept;
 }

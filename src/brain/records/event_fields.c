@@ -261,6 +261,11 @@ static const pons__field place_forgotten_fields[] = {
 };
 EVENT_OF(place_forgotten, place_reported, "place.forgotten", "a person has removed a named place");
 
+static const pons__field room_named_fields[] = {
+    {"name", TEXT, NEVER, offsetof(pons__place_reported, name), .means = "of the room"},
+};
+EVENT_OF(room_named, place_reported, "room.named", "a person has named the room that the robot is in");
+
 static const pons__field place_refused_fields[] = {
     {"name",   TEXT, NEVER, offsetof(pons__place_reported, name), .means = "of the place, or the words"},
     {"reason", TEXT, NEVER, offsetof(pons__place_reported, reason), .means = "for people"},
@@ -334,6 +339,7 @@ const pons__record *const pons__event_records[] = {
     &pons__place_kept_record,
     &pons__place_forgotten_record,
     &pons__place_refused_record,
+    &pons__room_named_record,
     &pons__charger_kept_record,
     &pons__schema_failed_record,
     &pons__config_doubt_record,

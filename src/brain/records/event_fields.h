@@ -213,7 +213,8 @@ PONS__RECORD_OF(place_kept);
 typedef struct pons__place_reported {
     const char *name, *reason;
 } pons__place_reported;
-extern const pons__record pons__place_forgotten_record, pons__place_refused_record;
+extern const pons__record pons__place_forgotten_record, pons__place_refused_record,
+    pons__room_named_record;
 
 typedef struct pons__charger_kept {
     const char *world;

@@ -20,7 +20,7 @@ static const pons__field timed_fields[] = {
 TABLE(timed, "words that say when");
 
 static const pons__field naming_fields[] = {
-    {"word", TEXT, NEVER, offsetof(pons__naming, word), .means = "`remember`, `forget`, `charger`"},
+    {"word", TEXT, NEVER, offsetof(pons__naming, word), .means = "`remember`, `room`, `forget`, `charger`"},
     {"name", TEXT, NEVER, offsetof(pons__naming, name), .means = "of the place; of `charger`: none"},
 };
 TABLE(naming, "words that name a place");

@@ -251,6 +251,7 @@ static const cli_event_row rows[] = {
     {"tempo.refused", "note", "pace: %-s", {"reason"}},
     {"config.doubt", "note", "%s: %-s", {"path", "message"}},
     {"place.kept", "place", "%s: %s, %s m (pons places)", {"place.name", "place.x", "place.y"}},
+    {"room.named", "room", "%s: a room from now on (pons map zones)", {"name"}},
     {"charger.kept", "charger", "%s, %s m: written into the world %s", {"x", "y", "world"}},
     {"place.forgotten", "place", "%s: forgotten", {"name"}},
     {"place.refused", "note", "%s: %-s", {"name", "reason"}},
