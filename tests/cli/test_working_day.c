@@ -136,6 +136,15 @@ static void from_nothing(void **state)
     bench_waited(&body);
     bench_free(&body);
     goals_succeed(&b, "去厨房 'go charge'");
+
+    // Where nobody goes, nothing charges.
+    assert_int_equal(bench_run(&b, "map zones flat add dry --polygon '-0.4,-0.4 0.4,-0.4 0.4,0.4 "
+                                   "-0.4,0.4' --keep-out"),
+                     0);
+    bench_start(&b, &p, NULL, "run --json " ROBOT "--speed 20 --world flat 'this is your place'");
+    bench_await(&p, "place.refused", "reason", "it lies in a keep-out area");
+    bench_finish(&p);
+    bench_free(&p);
     bench_close(&b);
 }
 

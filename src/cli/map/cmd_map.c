@@ -241,6 +241,10 @@ static int check(cli *c, const char *name, pons_error *err)
         if (rc == PONS_OK && pons_ground_at(g, start.x, start.y) == PONS_GROUND_KEEP_OUT) {
             tell(&k, "start", "of the robot", "lies in a keep-out area");
         } else if (rc == PONS_OK) {
+            if (pons_get(s.world, "charger")) {
+                check_place(&k, g, start, pons_get(pons_get(s.world, "charger"), "pose"), "charger",
+                            "of the robot");
+            }
             pons_each(zone, pons_get(s.world, "zones")) {
                 check_place(&k, g, start, pons_get(zone, "target"), "zone",
                             pons_get_str(zone, "id", ""));
