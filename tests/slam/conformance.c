@@ -131,12 +131,12 @@ static void near_to(const char *what, pons_pose2 is, pons_pose2 must, double m, 
 
 // ---- a mapper -----------------------------------------------------------------------------------
 
-static char folder[] = "/tmp/pons-slam-XXXXXX"; // of one test after the other
+static char folder[32]; // of one test after the other
 
 static const char *graph_path(void)
 {
     static char path[64];
-    memcpy(folder + sizeof folder - 7, "XXXXXX", 6);
+    snprintf(folder, sizeof folder, "/tmp/pons-slam-XXXXXX");
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/graph.g2o", folder);
     return path;
@@ -290,7 +290,8 @@ static int differing(const pons_slam_map *a, const pons_slam_map *b)
 {
     int n = 0;
     for (int i = 0; i < a->w * a->h; i++) {
-        const double x = a->x0 + (i % a->w + 0.5) * RES, y = a->y0 + (i / a->w + 0.5) * RES;
+        const int row = i / a->w;
+        const double x = a->x0 + (i % a->w + 0.5) * RES, y = a->y0 + (row + 0.5) * RES;
         n += cell_at(b, x, y) != a->cells[i];
     }
     return n;
