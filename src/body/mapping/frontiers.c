@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STRAIGHT = 5, ACROSS = 7, RINGS = ACROSS + 1, STOPS_MAX = 14 };
+enum { STRAIGHT = 5, ACROSS = 7, RINGS = ACROSS + 1, STOPS_MAX = 10 };
 static const double MORE_M = 0.05; // a wall is drawn as rough as this
 static const double LOOK_M = 0.8, LENGTH_MIN_M = 0.3, SNAP_M = 0.6, NO_ROUND_M = 1e6;
 

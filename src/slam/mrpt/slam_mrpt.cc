@@ -50,7 +50,6 @@ const int NEAR = 8, RECENT = 8;                    // so many of them; and what 
 const int OLD = 15;                                // keyframes ago: a loop, where there is one
 const double LOOP_NEAR_M = 2.5, LOOP_FIT = 0.65;   // where old ones are looked for; their share that must agree
 const double LOOP_M = 0.15, LOOP_PER_M = 0.03;     // what a loop may correct, and more by the way since the last one
-const double CHORD_M = 0.3, CHORDS_ACROSS = 0.05;  // along a face; the share of them that must look another way than most
 const double CLOSED_M = 0.02, CLOSED_RAD = 0.006;  // less is no reason to move anything
 const double FIT = 0.35;                           // less of a scan: odometry is better
 const double FACE_M = 0.5, FACE_SHARE = 0.12;      // neighbours that lie on one face: apart, and by range
@@ -183,31 +182,6 @@ std::vector<hit_point> filled_hits(const pons_scan &s)
         }
     }
     return all;
-}
-
-// Do the faces look more than one way? Else the scan fits anywhere along them, as in a corridor: of the chords' directions,
-// (xx xy, xy yy) summed up, the smaller eigenvalue is the share across.
-bool shows_both_ways(const pons_scan &s)
-{
-    double xx = 0.0, xy = 0.0, yy = 0.0;
-    for (int i = 0; i < s.n; i++) {
-        int end = i;
-        double dx = 0.0, dy = 0.0;
-        while (end + 1 < s.n && std::hypot(dx, dy) < CHORD_M && parts_between(s, end, end + 1) > 0) {
-            end++;
-            const double a = i * (double)s.angle_increment, b = end * (double)s.angle_increment;
-            dx = s.ranges[end] * std::cos(b) - s.ranges[i] * std::cos(a);
-            dy = s.ranges[end] * std::sin(b) - s.ranges[i] * std::sin(a);
-        }
-        const double square = dx * dx + dy * dy;
-        if (square >= CHORD_M * CHORD_M) {
-            const double gap = std::sqrt(square) / (end - i); // what of the face is this beam's
-            xx += gap * dx * dx / square;
-            xy += gap * dx * dy / square;
-            yy += gap * dy * dy / square;
-        }
-    }
-    return 0.5 * (xx + yy - std::hypot(xx - yy, 2.0 * xy)) > CHORDS_ACROSS * (xx + yy);
 }
 
 std::shared_ptr<CSimplePointsMap> points_of(const pons_scan &s)
@@ -380,7 +354,7 @@ void optimise(mapper *m)
 void close_loop(mapper *m)
 {
     const size_t n = m->keys.size();
-    if (n < (size_t)OLD + 2 || !shows_both_ways(m->keys.back().scan)) {
+    if (n < (size_t)OLD + 2) {
         return;
     }
     const std::vector<size_t> old = nearest(m, 0, n - OLD, LOOP_NEAR_M, NEAR);
