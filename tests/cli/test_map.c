@@ -359,9 +359,70 @@ static void a_file_stays_its_writers(void **state)
     must("map zones room remove other", NULL);
     after = read_text(path);
     assert_null(strstr(after, "keep_out"));
+    assert_non_null(strstr(after, "  # the other\n# the end\n"));
     assert_non_null(strstr(after, "# the end\ndescription: mine\n"));
     assert_int_equal(strncmp(after, text, strlen(text)), 0);
     free(after);
+    free(text);
+}
+
+// Several people at once, each in a process: what each was told is done is in the file, which others may still read.
+static void edits_at_once_all_count(void **state)
+{
+    (void)state;
+    enum { MANY = 6 };
+    const char *path = import();
+    proc p[MANY];
+    struct stat now;
+    assert_int_equal(chmod(path, 0644), 0);
+    for (int i = 0; i < MANY; i++) {
+        char words[160];
+        snprintf(words, sizeof words,
+                 "map zones room add z%d --keep-out --polygon '%d,2 %d.5,2 %d.5,3'", i, i - 1,
+                 i - 1, i - 1);
+        bench_start(&b, &p[i], NULL, words);
+    }
+    for (int i = 0; i < MANY; i++) {
+        bench_must_exit(&p[i], 0);
+        bench_free(&p[i]);
+    }
+    char *text = read_text(path);
+    for (int i = 0; i < MANY; i++) {
+        char id[20];
+        snprintf(id, sizeof id, "\"id\":\"z%d\"", i);
+        if (!strstr(text, id)) {
+            fail_msg("z%d is lost in\n%s", i, text);
+        }
+    }
+    free(text);
+    assert_int_equal(stat(path, &now), 0);
+    assert_int_equal(now.st_mode & 07777, 0644);
+}
+
+// What a person has drawn by hand for a room that was named stays; so do comments around it.
+static void a_room_is_named_anew(void **state)
+{
+    (void)state;
+    const char *path = import();
+    char *text = read_text(path), *at = strstr(text, "zones:\n");
+    assert_non_null(at);
+    FILE *f = fopen(path, "we");
+    assert_non_null(f);
+    fprintf(f,
+            "%.*szones:\n  # mine\n  - id: room_1\n    names: {en: [kitchen]}\n"
+            "    polygon: [[-1, -1], [4, -1], [4, 3], [-1, 3]]\n"
+            "    target: {x: 2.25, y: 1.5, yaw: 0.5}\n# the end\n",
+            (int)(at - text), text);
+    fclose(f);
+    free(text);
+    must_say("map rooms room name 1 --en den --zh 书房", 0, "en: den");
+    text = read_text(path);
+    at = strstr(text, "zones:\n");
+    assert_non_null(at);
+    assert_string_equal(
+        at, "zones:\n  # mine\n  - {\"id\":\"room_1\",\"names\":{\"zh\":[\"书房\"],\"en\":"
+            "[\"den\"]},\"polygon\":[[-1,-1],[4,-1],[4,3],[-1,3]],"
+            "\"target\":{\"x\":2.25,\"y\":1.5,\"yaw\":0.5}}\n# the end\n");
     free(text);
 }
 
@@ -522,6 +583,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_map_aslant_becomes_a_world, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_world_is_what_nav2_loads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_footprint_is_nav2s_too, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(edits_at_once_all_count, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_room_is_named_anew, set_up, tear_down),
         cmocka_unit_test_setup_teardown(zones_come_and_go, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_stays_its_writers, set_up, tear_down),
     };

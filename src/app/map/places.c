@@ -161,10 +161,9 @@ pons_value *app_zone_names(const char *en, const char *zh)
 
 #define ROOM_ID "room_"
 
-// The id of the zone that the room gets, or has: numbers change when a map grows.
-static const char *room_id(const pons_value *zones, const pons_value *room, char ret[40])
+// The id of the zone that the room gets: numbers change when a map grows.
+static void room_id(const pons_value *zones, const pons_value *room, char ret[40])
 {
-    const char *has = pons_get_str(room, "zone", NULL);
     for (int i = (int)pons_get_int(room, "number", 1);; i++) {
         bool taken = false;
         snprintf(ret, 40, ROOM_ID "%d", i);
@@ -172,10 +171,9 @@ static const char *room_id(const pons_value *zones, const pons_value *room, char
             taken = taken || strcmp(pons_get_str(zone, "id", ""), ret) == 0;
         }
         if (!taken) {
-            break;
+            return;
         }
     }
-    return has ? has : ret;
 }
 
 int app_room_name(const char *world, const pons_value *room, const char *en, const char *zh,
@@ -197,13 +195,16 @@ int app_room_name(const char *world, const pons_value *room, const char *en, con
     if (rc < 0) {
         return rc;
     }
-    const char *id = room_id(pons_get(loaded, "zones"), room, free_id);
-    pons_value *zone = pons_object("id", json_string(id), "names", pons_value_ref(names), "polygon",
-                                   pons_value_ref(pons_get(room, "polygon")), "target",
+    if (has) {
+        return app_zone_rename(path, has, names, ret, err);
+    }
+    room_id(pons_get(loaded, "zones"), room, free_id);
+    pons_value *zone = pons_object("id", json_string(free_id), "names", pons_value_ref(names),
+                                   "polygon", pons_value_ref(pons_get(room, "polygon")), "target",
                                    json_pack("{s:f,s:f,s:f}", "x", pons_get_num(room, "x", 0.0),
                                              "y", pons_get_num(room, "y", 0.0), "yaw", 0.0),
                                    NULL);
-    rc = app_zone_put(path, APP_ZONE, zone, has, err);
+    rc = app_zone_put(path, APP_ZONE, zone, err);
     if (rc < 0) {
         pons_value_unref(zone);
         return rc;

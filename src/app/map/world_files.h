@@ -51,10 +51,12 @@ typedef enum app_zone_kind {
 
 extern const char *const app_zone_lists[APP_ZONE_KINDS]; // their keys in a world
 
-// The file stays its writer's: only the zone's own lines change, and those of the zone that it replaces (NULL: of none).
-// PONS_EINVAL: the file would be no world.
-int app_zone_put(const char *path, app_zone_kind kind, const pons_value *zone, const char *replaces,
-                 pons_error *err);
+// The file stays its writer's: only the zone's own lines change. PONS_EINVAL: the file would be no world. PONS_EAGAIN: others
+// have edited in its folder for too long.
+int app_zone_put(const char *path, app_zone_kind kind, const pons_value *zone, pons_error *err);
+// Its names alone, whatever else a person has written there. *ret: the zone.
+int app_zone_rename(const char *path, const char *id, const pons_value *names, pons_value **ret,
+                    pons_error *err);
 int app_zone_remove(const char *path, const char *id, app_zone_kind *ret_kind, pons_error *err);
 
 // Where the robot stands when it charges, of a world that has a charger already or has none.

@@ -159,7 +159,7 @@ static int add(cli *c, const char *path, const char *id, const map_zone *zone, p
     pons_autovalue v = NULL;
     app_zone_kind kind = APP_ZONE;
     int rc = zone_of(id, zone, &kind, &v, err);
-    rc = rc < 0 ? rc : app_zone_put(path, kind, v, NULL, err);
+    rc = rc < 0 ? rc : app_zone_put(path, kind, v, err);
     return rc < 0 ? rc : map_tell_zone(c, path, v, kind, err);
 }
 
