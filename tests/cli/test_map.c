@@ -7,6 +7,7 @@
 #include "unit.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -411,7 +412,9 @@ static void a_room_is_named_anew(void **state)
     fprintf(f,
             "%.*szones:\n  # mine\n  - id: room_1\n    names: {en: [kitchen]}\n"
             "    polygon: [[-1, -1], [4, -1], [4, 3], [-1, 3]]\n"
-            "    target: {x: 2.25, y: 1.5, yaw: 0.5}\n# the end\n",
+            "    target: {x: 2.25, y: 1.5, yaw: 0.5}\n  # far\n"
+            "  - {id: far, names: {en: [far]}, polygon: [[3, 2], [5, 2], [5, 3], [3, 3]], "
+            "target: {x: 4, y: 2.5, yaw: 0}}\n# the end\n",
             (int)(at - text), text);
     fclose(f);
     free(text);
@@ -419,11 +422,46 @@ static void a_room_is_named_anew(void **state)
     text = read_text(path);
     at = strstr(text, "zones:\n");
     assert_non_null(at);
-    assert_string_equal(
-        at, "zones:\n  # mine\n  - {\"id\":\"room_1\",\"names\":{\"zh\":[\"书房\"],\"en\":"
-            "[\"den\"]},\"polygon\":[[-1,-1],[4,-1],[4,3],[-1,3]],"
-            "\"target\":{\"x\":2.25,\"y\":1.5,\"yaw\":0.5}}\n# the end\n");
+    const char *const now =
+        "zones:\n  # mine\n  - {\"id\":\"room_1\",\"names\":{\"zh\":[\"书房\"],\"en\":"
+        "[\"den\"]},\"polygon\":[[-1,-1],[4,-1],[4,3],[-1,3]],"
+        "\"target\":{\"x\":2.25,\"y\":1.5,\"yaw\":0.5}}\n  # far\n  - {id: far";
+    assert_int_equal(strncmp(at, now, strlen(now)), 0);
+    static const char *const wrong[][2] = {{"--en stop", "controls the robot"},
+                                           {"--zh 停", "controls the robot"},
+                                           {"--en yes", "controls the robot"},
+                                           {"--en 'go to far'", "the world has one"},
+                                           {"--en far", "the world has one"},
+                                           {"--en ' '", "not blank"},
+                                           {"--en den\x1b[2J", "control char"},
+                                           {"--en 'a\nb'", "control char"},
+                                           {"--zh 书房 --en 'a\xc2\x85'", "control char"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char words[100];
+        snprintf(words, sizeof words, "map rooms room name 1 %s", wrong[i][0]);
+        bench_must_fail(&b, words, 2, wrong[i][1]);
+    }
+    must_say("map rooms room name 1 --en 'den, study'", 0, "en: den, study"); // its own is free
     free(text);
+}
+
+// Walls that nobody may pass are read when a body starts, and who draws one is told so.
+static void a_body_there_follows_later(void **state)
+{
+    (void)state;
+    proc p, body;
+    import();
+    bench_start(&b, &p, NULL, "map zones room add wet --polygon '4,-1 5,-1 5,1' --keep-out");
+    bench_must_exit(&p, 0);
+    assert_null(strstr(p.text, "next start"));
+    bench_free(&p);
+    bench_start_body(&b, &body, "--driver kinematic --seed 3 --world room");
+    must_say("map zones room add calm --polygon '4,1 5,1 5,3' --speed 0.2", 0,
+             "after its next start");
+    must_say("map zones room remove wet", 0, "after its next start");
+    bench_signal(&body, SIGTERM);
+    bench_finish(&body);
+    bench_free(&body);
 }
 
 // Nav2's files say what the world says: walls, an area to keep out of, and one where it is slow.
@@ -585,6 +623,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_footprint_is_nav2s_too, set_up, tear_down),
         cmocka_unit_test_setup_teardown(edits_at_once_all_count, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_room_is_named_anew, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_body_there_follows_later, set_up, tear_down),
         cmocka_unit_test_setup_teardown(zones_come_and_go, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_stays_its_writers, set_up, tear_down),
     };

@@ -4,9 +4,11 @@
 #include "app/map/world_files.h"
 #include "app/workspace/which_robot.h"
 #include "pons/body.h"
+#include "pons/brain_places.h"
 #include "pons/link_message.h"
 #include "pons/map_rooms.h"
 #include "pons/module.h"
+#include "pons/rule_policy.h"
 
 #include <errno.h>
 #include <math.h>
@@ -43,20 +45,28 @@ int app_world_file(const char *name, char ret[PATH_MAX], pons_error *err)
                            : PONS_OK;
 }
 
-int app_places_tell(const app_context *c, const char *path, bool *ret_known, pons_error *err)
+bool app_body_in(const app_context *c, const char *path)
 {
     char file[PATH_MAX];
-    pons_autovalue world = NULL;
-    pons_autovalue none = json_array();
     pons_autovalue body = app_robot_reported(c);
     pons_link *link = NULL;
-    *ret_known = false;
     if (!realpath(path, file) || strcmp(pons_get_str(body, "world_file", ""), file) != 0 ||
         app_body_link(c, &link, NULL) < 0) {
-        return PONS_OK;
+        return false;
     }
     pons_link_close(link);
-    int rc = pons_world_load(file, &world, err);
+    return true;
+}
+
+int app_places_tell(const app_context *c, const char *path, bool *ret_known, pons_error *err)
+{
+    pons_autovalue world = NULL;
+    pons_autovalue none = json_array();
+    *ret_known = false;
+    if (!app_body_in(c, path)) {
+        return PONS_OK;
+    }
+    int rc = pons_world_load(path, &world, err);
     const pons_value *zones = pons_get(world, "zones");
     const pons_message said = {
         .type = PONS_MESSAGE_PLACES,
@@ -142,7 +152,12 @@ static void add_words(pons_value *names, const char *language, const char *words
     for (const char *at = words ? words : ""; *at;) {
         const size_t n = strcspn(at, ",");
         if (n > 0) {
-            json_array_append_new(all, json_stringn(at, n));
+            const size_t lead = strspn(at, " ") < n ? strspn(at, " ") : n;
+            size_t end = n;
+            while (end > lead && at[end - 1] == ' ') {
+                end--;
+            }
+            json_array_append_new(all, json_stringn(at + lead, end - lead));
         }
         at += n + (at[n] != '\0');
     }
@@ -176,8 +191,37 @@ static void room_id(const pons_value *zones, const pons_value *room, char ret[40
     }
 }
 
-int app_room_name(const char *world, const pons_value *room, const char *en, const char *zh,
-                  pons_value **ret, pons_error *err)
+// In a world without the zone that they are to name.
+static int check_names(const app_context *c, const pons_value *world, const char *zone_id,
+                       const pons_value *names, pons_error *err)
+{
+    pons_policy policy = {0};
+    pons_autovalue others = json_array();
+    pons_autovalue rest = json_copy((pons_value *)(uintptr_t)world);
+    int rc = app_policy(c, &policy, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_each(zone, pons_get(world, "zones")) {
+        if (!zone_id || strcmp(pons_get_str(zone, "id", ""), zone_id) != 0) {
+            json_array_append(others, (pons_value *)(uintptr_t)zone);
+        }
+    }
+    json_object_set(rest, "zones", others);
+    pons_each_member(language, words, names) {
+        (void)language;
+        pons_each(word, words) {
+            const char *name = json_string_value(word);
+            const char *why = rc < 0 ? NULL : pons_place_name_refused(&policy, rest, name);
+            rc = why ? app_bad(err, "map rooms: '%s': %s", name, why) : rc;
+        }
+    }
+    pons_rules_close(&policy);
+    return rc;
+}
+
+int app_room_name(const app_context *c, const char *world, const pons_value *room, const char *en,
+                  const char *zh, pons_value **ret, pons_error *err)
 {
     char path[PATH_MAX], free_id[40];
     pons_autovalue loaded = NULL;
@@ -192,6 +236,7 @@ int app_room_name(const char *world, const pons_value *room, const char *en, con
     }
     int rc = app_world_file(world, path, err);
     rc = rc < 0 ? rc : app_world(world, &loaded, err);
+    rc = rc < 0 ? rc : check_names(c, loaded, has, names, err);
     if (rc < 0) {
         return rc;
     }

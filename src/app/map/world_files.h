@@ -66,6 +66,8 @@ int app_charger_put(const char *path, pons_pose2 at, pons_error *err);
 
 // The file of a world that a person may change: one of the workspace, or of a path. PONS_EINVAL: it is one that pons ships.
 int app_world_file(const char *name, char ret[PATH_MAX], pons_error *err);
+bool app_body_in(const app_context *c,
+                 const char *path); // whether one runs in the world of that file
 // The body that is in that world, if one is, knows its zones and its charger from now on.
 int app_places_tell(const app_context *c, const char *path, bool *ret_known, pons_error *err);
 
@@ -76,8 +78,9 @@ pons_value *app_zone_names(const char *en, const char *zh);
 // x, y: its middle; zone: the id of the zone that gives it its name. PONS_EINVAL: the world has no map.
 int app_rooms(const char *world, pons_value **ret, pons_error *err);
 // A room, one of that list, becomes a zone of these names; one that has been named so before is named anew. *ret: the zone.
-int app_room_name(const char *world, const pons_value *room, const char *en, const char *zh,
-                  pons_value **ret, pons_error *err);
+// PONS_EINVAL: people cannot call it so (pons_place_name_refused).
+int app_room_name(const app_context *c, const char *world, const pons_value *room, const char *en,
+                  const char *zh, pons_value **ret, pons_error *err);
 
 // ---- nav2_files.c -------------------------------------------------------------------------------
 

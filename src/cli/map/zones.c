@@ -144,6 +144,9 @@ static int tell_body(const cli *c, const char *path, app_zone_kind kind, pons_er
     if (known_now && !c->json) {
         cli_out("the robot that is there knows it from now on\n");
     }
+    if (kind != APP_ZONE && !c->json && app_body_in(&c->app, path)) {
+        cli_out("the robot that is there follows this change after its next start\n");
+    }
     return rc;
 }
 
