@@ -98,12 +98,26 @@ static const char *const asking[] = {"?",    "？",     "吗",       "嗎",     
 
 // Who states something has one of these where a name would stand: as a word, at its beginning, as the whole.
 static const char *const no_names_en[] = {
-    "first", "second",   "last",   "next",    "wrong",  "right",  "same", "only",  "best",  "worst",
-    "time",  "way",      "end",    "problem", "reason", "police", "case", "truth", "point", "thing",
-    "deal",  "question", "answer", "one",     "is",     "that",   "i",    "you",   "we"};
+    "first",    "second", "last", "next",    "wrong",  "right",  "same", "only",  "best",  "worst",
+    "time",     "way",    "end",  "problem", "reason", "police", "case", "truth", "thing", "deal",
+    "question", "answer", "one",  "is",      "that",   "i",      "you",  "we"};
 static const char *const no_names_zh[] = {"禁区", "危险", "不", "很", "太",
                                           "醒",   "他",   "她", "它", "有"};
 static const char *const no_names_zh_whole[] = {"车", "人", "我", "你", "对", "错"};
+
+// Whether one of the words stands there: as its beginning, or as the whole of it.
+static bool one_of(const char *const *words, size_t count, const char *at, size_t n, bool whole)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t k = strlen(words[i]);
+        if ((whole ? n == k : n >= k) && strncasecmp(at, words[i], k) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+#define BEGINS(words, at, n) one_of(words, sizeof words / sizeof words[0], at, n, false)
+#define IS(words, at, n)     one_of(words, sizeof words / sizeof words[0], at, n, true)
 
 // Bytes of what is no part of a name here; 0: it is one. A point begins some.
 static size_t no_name(const char *at, size_t n, bool front)
@@ -170,10 +184,8 @@ static bool without_name(const char *at, size_t n)
 {
     static const char *const short_of_it[] = {"remember this place", "remember this spot",
                                               "记住这里", "记住这个地方", "记住这儿"};
-    for (size_t i = 0; i < sizeof short_of_it / sizeof short_of_it[0]; i++) {
-        if (n == strlen(short_of_it[i]) && strncasecmp(at, short_of_it[i], n) == 0) {
-            return true;
-        }
+    if (IS(short_of_it, at, n)) {
+        return true;
     }
     for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
         const sentence *s = &sentences[i];
@@ -190,43 +202,23 @@ static bool without_name(const char *at, size_t n)
 static bool asks(const char *name, size_t n)
 {
     static const char *const words[] = {"哪", "什么", "谁", "what", "where"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (n >= strlen(words[i]) && strncasecmp(name, words[i], strlen(words[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return BEGINS(words, name, n);
 }
 
 // Whether it only states something: too long for a name, or of words that no place is called by.
 static bool only_states(const char *name, size_t n)
 {
     size_t words = 0;
-    if (n > STATED_MAX_BYTES || memchr(name, ',', n) || memmem(name, n, "，", 3) ||
-        (n >= 3 && memcmp(name + n - 3, "的", 3) == 0)) {
-        return true;
-    }
-    for (size_t i = 0; i < sizeof no_names_zh / sizeof no_names_zh[0]; i++) {
-        const size_t k = strlen(no_names_zh[i]);
-        if (n >= k && memcmp(name, no_names_zh[i], k) == 0) {
-            return true;
-        }
-    }
-    for (size_t i = 0; i < sizeof no_names_zh_whole / sizeof no_names_zh_whole[0]; i++) {
-        if (n == strlen(no_names_zh_whole[i]) && memcmp(name, no_names_zh_whole[i], n) == 0) {
-            return true;
-        }
-    }
+    bool states = n > STATED_MAX_BYTES || memchr(name, ',', n) || memmem(name, n, "，", 3) ||
+                  (n >= 3 && memcmp(name + n - 3, "的", 3) == 0) || BEGINS(no_names_zh, name, n) ||
+                  IS(no_names_zh_whole, name, n);
     for (size_t at = 0; at < n; words++) {
-        const size_t k = strcspn(name + at, " ") < n - at ? strcspn(name + at, " ") : n - at;
-        for (size_t i = 0; i < sizeof no_names_en / sizeof no_names_en[0]; i++) {
-            if (k == strlen(no_names_en[i]) && strncasecmp(name + at, no_names_en[i], k) == 0) {
-                return true;
-            }
-        }
+        const char *end = memchr(name + at, ' ', n - at);
+        const size_t k = end ? (size_t)(end - name) - at : n - at;
+        states = states || IS(no_names_en, name + at, k);
         at += k + 1;
     }
-    return words > WORDS_MAX;
+    return states || words > WORDS_MAX;
 }
 
 static bool is_charger(const char *at, size_t n)
@@ -248,10 +240,8 @@ static bool asks_or_quotes(const char *text)
     static const char *const quotes[] = {"\"", "“", "‘", "「", "『", "'"};
     static const char *const requests[] = {"can you ", "could you "};
     text += strspn(text, " ");
-    for (size_t i = 0; i < sizeof quotes / sizeof quotes[0]; i++) {
-        if (strncmp(text, quotes[i], strlen(quotes[i])) == 0) {
-            return true;
-        }
+    if (BEGINS(quotes, text, strlen(text))) {
+        return true;
     }
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
         if (strcasestr(text, requests[i])) {
