@@ -4,6 +4,7 @@
 // may go to one as to a zone of the world; in another world it is not known.
 #pragma once
 
+#include "pons/ext/policy.h"
 #include "pons/items.h"
 #include "pons/linkage.h"
 
@@ -15,5 +16,10 @@ PONS_C_BEGIN
 // with them; zones of the world come first. *ret is the caller's.
 int pons_places_in(const pons_items *it, const char *ns, const pons_value *world, pons_value **ret,
                    pons_error *err);
+
+// Why people cannot call a place, or a room, so in this world: it controls the robot, the world has it, it is blank, it has
+// control characters or more than 64 bytes. NULL: they can. Borrowed, always valid.
+const char *pons_place_name_refused(const pons_policy *policy, const pons_value *world,
+                                    const char *name);
 
 PONS_C_END

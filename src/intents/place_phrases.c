@@ -1,108 +1,125 @@
 // place_phrases.c - a place that a person names: "remember this place as the corner", "记住这里叫充电角", and forgets again:
 // "forget the place corner", "忘记地点充电角"; and the robot's own: "this is your place", "这是你的位置".
 //
-// "This is the kitchen" may be said of the room, "remember this place as" is of the place.
+// Patterns are whole sentences, tried in their order. A name is what stands behind one, without quotes and the punctuation at
+// its ends. Politeness before the sentence and behind the name is no part of either. What asks, or is quoted, names nothing,
+// and what only states something ("this is the end") names less than what gives a name ("call this place …").
 //
-// Patterns are whole sentences, tried in their order, with the name where the % is. A name is what stands there, without
-// quotes and the punctuation at its ends. Politeness before the sentence and behind the name is no part of either.
+// "This is the kitchen" may be said of the room, "remember this place as" is of the place.
 #include "intents/intent_file.h"
 
+#include <regex.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#define NAME_MAX_BYTES 64
+enum { NAME_MAX_BYTES = 64, WORDS_MAX = 3, STATED_MAX_BYTES = 30, CHARGER_MAX_BYTES = 200 };
 
 typedef struct sentence {
     const char *before, *after; // the name
     const char *word;
+    bool states; // as people say other things, too
 } sentence;
 
 static const sentence sentences[] = {
-    {"remember this place as ", "", "remember"},
-    {"remember this spot as ", "", "remember"},
-    {"remember this as ", "", "remember"},
-    {"remember here as ", "", "remember"},
-    {"remember that this place is called ", "", "remember"},
-    {"remember that this is ", "", "remember"},
-    {"call this place ", "", "remember"},
-    {"name this place ", "", "remember"},
-    {"save this place as ", "", "remember"},
-    {"mark this place as ", "", "remember"},
-    {"this place is called ", "", "remember"},
-    {"this is the ", "", "room"},
-    {"this room is the ", "", "room"},
-    {"记住这里叫做", "", "remember"},
-    {"记住这里叫", "", "remember"},
-    {"记住这里是", "", "remember"},
-    {"记住这个地方叫做", "", "remember"},
-    {"记住这个地方叫", "", "remember"},
-    {"记住这个地方是", "", "remember"},
-    {"记住这儿叫", "", "remember"},
-    {"把这里叫做", "", "remember"},
-    {"把这里叫", "", "remember"},
-    {"把这里记为", "", "remember"},
-    {"把这里记作", "", "remember"},
-    {"把这里命名为", "", "remember"},
-    {"把这个地方叫做", "", "remember"},
-    {"把这个地方记为", "", "remember"},
-    {"把这个地方命名为", "", "remember"},
-    {"这里就是", "", "room"},
-    {"这里是", "", "room"},
-    {"这里叫做", "", "room"},
-    {"这里叫", "", "room"},
-    {"这个地方叫", "", "remember"},
-    {"forget the place called ", "", "forget"},
-    {"forget the place ", "", "forget"},
-    {"forget place ", "", "forget"},
-    {"忘记地点", "", "forget"},
-    {"忘掉地点", "", "forget"},
-    {"忘记", "这个地方", "forget"},
-    {"忘掉", "这个地方", "forget"},
+    {"remember this place as ", "", "remember", false},
+    {"remember this spot as ", "", "remember", false},
+    {"remember this as ", "", "remember", false},
+    {"remember here as ", "", "remember", false},
+    {"remember that this place is called ", "", "remember", false},
+    {"remember that this is ", "", "remember", true},
+    {"call this place ", "", "remember", false},
+    {"name this place ", "", "remember", false},
+    {"save this place as ", "", "remember", false},
+    {"mark this place as ", "", "remember", false},
+    {"this place is called ", "", "remember", false},
+    {"this is the ", "", "room", true},
+    {"this room is the ", "", "room", true},
+    {"记住这里叫做", "", "remember", false},
+    {"记住这里叫", "", "remember", false},
+    {"记住这里是", "", "remember", true},
+    {"记住这个地方叫做", "", "remember", false},
+    {"记住这个地方叫", "", "remember", false},
+    {"记住这个地方是", "", "remember", true},
+    {"记住这儿叫", "", "remember", false},
+    {"把这里叫做", "", "remember", false},
+    {"把这里叫", "", "remember", false},
+    {"把这里记为", "", "remember", false},
+    {"把这里记作", "", "remember", false},
+    {"把这里命名为", "", "remember", false},
+    {"把这个地方叫做", "", "remember", false},
+    {"把这个地方记为", "", "remember", false},
+    {"把这个地方命名为", "", "remember", false},
+    {"这里就是", "", "room", true},
+    {"这里是", "", "room", true},
+    {"这里叫做", "", "room", true},
+    {"这里叫", "", "room", true},
+    {"这个地方叫", "", "remember", true},
+    {"forget the place called ", "", "forget", false},
+    {"forget the place ", "", "forget", false},
+    {"forget place ", "", "forget", false},
+    {"忘记地点", "", "forget", false},
+    {"忘掉地点", "", "forget", false},
+    {"忘记", "这个地方", "forget", false},
+    {"忘掉", "这个地方", "forget", false},
 };
 
-// Where it charges: one of the first, and one of the second.
-static const char *const here[] = {"this is ",
-                                   "here is ",
-                                   "remember that this is ",
-                                   "remember this is ",
-                                   "记住这里是",
-                                   "记住这是",
-                                   "这里就是",
-                                   "这里是",
-                                   "这儿是",
-                                   "这就是",
-                                   "这是"};
-static const char *const own_place[] = {"your place",
-                                        "your home",
-                                        "your charger",
-                                        "your dock",
-                                        "your docking station",
-                                        "your charging station",
-                                        "your charging place",
-                                        "the charger",
-                                        "the dock",
-                                        "the docking station",
-                                        "the charging station",
-                                        "where you charge",
-                                        "where you are charged",
-                                        "你的位置",
-                                        "你的地方",
-                                        "你的家",
-                                        "你的充电座",
-                                        "你的充电桩",
-                                        "你的充电站",
-                                        "你充电的地方",
-                                        "充电座",
-                                        "充电桩",
-                                        "充电站"};
-static const char *const own_whole[] = {"you charge here",    "your charger is here",
-                                        "your place is here", "你在这里充电",
-                                        "你的充电座在这里",   "你的充电桩在这里"};
+// Where it charges, as extended regular expressions: of whole sentences, in simplified characters.
+#define EN_CHARGER                                                                                 \
+    "(charger|dock|(charging|charge|docking) (station|dock|point|spot|place|pad|base))"
+#define EN_PLACE   "(place|spot|(home )?base( station)?|home|bed)"
+#define EN_YOURS   "(your (new )?(" EN_CHARGER "|" EN_PLACE ")|the (new )?" EN_CHARGER ")"
+#define EN_DO      "(charge|recharge|dock|live|belong)"
+#define ZH_HERE    "(这里|这儿|这边|这个地方|这地方|这个|这)"
+#define ZH_CHARGER "充电(桩|座|器|底座|基座|基站|站|点|位|位置|的位置|的地方)"
+#define ZH_YOURS                                                                                   \
+    "((你|您)(的)?(新(的)?)?(" ZH_CHARGER "|底座|基站|位置|地方|家|窝)|(新(的)?)?" ZH_CHARGER ")"
+// In any locale: what a ? or a * follows is in brackets where it is not ASCII.
+static const char own_charger[] =
+    "^((remember|note)(,|:| that)* )?"
+    "((this|that|it|here)( place| spot)?( is|'s) (" EN_YOURS "|where you (are charged|" EN_DO "))"
+    "|you " EN_DO " here|" EN_YOURS " is (right )?here|(charge|recharge|dock)( yourself)? here"
+    "|(set|put|save) " EN_YOURS " here"
+    "|(remember|call|name|save|mark|set) (this|here)( place| spot)?( as)? " EN_YOURS
+    "|this place is called " EN_YOURS ")( now| from now on)?$"
+    "|^(记住|记得|记下)?(,|，|:|：)*"
+    "(" ZH_HERE "(就)?(是|叫(做)?)" ZH_YOURS "|(你|您)?(以后)?(你|您)?(就)?在" ZH_HERE "充电"
+    "|(你|您)(的)?(新(的)?)?(" ZH_CHARGER "|位置|家|窝)(就)?在" ZH_HERE "|把" ZH_HERE
+    "(叫(做)?|记为|记作|记成|命名为|设为|设成|当作|当成)" ZH_YOURS ")(了|哦|啊|啦)*$";
 
-static const char *const politely[] = {"please ", "please, ", "robot, ",  "hey ",       "ok ",
-                                       "ok, ",    "now ",     "can you ", "could you ", "请你",
-                                       "请",      "帮我",     "麻烦你",   "麻烦",       "现在"};
-static const char *const thanks[] = {", please", " please", "，谢谢", "吧"};
+static const char *const politely[] = {
+    "please", "robot",   "pons",      "hello", "hi",   "hey",  "okay",   "ok",
+    "now",    "can you", "could you", "请你",  "请",   "帮我", "麻烦你", "麻烦",
+    "现在",   "机器人",  "你好",      "您好",  "好的", "嗨",   "喂"};
+static const char *const thanks[] = {"please", "thank you", "thanks", "谢谢你",
+                                     "谢谢",   "吧",        "哦",     "啊"};
+
+// What asks, unless it is a request: "can you call this place den?".
+static const char *const asking[] = {"?",    "？",     "吗",       "嗎",        "是不是", "对吧",
+                                     "是吧", "对不对", "isn't it", "is it not", "innit"};
+
+// Who states something has one of these where a name would stand: as a word, at its beginning, as the whole.
+static const char *const no_names_en[] = {
+    "first",    "second", "last", "next",    "wrong",  "right",  "same", "only",  "best",  "worst",
+    "time",     "way",    "end",  "problem", "reason", "police", "case", "truth", "thing", "deal",
+    "question", "answer", "one",  "is",      "that",   "i",      "you",  "we"};
+static const char *const no_names_zh[] = {"禁区", "危险", "不", "很", "太",
+                                          "醒",   "他",   "她", "它", "有"};
+static const char *const no_names_zh_whole[] = {"车", "人", "我", "你", "对", "错"};
+
+// Whether one of the words stands there: as its beginning, or as the whole of it.
+static bool one_of(const char *const *words, size_t count, const char *at, size_t n, bool whole)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t k = strlen(words[i]);
+        if ((whole ? n == k : n >= k) && strncasecmp(at, words[i], k) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+#define BEGINS(words, at, n) one_of(words, sizeof words / sizeof words[0], at, n, false)
+#define IS(words, at, n)     one_of(words, sizeof words / sizeof words[0], at, n, true)
 
 // Bytes of what is no part of a name here; 0: it is one. A point begins some.
 static size_t no_name(const char *at, size_t n, bool front)
@@ -134,23 +151,32 @@ static void trim(const char **at, size_t *n)
     }
 }
 
+static bool is_ascii(char c)
+{
+    return (unsigned char)c < 0x80;
+}
+
 static void without_politeness(const char **at, size_t *n)
 {
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < sizeof politely / sizeof politely[0]; i++) {
             const size_t k = strlen(politely[i]);
-            if (*n > k && strncasecmp(*at, politely[i], k) == 0) {
+            if (*n > k && strncasecmp(*at, politely[i], k) == 0 &&
+                (!is_ascii(politely[i][0]) || strchr(" ,!:", (*at)[k]) || !is_ascii((*at)[k]))) {
                 *at += k;
                 *n -= k;
+                trim(at, n);
                 more = true;
             }
         }
     }
     for (size_t i = 0; i < sizeof thanks / sizeof thanks[0]; i++) {
         const size_t k = strlen(thanks[i]);
-        if (*n > k && strncasecmp(*at + *n - k, thanks[i], k) == 0) {
+        if (*n > k && strncasecmp(*at + *n - k, thanks[i], k) == 0 &&
+            (!is_ascii(thanks[i][0]) || strchr(" ,", (*at)[*n - k - 1]))) {
             *n -= k;
+            trim(at, n);
         }
     }
 }
@@ -160,10 +186,8 @@ static bool without_name(const char *at, size_t n)
 {
     static const char *const short_of_it[] = {"remember this place", "remember this spot",
                                               "记住这里", "记住这个地方", "记住这儿"};
-    for (size_t i = 0; i < sizeof short_of_it / sizeof short_of_it[0]; i++) {
-        if (n == strlen(short_of_it[i]) && strncasecmp(at, short_of_it[i], n) == 0) {
-            return true;
-        }
+    if (IS(short_of_it, at, n)) {
+        return true;
     }
     for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
         const sentence *s = &sentences[i];
@@ -180,45 +204,104 @@ static bool without_name(const char *at, size_t n)
 static bool asks(const char *name, size_t n)
 {
     static const char *const words[] = {"哪", "什么", "谁", "what", "where"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (n >= strlen(words[i]) && strncasecmp(name, words[i], strlen(words[i])) == 0) {
+    return BEGINS(words, name, n);
+}
+
+// Whether it only states something: too long for a name, or of words that no place is called by.
+static bool only_states(const char *name, size_t n)
+{
+    size_t words = 0;
+    bool states = n > STATED_MAX_BYTES || memchr(name, ',', n) || memmem(name, n, "，", 3) ||
+                  (n >= 3 && memcmp(name + n - 3, "的", 3) == 0) || BEGINS(no_names_zh, name, n) ||
+                  IS(no_names_zh_whole, name, n);
+    for (size_t at = 0; at < n; words++) {
+        const char *end = memchr(name + at, ' ', n - at);
+        const size_t k = end ? (size_t)(end - name) - at : n - at;
+        states = states || IS(no_names_en, name + at, k);
+        at += k + 1;
+    }
+    return states || words > WORDS_MAX;
+}
+
+static bool is_charger(const char *at, size_t n)
+{
+    regex_t said;
+    char text[CHARGER_MAX_BYTES];
+    if (n >= sizeof text || regcomp(&said, own_charger, REG_EXTENDED | REG_ICASE | REG_NOSUB)) {
+        return false;
+    }
+    memcpy(text, at, n);
+    text[n] = '\0';
+    const bool is = regexec(&said, text, 0, NULL, 0) == 0;
+    regfree(&said);
+    return is;
+}
+
+static bool asks_or_quotes(const char *text)
+{
+    static const char *const quotes[] = {"\"", "“", "‘", "「", "『", "'"};
+    static const char *const requests[] = {"can you ", "could you "};
+    text += strspn(text, " ");
+    if (BEGINS(quotes, text, strlen(text))) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
+        if (strcasestr(text, requests[i])) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < sizeof asking / sizeof asking[0]; i++) {
+        if (strcasestr(text, asking[i])) {
             return true;
         }
     }
     return false;
 }
 
-static bool is_text(const char *at, size_t n, const char *text)
+// With single blanks, none between Chinese characters, and a plain apostrophe. The caller frees.
+static char *tidied(const char *text)
 {
-    return n == strlen(text) && strncasecmp(at, text, n) == 0;
-}
-
-static bool is_charger(const char *at, size_t n)
-{
-    bool is = false;
-    for (size_t i = 0; i < sizeof own_whole / sizeof own_whole[0]; i++) {
-        is = is || is_text(at, n, own_whole[i]);
-    }
-    for (size_t i = 0; i < sizeof here / sizeof here[0]; i++) {
-        const size_t k = strlen(here[i]);
-        const bool begins = n > k && strncasecmp(at, here[i], k) == 0;
-        for (size_t j = 0; begins && j < sizeof own_place / sizeof own_place[0]; j++) {
-            is = is || is_text(at + k, n - k, own_place[j]);
+    char *line = malloc(strlen(text) + 1), *to = line;
+    for (const char *at = text; line && *at;) {
+        const size_t blanks = strspn(at, " \t\r\n");
+        const char next = at[blanks];
+        if (blanks > 0) {
+            at += blanks;
+            if (to > line && next && (is_ascii(to[-1]) || is_ascii(next))) {
+                *to++ = ' ';
+            }
+        } else if (strncmp(at, "’", 3) == 0 && to > line && is_ascii(to[-1])) {
+            *to++ = '\'';
+            at += 3;
+        } else {
+            *to++ = *at++;
         }
     }
-    return is;
+    if (line) {
+        *to = '\0';
+    }
+    return line;
 }
 
-int pons__policy_place(void *self, const char *text, pons_value **ret, pons_error *err)
+// Traditional characters of the sentences, each as long as its simplified one.
+static void simplify(char *line)
 {
-    const char *at = text;
-    size_t n = strlen(text);
-    trim(&at, &n);
-    without_politeness(&at, &n);
-    if (is_charger(at, n)) {
-        *ret = pons_object("word", json_string("charger"), NULL);
-        return PONS_OK;
+    static const char *const pairs[][2] = {{"這", "这"}, {"裡", "里"}, {"裏", "里"}, {"兒", "儿"},
+                                           {"邊", "边"}, {"個", "个"}, {"電", "电"}, {"樁", "桩"},
+                                           {"點", "点"}, {"記", "记"}, {"請", "请"}, {"窩", "窝"},
+                                           {"後", "后"}, {"謝", "谢"}, {"廚", "厨"}, {"對", "对"},
+                                           {"為", "为"}, {"設", "设"}, {"機", "机"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        for (char *at = line; (at = strstr(at, pairs[i][0])); at += 3) {
+            memcpy(at, pairs[i][1], 3);
+        }
     }
+}
+
+// line: as it was said; at: (n) the same place of it, simplified.
+static int named(const char *line, const char *simple, const char *at, size_t n, bool doubts,
+                 pons_value **ret, pons_error *err)
+{
     for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
         const sentence *s = &sentences[i];
         const size_t before = strlen(s->before), after = strlen(s->after);
@@ -232,11 +315,14 @@ int pons__policy_place(void *self, const char *text, pons_value **ret, pons_erro
         if (length == 0 || asks(name, length)) {
             continue;
         }
+        if (s->states && (doubts || only_states(name, length))) {
+            return PONS_ENOTFOUND;
+        }
         if (length > NAME_MAX_BYTES) {
             return pons_error_set(err, PONS_EINVAL, "rules", "a place's name has at most %d bytes",
                                   NAME_MAX_BYTES);
         }
-        pons_value *what = json_stringn(name, length);
+        pons_value *what = json_stringn(line + (name - simple), length);
         *ret = what ? pons_object("word", json_string(s->word), "name", what, NULL) : NULL;
         return *ret ? PONS_OK : pons_error_set(err, PONS_EINVAL, "rules", "that is no valid UTF-8");
     }
@@ -245,4 +331,28 @@ int pons__policy_place(void *self, const char *text, pons_value **ret, pons_erro
                                 "say its name, too: \"remember this place as the corner\", "
                                 "记住这里叫充电角, \"forget the place the corner\"")
                : PONS_ENOTFOUND;
+}
+
+int pons__policy_place(void *self, const char *text, pons_value **ret, pons_error *err)
+{
+    char *line = tidied(text), *simple = line ? strdup(line) : NULL;
+    if (!simple) {
+        free(line);
+        return pons_error_set(err, PONS_ENOMEM, "rules", "no memory for a sentence");
+    }
+    simplify(simple);
+    const char *at = simple;
+    size_t n = strlen(simple);
+    trim(&at, &n);
+    const bool doubts = n >= 3 && memcmp(at + n - 3, "吧", 3) == 0;
+    without_politeness(&at, &n);
+    int rc = PONS_ENOTFOUND;
+    if (!asks_or_quotes(simple)) {
+        const bool charger = !(doubts && strstr(simple, "是")) && is_charger(at, n);
+        *ret = charger ? pons_object("word", json_string("charger"), NULL) : *ret;
+        rc = charger ? PONS_OK : named(line, simple, at, n, doubts, ret, err);
+    }
+    free(simple);
+    free(line);
+    return rc;
 }

@@ -153,6 +153,7 @@ static void refused(void **state)
                                         "forget the place corner",
                                         "call this place go to the kitchen",
                                         "记住这里叫去厨房",
+                                        "remember this place as den\x1b[2J",
                                         "记住这里"};
     bench b;
     bench_open(&b, NULL);

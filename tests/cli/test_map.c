@@ -7,6 +7,7 @@
 #include "unit.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -359,10 +360,108 @@ static void a_file_stays_its_writers(void **state)
     must("map zones room remove other", NULL);
     after = read_text(path);
     assert_null(strstr(after, "keep_out"));
+    assert_non_null(strstr(after, "  # the other\n# the end\n"));
     assert_non_null(strstr(after, "# the end\ndescription: mine\n"));
     assert_int_equal(strncmp(after, text, strlen(text)), 0);
     free(after);
     free(text);
+}
+
+// Several people at once, each in a process: what each was told is done is in the file, which others may still read.
+static void edits_at_once_all_count(void **state)
+{
+    (void)state;
+    enum { MANY = 6 };
+    const char *path = import();
+    proc p[MANY];
+    struct stat now;
+    assert_int_equal(chmod(path, 0644), 0);
+    for (int i = 0; i < MANY; i++) {
+        char words[160];
+        snprintf(words, sizeof words,
+                 "map zones room add z%d --keep-out --polygon '%d,2 %d.5,2 %d.5,3'", i, i - 1,
+                 i - 1, i - 1);
+        bench_start(&b, &p[i], NULL, words);
+    }
+    for (int i = 0; i < MANY; i++) {
+        bench_must_exit(&p[i], 0);
+        bench_free(&p[i]);
+    }
+    char *text = read_text(path);
+    for (int i = 0; i < MANY; i++) {
+        char id[20];
+        snprintf(id, sizeof id, "\"id\":\"z%d\"", i);
+        if (!strstr(text, id)) {
+            fail_msg("z%d is lost in\n%s", i, text);
+        }
+    }
+    free(text);
+    assert_int_equal(stat(path, &now), 0);
+    assert_int_equal(now.st_mode & 07777, 0644);
+}
+
+// What a person has drawn by hand for a room that was named stays; so do comments around it.
+static void a_room_is_named_anew(void **state)
+{
+    (void)state;
+    const char *path = import();
+    char *text = read_text(path), *at = strstr(text, "zones:\n");
+    assert_non_null(at);
+    FILE *f = fopen(path, "we");
+    assert_non_null(f);
+    fprintf(f,
+            "%.*szones:\n  # mine\n  - id: room_1\n    names: {en: [kitchen]}\n"
+            "    polygon: [[-1, -1], [4, -1], [4, 3], [-1, 3]]\n"
+            "    target: {x: 2.25, y: 1.5, yaw: 0.5}\n  # far\n"
+            "  - {id: far, names: {en: [far]}, polygon: [[3, 2], [5, 2], [5, 3], [3, 3]], "
+            "target: {x: 4, y: 2.5, yaw: 0}}\n# the end\n",
+            (int)(at - text), text);
+    fclose(f);
+    free(text);
+    must_say("map rooms room name 1 --en den --zh 书房", 0, "en: den");
+    text = read_text(path);
+    at = strstr(text, "zones:\n");
+    assert_non_null(at);
+    const char *const now =
+        "zones:\n  # mine\n  - {\"id\":\"room_1\",\"names\":{\"zh\":[\"书房\"],\"en\":"
+        "[\"den\"]},\"polygon\":[[-1,-1],[4,-1],[4,3],[-1,3]],"
+        "\"target\":{\"x\":2.25,\"y\":1.5,\"yaw\":0.5}}\n  # far\n  - {id: far";
+    assert_int_equal(strncmp(at, now, strlen(now)), 0);
+    static const char *const wrong[][2] = {{"--en stop", "controls the robot"},
+                                           {"--zh 停", "controls the robot"},
+                                           {"--en yes", "controls the robot"},
+                                           {"--en 'go to far'", "the world has one"},
+                                           {"--en far", "the world has one"},
+                                           {"--en ' '", "not blank"},
+                                           {"--en den\x1b[2J", "control char"},
+                                           {"--en 'a\nb'", "control char"},
+                                           {"--zh 书房 --en 'a\xc2\x85'", "control char"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char words[100];
+        snprintf(words, sizeof words, "map rooms room name 1 %s", wrong[i][0]);
+        bench_must_fail(&b, words, 2, wrong[i][1]);
+    }
+    must_say("map rooms room name 1 --en 'den, study'", 0, "en: den, study"); // its own is free
+    free(text);
+}
+
+// Walls that nobody may pass are read when a body starts, and who draws one is told so.
+static void a_body_there_follows_later(void **state)
+{
+    (void)state;
+    proc p, body;
+    import();
+    bench_start(&b, &p, NULL, "map zones room add wet --polygon '4,-1 5,-1 5,1' --keep-out");
+    bench_must_exit(&p, 0);
+    assert_null(strstr(p.text, "next start"));
+    bench_free(&p);
+    bench_start_body(&b, &body, "--driver kinematic --seed 3 --world room");
+    must_say("map zones room add calm --polygon '4,1 5,1 5,3' --speed 0.2", 0,
+             "after its next start");
+    must_say("map zones room remove wet", 0, "after its next start");
+    bench_signal(&body, SIGTERM);
+    bench_finish(&body);
+    bench_free(&body);
 }
 
 // Nav2's files say what the world says: walls, an area to keep out of, and one where it is slow.
@@ -522,6 +621,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_map_aslant_becomes_a_world, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_world_is_what_nav2_loads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_footprint_is_nav2s_too, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(edits_at_once_all_count, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_room_is_named_anew, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_body_there_follows_later, set_up, tear_down),
         cmocka_unit_test_setup_teardown(zones_come_and_go, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_stays_its_writers, set_up, tear_down),
     };

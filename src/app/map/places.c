@@ -4,6 +4,7 @@
 #include "app/map/world_files.h"
 #include "app/workspace/which_robot.h"
 #include "pons/body.h"
+#include "pons/brain_places.h"
 #include "pons/language.h"
 #include "pons/link_message.h"
 #include "pons/map_rooms.h"
@@ -143,7 +144,12 @@ static void add_words(pons_value *names, const char *language, const char *words
     for (const char *at = words ? words : ""; *at;) {
         const size_t n = strcspn(at, ",");
         if (n > 0) {
-            json_array_append_new(all, json_stringn(at, n));
+            const size_t lead = strspn(at, " ") < n ? strspn(at, " ") : n;
+            size_t end = n;
+            while (end > lead && at[end - 1] == ' ') {
+                end--;
+            }
+            json_array_append_new(all, json_stringn(at + lead, end - lead));
         }
         at += n + (at[n] != '\0');
     }
@@ -188,8 +194,37 @@ static const char *free_room_id(const pons_value *zones, const pons_value *room,
     return ret;
 }
 
-int app_room_name(const char *world, const pons_value *room, const char *en, const char *zh,
-                  pons_value **ret, pons_error *err)
+// In a world without the zone that they are to name.
+static int check_names(const app_context *c, const pons_value *world, const char *zone_id,
+                       const pons_value *names, pons_error *err)
+{
+    pons_policy policy = {0};
+    pons_autovalue others = json_array();
+    pons_autovalue rest = json_copy((pons_value *)(uintptr_t)world);
+    int rc = app_policy(c, &policy, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pons_each(zone, pons_get(world, "zones")) {
+        if (!zone_id || strcmp(pons_get_str(zone, "id", ""), zone_id) != 0) {
+            json_array_append(others, (pons_value *)(uintptr_t)zone);
+        }
+    }
+    json_object_set(rest, "zones", others);
+    pons_each_member(language, words, names) {
+        (void)language;
+        pons_each(word, words) {
+            const char *name = json_string_value(word);
+            const char *why = rc < 0 ? NULL : pons_place_name_refused(&policy, rest, name);
+            rc = why ? app_bad(err, "map rooms: '%s': %s", name, why) : rc;
+        }
+    }
+    pons_rules_close(&policy);
+    return rc;
+}
+
+int app_room_name(const app_context *c, const char *world, const pons_value *room, const char *en,
+                  const char *zh, pons_value **ret, pons_error *err)
 {
     char path[PATH_MAX], free_id[40];
     pons_autovalue loaded = NULL;
@@ -203,22 +238,25 @@ int app_room_name(const char *world, const pons_value *room, const char *en, con
                        (int)pons_get_int(room, "number", 0), has);
     }
     int rc = app_world_file(world, path, err);
-    rc = rc < 0 ? rc : app_world(path, &loaded, err);
+    rc = rc < 0 ? rc : app_world(world, &loaded, err);
+    rc = rc < 0 ? rc : check_names(c, loaded, has, said, err);
     if (rc < 0) {
         return rc;
     }
     const pons_value *zones = pons_get(loaded, "zones");
-    const char *id = has ? has : free_room_id(zones, room, free_id);
-    pons_autovalue names = json_copy((json_t *)(uintptr_t)names_of(zones, id));
-    names = names ? names : json_object();
-    json_object_update(names, said); // those of another language stay
-    pons_autovalue zone =
-        pons_object("id", json_string(id), "names", pons_value_ref(names), "polygon",
-                    pons_value_ref(pons_get(room, "polygon")), "target",
-                    json_pack("{s:f,s:f,s:f}", "x", pons_get_num(room, "x", 0.0), "y",
-                              pons_get_num(room, "y", 0.0), "yaw", 0.0),
-                    NULL);
-    rc = app_zone_put(path, APP_ZONE, zone, has, err);
+    if (has) {
+        pons_autovalue names = json_copy((json_t *)(uintptr_t)names_of(zones, has));
+        names = names ? names : json_object();
+        json_object_update(names, said); // those of another language stay
+        return app_zone_rename(path, has, names, ret, err);
+    }
+    pons_autovalue zone = pons_object("id", json_string(free_room_id(zones, room, free_id)),
+                                      "names", pons_value_ref(said), "polygon",
+                                      pons_value_ref(pons_get(room, "polygon")), "target",
+                                      json_pack("{s:f,s:f,s:f}", "x", pons_get_num(room, "x", 0.0),
+                                                "y", pons_get_num(room, "y", 0.0), "yaw", 0.0),
+                                      NULL);
+    rc = app_zone_put(path, APP_ZONE, zone, err);
     if (rc == PONS_OK) {
         *ret = pons_value_ref(zone);
     }
@@ -235,8 +273,8 @@ const pons_value *app_room_at(const pons_value *rooms, double x, double y)
     return NULL;
 }
 
-int app_room_call(const char *world, double x, double y, const char *name, pons_value **ret_zones,
-                  pons_error *err)
+int app_room_call(const app_context *c, const char *world, double x, double y, const char *name,
+                  pons_value **ret_zones, pons_error *err)
 {
     pons_autovalue loaded = NULL;
     pons_autovalue rooms = NULL;
@@ -258,7 +296,7 @@ int app_room_call(const char *world, double x, double y, const char *name, pons_
     if (!room || (has && !is_room(has)) || pons_get(names, zh ? "zh" : "en")) {
         return PONS_ENOTFOUND;
     }
-    rc = app_room_name(world, room, en, zh, &zone, err);
+    rc = app_room_name(c, world, room, en, zh, &zone, err);
     rc = rc < 0 ? rc : app_world(world, &after, err);
     *ret_zones = pons_value_ref(pons_get(after, "zones"));
     return rc;

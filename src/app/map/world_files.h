@@ -51,10 +51,12 @@ typedef enum app_zone_kind {
 
 extern const char *const app_zone_lists[APP_ZONE_KINDS]; // their keys in a world
 
-// The file stays its writer's: only the zone's own lines change, and those of the zone that it replaces (NULL: of none).
-// PONS_EINVAL: the file would be no world.
-int app_zone_put(const char *path, app_zone_kind kind, const pons_value *zone, const char *replaces,
-                 pons_error *err);
+// The file stays its writer's: only the zone's own lines change. PONS_EINVAL: the file would be no world. PONS_EAGAIN: others
+// have edited in its folder for too long.
+int app_zone_put(const char *path, app_zone_kind kind, const pons_value *zone, pons_error *err);
+// Its names alone, whatever else a person has written there. *ret: the zone.
+int app_zone_rename(const char *path, const char *id, const pons_value *names, pons_value **ret,
+                    pons_error *err);
 int app_zone_remove(const char *path, const char *id, app_zone_kind *ret_kind, pons_error *err);
 
 // Where the robot stands when it charges, of a world that has a charger already or has none.
@@ -64,6 +66,8 @@ int app_charger_put(const char *path, pons_pose2 at, pons_error *err);
 
 // The file of a world that a person may change: one of the workspace, or of a path. PONS_EINVAL: it is one that pons ships.
 int app_world_file(const char *name, char ret[PATH_MAX], pons_error *err);
+bool app_body_in(const app_context *c,
+                 const char *path); // whether one runs in the world of that file
 // The body that is in that world, if one is, knows its zones and its charger from now on.
 int app_places_tell(const app_context *c, const char *path, bool *ret_known, pons_error *err);
 
@@ -76,14 +80,14 @@ int app_rooms(const char *world, pons_value **ret, pons_error *err);
 // Of that list the one at this place of the map; NULL: none is there.
 const pons_value *app_room_at(const pons_value *rooms, double x, double y);
 // A room, one of that list, becomes a zone of these names; one that has been named so before is named anew, in the languages
-// that are given. *ret: the zone.
-int app_room_name(const char *world, const pons_value *room, const char *en, const char *zh,
-                  pons_value **ret, pons_error *err);
+// that are given. *ret: the zone. PONS_EINVAL: people cannot call it so (pons_place_name_refused).
+int app_room_name(const app_context *c, const char *world, const pons_value *room, const char *en,
+                  const char *zh, pons_value **ret, pons_error *err);
 
 // The room at this place of a map that grows is called so, in the language of the name. *ret_zones: the world's. PONS_ENOTFOUND:
 // there is no such map or no room, or it has a name in that language.
-int app_room_call(const char *world, double x, double y, const char *name, pons_value **ret_zones,
-                  pons_error *err);
+int app_room_call(const app_context *c, const char *world, double x, double y, const char *name,
+                  pons_value **ret_zones, pons_error *err);
 
 // ---- nav2_files.c -------------------------------------------------------------------------------
 

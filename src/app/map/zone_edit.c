@@ -3,31 +3,66 @@
 // The file stays its writer's: one line is put in before the first entry of its list, or the lines of
 // one entry are taken out, and all else, comments too, is as it was. What comes out is read as a world
 // before it takes the file's place, so a zone that makes no sense changes nothing.
+//
+// Who edits holds a lock on the folder from the read until the file has its name: two that edit at once both count.
 #include "app/map/world_files.h"
 #include "pons/file.h"
 #include "pons/yaml.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 const char *const app_zone_lists[APP_ZONE_KINDS] = {"zones", "keep_out", "speed_zones"};
 
 static const double CONTACT_M = 0.12; // of a charger that nobody has measured
 
+enum { LOCK_MS = 10000, LOCK_STEP_MS = 10 }; // an edit takes some milliseconds
+
 typedef struct edit {
     char path[PATH_MAX]; // of the world's file
+    int folder;          // which it holds a lock on; -1: none
     pons_yaml *yaml;
     char *text;
     pons_buf out;
 } edit;
 
+static int lock_folder(edit *e, pons_error *err)
+{
+    char path[PATH_MAX];
+    const struct timespec step = {.tv_nsec = LOCK_STEP_MS * 1000000L};
+    snprintf(path, sizeof path, "%s", e->path);
+    const char *folder = dirname(path);
+    e->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int left = LOCK_MS / LOCK_STEP_MS;
+    bool held = e->folder >= 0 && flock(e->folder, LOCK_EX | LOCK_NB) == 0;
+    for (; !held && e->folder >= 0 && (errno == EWOULDBLOCK || errno == EINTR) && left > 0;
+         left--) {
+        nanosleep(&step, NULL);
+        held = flock(e->folder, LOCK_EX | LOCK_NB) == 0;
+    }
+    if (!held && left == 0) {
+        return pons_error_set(err, PONS_EAGAIN, "map",
+                              "%s: another program has held a lock on its folder for %d s", e->path,
+                              LOCK_MS / 1000);
+    }
+    return held ? PONS_OK
+                : pons_error_set(err, PONS_EIO, "map", "cannot lock %s: %s", folder,
+                                 strerror(errno));
+}
+
 static int open_edit(const char *path, edit *e, pons_error *err)
 {
     size_t cap = 0;
     snprintf(e->path, sizeof e->path, "%s", path);
-    const int rc = pons_yaml_load(path, &e->yaml, err);
+    int rc = lock_folder(e, err);
+    rc = rc < 0 ? rc : pons_yaml_load(path, &e->yaml, err);
     FILE *f = rc < 0 ? NULL : pons_file_read(path);
     const bool read = f && getdelim(&e->text, &cap, '\0', f) >= 0;
     if (f) {
@@ -43,6 +78,9 @@ static void close_edit(edit *e)
     pons_yaml_destroy(e->yaml);
     free(e->text);
     pons_buf_fini(&e->out);
+    if (e->folder >= 0) {
+        close(e->folder); // and its lock with it
+    }
 }
 
 // The line of a node, from 1; 0: there is none.
@@ -130,6 +168,18 @@ static const char *entry_end(const char *at, size_t indent)
     return end ? end + 1 : at + strlen(at);
 }
 
+// Its line at the margin; NULL: there is none.
+static const char *line_of_key(const edit *e, const char *key)
+{
+    const size_t n = strlen(key);
+    for (const char *at = e->text; at; at = strchr(at, '\n'), at = at ? at + 1 : NULL) {
+        if (strncmp(at, key, n) == 0 && at[n] == ':') {
+            return at;
+        }
+    }
+    return NULL;
+}
+
 static int take_out(edit *e, app_zone_kind kind, size_t i, pons_error *err)
 {
     const char *list = app_zone_lists[kind];
@@ -139,20 +189,30 @@ static int take_out(edit *e, app_zone_kind kind, size_t i, pons_error *err)
     if (!at) {
         return not_a_block(e, list, err);
     }
-    const char *end = entry_end(at, indent), *from = at;
+    const char *from = at;
     if (json_array_size(old) == 1) { // the key goes with its last entry
-        char pointer[40];
-        snprintf(pointer, sizeof pointer, "/%s", list);
-        const int key = line_of(e, pointer);
-        from = line_start(e->text, key);
-        while (from > e->text && strncmp(from, list, strlen(list)) != 0) {
-            from = from - 1;
-            while (from > e->text && from[-1] != '\n') {
-                from--;
-            }
-        }
+        const char *key = line_of_key(e, list);
+        from = key ? key : at;
     }
-    pons_buf_printf(&e->out, "%.*s%s", (int)(from - e->text), e->text, end);
+    const char *kept = from == at ? at : line_start(from, 2); // comments between the two
+    pons_buf_printf(&e->out, "%.*s%.*s%s", (int)(from - e->text), e->text, (int)(at - kept), kept,
+                    entry_end(at, indent));
+    return PONS_OK;
+}
+
+// The entry as one line where it was.
+static int put_instead(edit *e, app_zone_kind kind, size_t i, const pons_value *zone,
+                       pons_error *err)
+{
+    size_t indent = 0;
+    const char *at = entry_at(e, app_zone_lists[kind], i, &indent);
+    if (!at) {
+        return not_a_block(e, app_zone_lists[kind], err);
+    }
+    char *line = json_dumps(zone, JSON_COMPACT | JSON_REAL_PRECISION(10));
+    pons_buf_printf(&e->out, "%.*s%*s- %s\n%s", (int)(at - e->text), e->text, (int)indent, "", line,
+                    entry_end(at, indent));
+    free(line);
     return PONS_OK;
 }
 
@@ -164,7 +224,9 @@ static int save(edit *e, pons_error *err)
     snprintf(draft, sizeof draft, "%s.new-XXXXXX", e->path);
     const int fd = mkstemp(draft);
     const size_t n = e->out.len;
-    if (fd < 0 || write(fd, e->out.data, n) != (ssize_t)n || fsync(fd) < 0) {
+    struct stat was;
+    if (fd < 0 || stat(e->path, &was) < 0 || fchmod(fd, was.st_mode & 07777) < 0 ||
+        write(fd, e->out.data, n) != (ssize_t)n || fsync(fd) < 0) {
         const int rc =
             pons_error_set(err, PONS_EIO, "map", "cannot write %s: %s", draft, strerror(errno));
         if (fd >= 0) {
@@ -175,11 +237,11 @@ static int save(edit *e, pons_error *err)
     }
     close(fd);
     int rc = pons_world_load(draft, &world, err);
-    if (rc == PONS_OK && rename(draft, e->path) < 0) {
+    if (rc == PONS_OK && (rename(draft, e->path) < 0 || pons_file_sync_folder(e->path) < 0)) {
         rc = pons_error_set(err, PONS_EIO, "map", "cannot write %s: %s", e->path, strerror(errno));
     }
     if (rc < 0) {
-        unlink(draft);
+        unlink(draft); // where it has not taken the file's place
         if (err && strncmp(err->source, draft, strlen(draft)) == 0) { // the lines are the file's
             char where[PONS_ERROR_SOURCE_MAX];
             snprintf(where, sizeof where, "%s", err->source + strlen(draft));
@@ -204,30 +266,6 @@ static int find(const edit *e, const char *id, app_zone_kind *ret_kind, size_t *
         }
     }
     return pons_error_set(err, PONS_ENOTFOUND, "map", "%s has no zone %s", e->path, id);
-}
-
-// The edit goes on with what came out of it so far.
-static int go_on(edit *e, pons_error *err)
-{
-    pons_yaml_destroy(e->yaml);
-    e->yaml = NULL;
-    free(e->text);
-    e->text = e->out.data;
-    const int rc = pons_yaml_parse(e->text, e->out.len, e->path, &e->yaml, err);
-    e->out = (pons_buf)PONS_BUF_INIT;
-    return rc;
-}
-
-// Its line at the margin; NULL: there is none.
-static const char *line_of_key(const edit *e, const char *key)
-{
-    const size_t n = strlen(key);
-    for (const char *at = e->text; at; at = strchr(at, '\n'), at = at ? at + 1 : NULL) {
-        if (strncmp(at, key, n) == 0 && at[n] == ':') {
-            return at;
-        }
-    }
-    return NULL;
 }
 
 static int put_charger(edit *e, pons_pose2 at, pons_error *err)
@@ -257,7 +295,11 @@ static int put_charger(edit *e, pons_pose2 at, pons_error *err)
 static int begin(const char *path, edit **ret, pons_error *err)
 {
     *ret = calloc(1, sizeof **ret);
-    return *ret ? open_edit(path, *ret, err) : pons_error_set(err, PONS_ENOMEM, "map", "no memory");
+    if (!*ret) {
+        return pons_error_set(err, PONS_ENOMEM, "map", "no memory");
+    }
+    (*ret)->folder = -1;
+    return open_edit(path, *ret, err);
 }
 
 static int finish(edit *e, int rc, pons_error *err)
@@ -270,20 +312,34 @@ static int finish(edit *e, int rc, pons_error *err)
     return rc;
 }
 
-int app_zone_put(const char *path, app_zone_kind kind, const pons_value *zone, const char *replaces,
-                 pons_error *err)
+int app_zone_put(const char *path, app_zone_kind kind, const pons_value *zone, pons_error *err)
 {
     edit *e = NULL;
-    app_zone_kind was = kind;
-    size_t at = 0;
     int rc = begin(path, &e, err);
-    if (rc == PONS_OK && replaces) {
-        rc = find(e, replaces, &was, &at, err);
-        rc = rc < 0 ? rc : take_out(e, was, at, err);
-        rc = rc < 0 ? rc : go_on(e, err);
-    }
     rc = rc < 0 ? rc : put_in(e, kind, zone, err);
     return finish(e, rc, err);
+}
+
+int app_zone_rename(const char *path, const char *id, const pons_value *names, pons_value **ret,
+                    pons_error *err)
+{
+    size_t at = 0;
+    edit *e = NULL;
+    app_zone_kind kind = APP_ZONE;
+    pons_autovalue zone = NULL;
+    int rc = begin(path, &e, err);
+    rc = rc < 0 ? rc : find(e, id, &kind, &at, err);
+    if (rc == PONS_OK) {
+        const pons_value *all = pons_get(pons_yaml_value(e->yaml), app_zone_lists[kind]);
+        zone = json_copy(json_array_get(all, at));
+        json_object_set(zone, "names", (pons_value *)(uintptr_t)names);
+        rc = put_instead(e, kind, at, zone, err);
+    }
+    rc = finish(e, rc, err);
+    if (rc == PONS_OK) {
+        *ret = pons_value_ref(zone);
+    }
+    return rc;
 }
 
 int app_zone_remove(const char *path, const char *id, app_zone_kind *ret_kind, pons_error *err)

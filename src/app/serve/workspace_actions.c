@@ -264,7 +264,7 @@ static int room_name(void *user, double x, double y, const char *en, const char 
     if (rc >= 0 && !room) {
         rc = pons_error_set(err, PONS_ENOTFOUND, "serve", "there is no room at %.2f %.2f", x, y);
     }
-    rc = rc < 0 ? rc : app_room_name(file, room, en, zh, &zone, err);
+    rc = rc < 0 ? rc : app_room_name(h->c, file, room, en, zh, &zone, err);
     rc = rc < 0 ? rc : app_world_file(file, path, err);
     rc = rc < 0 ? rc : app_places_tell(h->c, path, &known_now, err);
     if (rc >= 0) {

@@ -286,7 +286,7 @@ static int keep_room(void *user, double x, double y, const char *name, pons_valu
                      pons_error *err)
 {
     const session *s = user;
-    return app_room_call(s->meant.world_file, x, y, name, ret_zones, err);
+    return app_room_call(s->c, s->meant.world_file, x, y, name, ret_zones, err);
 }
 
 static int open_brain(session *s, pons_error *err)

@@ -24,7 +24,7 @@
 #define STILL_RPS 0.05
 #define DOCK_M    0.15 // a pose less certain than this is no charger's
 
-enum { NAME_MAX_BYTES = 96, KEY_MAX = 256 }; // a name has at most 64
+enum { NAME_LONGEST = 64, NAME_MAX_BYTES = 96, KEY_MAX = 256 };
 
 static pons_items items_of(const pons_brain *b)
 {
@@ -193,19 +193,39 @@ static const char *not_sure(const pons_brain *b, char *ret, size_t cap)
     return NULL;
 }
 
-// Why a place can't be called so; NULL: it can.
-static const char *taken(pons_brain *b, const char *name)
+static bool is_printable(const char *name)
 {
-    const pons_policy_ops *ops = b->opts.policy.ops;
+    const unsigned char *at = (const unsigned char *)name;
+    for (; *at; at++) {
+        if (*at < 0x20 || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0)) { // C0, DEL and C1
+            return false;
+        }
+    }
+    return true;
+}
+
+const char *pons_place_name_refused(const pons_policy *policy, const pons_value *world,
+                                    const char *name)
+{
+    const pons_policy_ops *ops = policy->ops;
     pons_autovalue word = NULL;
     pons_autovalue pace = NULL;
     pons_autovalue empty = json_object();
     pons_error none = PONS_ERROR_INIT;
-    const bool parsed_well = ops->parse(b->opts.policy.self, name, empty, &word, &none) >= 0;
+    if (!name[strspn(name, " ")]) {
+        return "a name is not blank";
+    }
+    if (!is_printable(name)) {
+        return "a name has no control characters";
+    }
+    if (strlen(name) > NAME_LONGEST) {
+        return "a name has at most 64 bytes";
+    }
+    const bool parsed_well = ops->parse(policy->self, name, empty, &word, &none) >= 0;
     PONS__AUTO(understood)
     u = pons__record_read(&pons__understood_record, parsed_well ? word : NULL);
     const bool controls =
-        u->control || (ops->pace && ops->pace(b->opts.policy.self, name, &pace, &none) >= 0);
+        u->control || (ops->pace && ops->pace(policy->self, name, &pace, &none) >= 0);
     if (controls) {
         return "that is a word that controls the robot";
     }
@@ -214,8 +234,7 @@ static const char *taken(pons_brain *b, const char *name)
         pons_autovalue parsed = NULL;
         char text[256];
         snprintf(text, sizeof text, "%s%s", said_as[i], name);
-        if (ops->parse(b->opts.policy.self, text, b->port.greeting.as.hello.world, &parsed,
-                       &none) >= 0) {
+        if (ops->parse(policy->self, text, world, &parsed, &none) >= 0) {
             return "the world has one of that name, or it says something else";
         }
     }
@@ -330,7 +349,8 @@ static void remember(pons_brain *b, pons_cx *cx, const pons__naming *said, const
     char line[160], old[NAME_MAX_BYTES];
     pons_error err = PONS_ERROR_INIT;
     const char *why = not_sure(b, line, sizeof line);
-    why = why ? why : taken(b, name);
+    why =
+        why ? why : pons_place_name_refused(&b->opts.policy, b->port.greeting.as.hello.world, name);
     const pons__pose at = pons__pose_of(b->seen ? b->seen->pose : NULL);
     spelled(b, name, old, sizeof old);
     if (!why && !*old && strcmp(said->word, "room") == 0 &&

@@ -144,6 +144,9 @@ static int tell_body(const cli *c, const char *path, app_zone_kind kind, pons_er
     if (known_now && !c->json) {
         cli_out("the robot that is there knows it from now on\n");
     }
+    if (kind != APP_ZONE && !c->json && app_body_in(&c->app, path)) {
+        cli_out("the robot that is there follows this change after its next start\n");
+    }
     return rc;
 }
 
@@ -159,7 +162,7 @@ static int add(cli *c, const char *path, const char *id, const map_zone *zone, p
     pons_autovalue v = NULL;
     app_zone_kind kind = APP_ZONE;
     int rc = zone_of(id, zone, &kind, &v, err);
-    rc = rc < 0 ? rc : app_zone_put(path, kind, v, NULL, err);
+    rc = rc < 0 ? rc : app_zone_put(path, kind, v, err);
     return rc < 0 ? rc : map_tell_zone(c, path, v, kind, err);
 }
 
