@@ -20,16 +20,18 @@ static const struct {
 } rows[] = {
     {"one low reading", 1.0, {80, 3, 80, 79, -10}, {80, 80, 80, 79}},
     {"two of them", 1.0, {80, 3, 4, 80, -10}, {80, 80, 80, 80}},
+    {"two real ones, and one that is wild", 1.0, {80, 74, 74, 3, 74, -10}, {80, 80, 80, 74, 74}},
+    {"charging, and one that is wild", 1.0, {20, 26, 27, 100, 27, -10}, {20, 20, 20, 26, 27}},
     {"one full reading while it is low", 1.0, {15, 80, 15, 14, -10}, {15, 15, 15, 14}},
     {"low for good", 1.0, {80, 3, 3, 3, 2, -10}, {80, 80, 80, 3, 2}},
     {"low for good, seldom told", 10.0, {80, 3, 3, 3, -10}, {80, 80, 80, 3}},
     {"low for good, often told", 0.5, {80, 3, 3, 3, 3, 3, 3, -10}, {80, 80, 80, 80, 80, 3, 3}},
     {"wild, each otherwise", 1.0, {80, 3, 40, 100, 60, 3, 80, -10}, {80, 80, 80, 80, 80, 80, 80}},
-    {"empties fast", 1.0, {80, 74, 68, 62, 56, 50, 44, -10}, {80, 80, 80, 62, 62, 62, 44}},
-    {"low, and noisy", 1.0, {80, 17, 23, 17, 23, 17, 23, -10}, {80, 80, 80, 17, 17, 17, 17}},
-    {"changed for a full one", 1.0, {20, 99, 98, 99, -10}, {20, 20, 20, 99}},
+    {"empties fast", 1.0, {80, 74, 68, 62, 56, 50, 44, -10}, {80, 80, 80, 74, 74, 74, 56}},
+    {"low, and noisy", 1.0, {80, 17, 23, 17, 23, 17, 23, -10}, {80, 80, 80, 23, 23, 23, 23}},
+    {"changed for a full one", 1.0, {20, 99, 98, 99, -10}, {20, 20, 20, 98}},
     {"no number", 1.0, {80, NAN, -1, 101, INFINITY, 80, -10}, {80, 80, 80, 80, 80, 80}},
-    {"no number in between", 1.0, {80, 3, NAN, 3, 3, 3, -10}, {80, 80, 80, 80, 80, 3}},
+    {"no number in between", 1.0, {80, 3, NAN, 3, NAN, 3, -10}, {80, 80, 80, 80, 80, 3}},
     {"nothing yet", 1.0, {NAN, NAN, 70, -10}, {NAN, NAN, 70}},
     {"as fast as one is charged", 1.0, {10, 15, 20, 25, 30, -10}, {10, 15, 20, 25, 30}},
     {"a share, and per cent", 1.0, {0.8, 80, 0.8, 0.79, -10}, {0.8, 0.8, 0.8, 0.79}},
@@ -57,6 +59,22 @@ static void what_holds_after_each_reading(void **state)
     }
 }
 
+// A gauge that speaks only when it changes: what it has said last holds after 30 s, whether its readings are numbered or not.
+static void one_that_is_not_told_again(void **state)
+{
+    (void)state;
+    for (int numbered = 0; numbered < 2; numbered++) {
+        pons__charge c = {0};
+        for (int ms = 0; ms < 60000; ms += 50) {
+            pons_robot_state s = {.stamp_ns = ms * PONS_NS_PER_MS,
+                                  .battery_pct = ms < 20000 ? 80 : 8,
+                                  .battery_number = numbered * (1 + (ms >= 20000))};
+            pons__charge_believe(&c, &s, s.stamp_ns);
+            assert_true(s.battery_pct == (ms < 50000 ? 80 : 8));
+        }
+    }
+}
+
 static bench t;
 static double says = NAN;
 
@@ -71,7 +89,7 @@ static double told(void)
     return pons_get_num(t.telemetry, "battery_pct", NAN);
 }
 
-// A driver that numbers no readings: 2 s of them are believed. What is set in a simulation is no reading.
+// A driver that numbers no readings: one that stays is believed after 30 s. What is set in a simulation is no reading.
 static void telemetry_tells_what_holds(void **state)
 {
     (void)state;
@@ -84,12 +102,12 @@ static void telemetry_tells_what_holds(void **state)
     const double had = told();
     assert_true(had > 50.0);
     says = 3.0;
-    bench_step(&t, 1.9);
+    bench_step(&t, 29.9);
     assert_float_equal(told(), had, 0.1);
     bench_step(&t, 0.2);
     assert_float_equal(told(), 3.0, 1e-9);
     says = NAN;
-    bench_step(&t, 1.0);
+    bench_step(&t, 0.1);
     assert_float_equal(told(), 3.0, 1e-9);
     bench_send(&t, json_pack("{s:s, s:f}", "type", "world.battery", "pct", 30.0));
     bench_step(&t, 0.1);
@@ -101,6 +119,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_holds_after_each_reading),
+        cmocka_unit_test(one_that_is_not_told_again),
         cmocka_unit_test(telemetry_tells_what_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

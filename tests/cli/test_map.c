@@ -423,8 +423,8 @@ static void a_room_is_named_anew(void **state)
     at = strstr(text, "zones:\n");
     assert_non_null(at);
     const char *const now =
-        "zones:\n  # mine\n  - {\"id\":\"room_1\",\"names\":{\"zh\":[\"书房\"],\"en\":"
-        "[\"den\"]},\"polygon\":[[-1,-1],[4,-1],[4,3],[-1,3]],"
+        "zones:\n  # mine\n  - {\"id\":\"room_1\",\"names\":{\"en\":[\"den\"],\"zh\":"
+        "[\"书房\"]},\"polygon\":[[-1,-1],[4,-1],[4,3],[-1,3]],"
         "\"target\":{\"x\":2.25,\"y\":1.5,\"yaw\":0.5}}\n  # far\n  - {id: far";
     assert_int_equal(strncmp(at, now, strlen(now)), 0);
     static const char *const wrong[][2] = {{"--en stop", "controls the robot"},

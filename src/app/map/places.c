@@ -9,6 +9,7 @@
 #include "pons/link_message.h"
 #include "pons/map_rooms.h"
 #include "pons/module.h"
+#include "pons/rule_policy.h"
 
 #include <errno.h>
 #include <math.h>
@@ -45,20 +46,28 @@ int app_world_file(const char *name, char ret[PATH_MAX], pons_error *err)
                            : PONS_OK;
 }
 
-int app_places_tell(const app_context *c, const char *path, bool *ret_known, pons_error *err)
+bool app_body_in(const app_context *c, const char *path)
 {
     char file[PATH_MAX];
-    pons_autovalue world = NULL;
-    pons_autovalue none = json_array();
     pons_autovalue body = app_robot_reported(c);
     pons_link *link = NULL;
-    *ret_known = false;
     if (!realpath(path, file) || strcmp(pons_get_str(body, "world_file", ""), file) != 0 ||
         app_body_link(c, &link, NULL) < 0) {
-        return PONS_OK;
+        return false;
     }
     pons_link_close(link);
-    int rc = pons_world_load(file, &world, err);
+    return true;
+}
+
+int app_places_tell(const app_context *c, const char *path, bool *ret_known, pons_error *err)
+{
+    pons_autovalue world = NULL;
+    pons_autovalue none = json_array();
+    *ret_known = false;
+    if (!app_body_in(c, path)) {
+        return PONS_OK;
+    }
+    int rc = pons_world_load(path, &world, err);
     const pons_value *zones = pons_get(world, "zones");
     const pons_message said = {
         .type = PONS_MESSAGE_PLACES,

@@ -15,6 +15,7 @@
 
 #define WHERE      "openvla"
 #define CONNECT_MS 5000
+#define WHOLE_MS   600000 // the session ends the process long before; nobody may be left to
 
 typedef struct server {
     const pons_http_ops *http;
@@ -106,7 +107,8 @@ static int post(server *s, const char *question, pons_buf *text, pons_error *err
                                        .body = question,
                                        .body_n = strlen(question),
                                        .body_max = PONS_POLICY_ANSWER_MAX,
-                                       .connect_ms = CONNECT_MS};
+                                       .connect_ms = CONNECT_MS,
+                                       .whole_ms = WHOLE_MS};
     int status = 0;
     const int rc = pons_http_call(s->http, s->client, ++s->calls, &request, -1, text, &status, err);
     if (rc < 0 || status == 200) {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,8 +124,10 @@ int pons_file_sync_folder(const char *path)
 
 int pons_file_replace(const char *path, const void *data, size_t n, mode_t mode)
 {
-    char fresh[PATH_MAX + 32];
-    snprintf(fresh, sizeof fresh, "%s.%ld.new", path, (long)getpid());
+    static atomic_uint count; // threads of one process write one file, too
+    char fresh[PATH_MAX + 48];
+    snprintf(fresh, sizeof fresh, "%s.%ld.%u.new", path, (long)getpid(),
+             atomic_fetch_add(&count, 1));
     errno = ENOSPC; // why a write is short
     const int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
     const bool ok = fd >= 0 && write(fd, data, n) == (ssize_t)n && fsync(fd) == 0;

@@ -105,7 +105,8 @@ static void sense_scan(pons_body *b)
     if (!b->robot->scan(b->self, &b->scan) || b->scan.stamp_ns == last_ns) {
         return;
     }
-    if (!pons__own_returns_drop(&b->own, b->state.odom_from_base.yaw, &b->scan)) {
+    pons__own_parts_drop(&b->own_parts, &b->scan);
+    if (!pons__own_returns_drop(&b->own, &b->scan)) {
         return; // it is covered, which is as good as silent
     }
     b->scans++;
@@ -369,7 +370,9 @@ static int open_driver(pons_body *b, const pons_body_options *opts, pons_error *
     b->auto_reset = opts->auto_reset_sim && b->caps.simulated;
     pons__safety_params params;
     pons__safety_params_from_caps(&params, &b->caps);
+    pons__own_parts_read(pons_get(b->world, "lidar"), &params.own);
     pons__gate_init(&b->guard, b->robot, b->self, b->clock, &params);
+    b->own_parts = params.own;
     b->own = (pons__own_returns){params.footprint, params.radius_m};
     b->cmd.stamp_ns = INT64_MIN / 2;
     return open_arm(b, err);

@@ -154,6 +154,7 @@ struct pons_body {
     pons_scan scan;
     pons_pose2 scan_pose; // in map: where the robot was when it looked
     uint64_t scans;
+    pons__own_parts own_parts;
     pons__own_returns own;
     pons__costmap *grid;
     pons__limb hand;

@@ -8,7 +8,7 @@
 //
 //     no map at all for FIRST_S                     its SLAM does not run, or its map has another name
 //     none for SILENT_S, in which it drove SILENT_M it has ended; who only speaks when there is something new is silent at rest
-//     much less floor than in the map's file        it began anew, with another frame; the file would be written over
+//     much less floor than before, or in its file   it began anew, with another frame; the file would be written over
 #include "body/mapping/robot_map.h"
 
 #include "pons/map.h"
@@ -21,7 +21,7 @@
 #define FIRST_S  15.0
 #define SILENT_S 30.0
 #define SILENT_M 3.0
-#define ANEW     0.5 // of the file's floor, which it has at least, if it goes on with that
+#define ANEW     0.5 // of the floor before, which it has at least, if it goes on with that
 
 enum { FREE_MOST = 25, OCCUPIED_LEAST = 65 }; // map_server's thresholds; between them nobody knows
 
@@ -35,7 +35,7 @@ typedef struct robot_map {
     int64_t since_ns;      // stamp of the scan when a map came last, or of the first one
     double way_m;          // driven since then
     pons_pose2 last;       // odometry
-    double saved_m2;       // floor in the map's file; 0: there is none, or the robot's has enough
+    double known_m2;       // floor in the map before; at first in the map's file; 0: there is none
 } robot_map;
 
 bool pons__robot_map_given(const pons_robot_ops *robot, void *robot_self)
@@ -81,10 +81,10 @@ static int robot_map_place(void *self, pons_pose2 base_in_map, pons_pose2 odom_f
     (void)base_in_map;
     r->counts = false;
     r->last = odom_from_base;
-    r->saved_m2 = 0.0;
+    r->known_m2 = 0.0;
     if (access(r->map_path, F_OK) == 0 && pons_map_load(r->map_path, &saved, NULL) == PONS_OK) {
         const pons_map_info *i = pons_map_about(saved);
-        r->saved_m2 = (double)i->free * i->resolution_m * i->resolution_m;
+        r->known_m2 = (double)i->free * i->resolution_m * i->resolution_m;
     }
     pons_map_destroy(saved);
     return PONS_OK;
@@ -130,15 +130,15 @@ static int robot_map_add(void *self, const pons_scan *scan, pons_pose2 odom_from
                               "no map has come for %.0f s and %.1f m: has its SLAM ended? %s",
                               silent_s, r->way_m, *why ? why : "its topic is silent");
     }
-    if (r->saved_m2 > 0.0 && r->newest.number != 0) {
+    if (r->newest.number != 0 && (*ret_changed || r->known_m2 > 0.0)) {
         const double now_m2 = floor_m2(&r->newest);
-        if (now_m2 < ANEW * r->saved_m2) {
+        if (now_m2 < ANEW * r->known_m2) {
             return pons_error_set(err, PONS_EEXIST, MODULE,
                                   "the robot's map begins anew: %.0f m2 of floor, %s has %.0f m2 "
                                   "and would be written over",
-                                  now_m2, r->map_path, r->saved_m2);
+                                  now_m2, r->map_path, r->known_m2);
         }
-        r->saved_m2 = 0.0;
+        r->known_m2 = now_m2;
     }
     return PONS_OK;
 }

@@ -5,11 +5,14 @@
 
 typedef struct pons__charge { // the caller's storage
     bool known;
-    double pct;       // believed
-    int64_t number;   // of the newest reading
-    int n;            // readings in a row, up to that, which say another charge; 0: none
-    bool lower;       // than what is believed; else higher
-    int64_t since_ns; // robot time at which the first of them came
+    double pct;        // believed
+    int64_t number;    // of the newest reading; of a driver that numbers none 0
+    double newest;     // reading,
+    int64_t newest_ns; // and when it came; robot time, as the next
+    int n;             // readings in a row, up to that, which say another charge; 0: none
+    bool lower;        // than what is believed; else higher
+    double nearest;    // of them, to what is believed
+    int64_t since_ns;  // when the first of them came
 } pons__charge;
 
 // Takes the driver's reading in *state, and puts what is believed in its place; NAN: nothing has been told yet.

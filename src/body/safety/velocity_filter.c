@@ -107,10 +107,10 @@ static void take_scan(pons__safety *s, const pons_scan *newest)
     pons_scan all = *newest;
     const pons_scan *scan = &all;
     if (!odom_at(s, scan->stamp_ns, &base) ||
-        !isfinite(scan->from.x + scan->from.y + scan->from.yaw) ||
-        !pons__own_returns_drop(&s->own, base.yaw, &all)) {
+        !isfinite(scan->from.x + scan->from.y + scan->from.yaw)) {
         return;
     }
+    pons__own_parts_drop(&s->p.own, &all);
     // A lidar that says nothing at all is none, however often it says it.
     const double near = fmax((double)scan->range_min, 0.0);
     bool says = false;
@@ -422,7 +422,6 @@ void pons__safety_init(pons__safety *s, const pons__safety_params *p)
 {
     memset(s, 0, sizeof *s);
     s->p = *p;
-    s->own = (pons__own_returns){p->footprint, p->radius_m, .cautious = true};
     s->last_ns = -1;
     s->blind_until_ns = INT64_MIN;
     s->scan_stamp_ns = -1;

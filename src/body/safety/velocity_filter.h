@@ -39,6 +39,7 @@ typedef struct pons__safety_params {
         *area;       // outlives the gate; NULL: the ground is the same everywhere. By set_area
     double radius_m; // of the circle that holds the footprint
     pons_footprint footprint; // without corners: that circle
+    pons__own_parts own;      // what the lidar sees of the robot
     double speed_max_mps, reverse_max_mps, yaw_rate_max_radps;
     double accel_mps2, brake_mps2, yaw_accel_radps2;
     double approach_mps2;    // comfortable braking towards something ahead
@@ -151,7 +152,6 @@ typedef struct pons__safety { // the caller's storage; one thread
     } odom[PONS__SAFETY_HISTORY]; // a ring
     int odom_n, odom_head;
     int64_t scan_stamp_ns;    // -1: none yet
-    pons__own_returns own;    // of its scans
     int n;                    // points
     double px[PONS_SCAN_MAX]; // in odom [m]
     double py[PONS_SCAN_MAX]; // in odom [m]

@@ -22,15 +22,16 @@
 #include <string.h>
 
 enum { PHASE_UNDOCK, PHASE_LOOK, PHASE_DRIVE, PHASE_ARRIVED, PHASE_HOME, PHASE_SAVE };
-enum { BANS_MAX = 36 };
+enum { BANS_MAX = 36, IN_VAIN_MAX = 24 };
 
 #define TIMEOUT_S   14400.0
 #define LOOK_S      8.0 // without a map, or any floor in it, beside what a map may take
 #define SAVE_S      60.0
-#define SAME_M      0.6 // a frontier this near to where it was is the same one
-#define BAN_M       0.5 // around one that was tried in vain
-#define BETTER_M    1.0 // so much shorter a round makes another one the goal
-#define UNDER_WAY_M 0.6 // left of the way: what is nearly reached is not given up
+#define GAIN_M2     0.25 // of known floor
+#define SAME_M      0.6  // a frontier this near to where it was is the same one
+#define BAN_M       0.5  // around one that was tried in vain
+#define BETTER_M    1.0  // so much shorter a round makes another one the goal
+#define UNDER_WAY_M 0.6  // left of the way: what is nearly reached is not given up
 
 typedef struct ban {
     float x, y;
@@ -41,9 +42,11 @@ typedef struct exploration { // in the run's state
     pons__frontier target;
     uint32_t maps; // seen when it was chosen, or looked at last
     int n_bans;
-    bool again; // what is tried again is being tried
-    bool full;  // there were more frontiers in vain than bans
-    int lost;   // the navigator's error on the way home; 0: it has come back
+    bool again;     // what is tried again is being tried
+    bool full;      // there were more frontiers in vain than bans, or IN_VAIN_MAX chosen in a row
+    int in_vain;    // chosen since the known floor grew
+    float floor_m2; // then
+    int lost;       // the navigator's error on the way home; 0: it has come back
     char why[PONS__SKILL_MSG_MAX];
     ban bans[BANS_MAX];
 } exploration;
@@ -132,6 +135,11 @@ static void choose(pons__skill_run *r, const pons__skill_env *env)
 {
     exploration *e = state_of(r);
     const pons__frontiers *all = &pons__mapper_newest(env->mapper)->frontiers;
+    if (all->reachable_m2 > (double)e->floor_m2 + GAIN_M2) {
+        e->floor_m2 = (float)all->reachable_m2;
+        e->in_vain = 0;
+    }
+    e->full = e->full || ++e->in_vain > IN_VAIN_MAX; // a frontier that comes and goes has no end
     const pons__frontier *next = best_frontier(e, all);
     if (!next && lift_bans(e)) {
         next = best_frontier(e, all);

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -101,7 +102,8 @@ static void become(const char *const *words, int in, int out)
 {
     dup2(in, 0);
     dup2(out, 1);
-    setpgid(0, 0); // it ends with all that it starts
+    setpgid(0, 0);                    // it ends with all that it starts,
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // and with whoever asks it
     signal(SIGPIPE, SIG_DFL);
     execvp(words[0], (char *const *)(uintptr_t)words);
     _exit(127);
