@@ -106,9 +106,7 @@ static void sense_scan(pons_body *b)
         return;
     }
     pons__own_parts_drop(&b->own_parts, &b->scan);
-    if (!pons__own_returns_drop(&b->own, &b->scan)) {
-        return; // it is covered, which is as good as silent
-    }
+    pons__own_returns_look(&b->own, &b->scan);
     b->scans++;
     const pons_pose2 at = pons__odom_at(b, b->scan.stamp_ns);
     pons__localizer_correct(b->localizer, &b->scan, at);

@@ -3,22 +3,20 @@
 // Nobody can tell a post from a foot by its distance: a foot fits into a robot's circle, and between its forks. So
 //
 //     lidar.own of the world       a person's word: the robot's own, and left out by the gate as by all others
-//     else, inside the outline     an obstacle to the gate; to costmap, localizer and mapper the robot's own
-//     else                         an obstacle
+//     else                         an obstacle, also inside the outline
 //
 // A robot that sees itself stands therefore, until it is told. A goal that fails meanwhile says in which direction something
 // has been near the outline in every scan, and what to write. A wall beside a robot that stands looks alike but for its
 // width: what is wider than WIDE_RAD is not told of.
 //
-// A lidar with more than half of its beams inside the outline is covered: the whole scan says nothing to those who plan.
+// A lidar with more than half of its beams inside the outline is covered, which such a goal says as well.
 #include "body/safety/own_returns.h"
 
 #include <math.h>
 #include <stdio.h>
 
-static const double PRESSED_M = 0.04; // more than a lidar's noise: it may press against the robot
-static const double BESIDE_M = 0.15;  // what is further out hinders nothing
-static const float SAME_M = 0.03F;    // a lidar's noise
+static const double BESIDE_M = 0.15; // what is further out hinders nothing
+static const float SAME_M = 0.03F;   // a lidar's noise
 static const double WIDE_RAD = 0.6;
 enum { SURE = 20 }; // scans
 
@@ -86,7 +84,7 @@ static void keep(float *at, bool near, float range)
     }
 }
 
-bool pons__own_returns_drop(pons__own_returns *o, pons_scan *scan)
+void pons__own_returns_look(pons__own_returns *o, const pons_scan *scan)
 {
     const double reach = o->radius_m + hypot(scan->from.x, scan->from.y) + BESIDE_M;
     const int n = beams(scan);
@@ -101,16 +99,9 @@ bool pons__own_returns_drop(pons__own_returns *o, pons_scan *scan)
         const double out = r >= 0.0F && (double)r < reach ? beyond(o, scan, angle, r) : INFINITY;
         const int bin = (int)floor((pons_wrap_angle(angle) + M_PI) / BIN_RAD);
         keep(&o->near[bin < PONS__OWN_BINS ? bin : PONS__OWN_BINS - 1], out < BESIDE_M, r);
-        if (out < -PRESSED_M) {
-            scan->ranges[i] = NAN;
-            inside++;
-        }
+        inside += out < 0.0;
     }
     o->covered = 2 * inside > n;
-    for (int i = 0; o->covered && i < n; i++) {
-        scan->ranges[i] = NAN;
-    }
-    return !o->covered;
 }
 
 // The first group of directions from there on in which something was always near; false: there is none.

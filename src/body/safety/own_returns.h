@@ -30,9 +30,7 @@ typedef struct pons__own_returns { // the caller's storage, zeroed; one thread
     float near[PONS__OWN_BINS];
 } pons__own_returns;
 
-// For planning, not for the gate: takes out of a scan what lies inside the outline. False, and none is left: most of it
-// does, so something covers the lidar.
-bool pons__own_returns_drop(pons__own_returns *o, pons_scan *scan);
+void pons__own_returns_look(pons__own_returns *o, const pons_scan *scan);
 // A line about what covers the lidar, or what has been near the outline in every scan, in a few directions; "": nothing.
 const char *pons__own_returns_say(const pons__own_returns *o, const pons_scan *scan, char *buf,
                                   size_t cap);
