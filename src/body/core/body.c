@@ -102,11 +102,15 @@ static void sense_map(pons_body *b)
 static void sense_scan(pons_body *b)
 {
     const int64_t last_ns = b->scans > 0 ? b->scan.stamp_ns : INT64_MIN;
-    if (!b->robot->scan(b->self, &b->scan) || b->scan.stamp_ns == last_ns) {
+    if (!b->robot->scan(b->self, &b->scan)) {
         return;
     }
-    pons__own_parts_drop(&b->own_parts, &b->scan);
-    pons__own_returns_look(&b->own, &b->scan);
+    pons__self_filter_apply(&b->self_filter,
+                            &b->scan); // at each poll, which gives the raw scan again
+    if (b->scan.stamp_ns == last_ns) {
+        return;
+    }
+    pons__near_returns_update(&b->near_returns, &b->scan);
     b->scans++;
     const pons_pose2 at = pons__odom_at(b, b->scan.stamp_ns);
     pons__localizer_correct(b->localizer, &b->scan, at);
@@ -166,7 +170,7 @@ static void sense(pons_body *b)
     watch_clocks(b, pons_now_ns(&b->clock), b->robot->time_ns(b->self));
     b->safety = *pons__gate_status(&b->guard);
     b->robot->read(b->self, &b->state);
-    pons__charge_believe(&b->charge, &b->state, b->robot_ns);
+    pons__battery_filter_apply(&b->battery_filter, &b->state, b->robot_ns);
     const pons_pose2 odom = b->state.odom_from_base;
     b->odometer_m += hypot(odom.x - b->last_odom.x, odom.y - b->last_odom.y);
     b->last_odom = odom;
@@ -368,10 +372,10 @@ static int open_driver(pons_body *b, const pons_body_options *opts, pons_error *
     b->auto_reset = opts->auto_reset_sim && b->caps.simulated;
     pons__safety_params params;
     pons__safety_params_from_caps(&params, &b->caps);
-    pons__own_parts_read(pons_get(b->world, "lidar"), &params.own);
+    pons__self_filter_read(pons_get(b->world, "lidar"), &params.self_filter);
     pons__gate_init(&b->guard, b->robot, b->self, b->clock, &params);
-    b->own_parts = params.own;
-    b->own = (pons__own_returns){params.footprint, params.radius_m};
+    b->self_filter = params.self_filter;
+    b->near_returns = (pons__near_returns){params.footprint, params.radius_m};
     b->cmd.stamp_ns = INT64_MIN / 2;
     return open_arm(b, err);
 }

@@ -18,9 +18,9 @@
 #include "body/ledger/ledger.h"
 #include "body/localization/localizer.h"
 #include "body/mapping/mapper.h"
-#include "body/safety/battery_reading.h"
 #include "body/safety/gate.h"
 #include "body/safety/latch_thread.h"
+#include "body/sensing/battery_filter.h"
 #include "body/skills/skills.h"
 #include "pons/body.h"
 #include "pons/link_message.h"
@@ -150,12 +150,12 @@ struct pons_body {
     int64_t robot_ns, host_ns; // of this poll
     int64_t blind_until_ns;    // robot time: a scan from before then is from before a gap
     pons_robot_state state;    // its charge is the one that holds
-    pons__charge charge;
+    pons__battery_filter battery_filter;
     pons_scan scan;
     pons_pose2 scan_pose; // in map: where the robot was when it looked
     uint64_t scans;
-    pons__own_parts own_parts;
-    pons__own_returns own;
+    pons__self_filter self_filter;
+    pons__near_returns near_returns;
     pons__costmap *grid;
     pons__limb hand;
     pons__nav *nav;

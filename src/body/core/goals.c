@@ -664,7 +664,7 @@ static void say_of_lidar(const pons_body *b, pons__goal *g)
 {
     char why[PONS__SKILL_MSG_MAX], says[200];
     snprintf(why, sizeof why, "%s", g->out.error_msg);
-    pons__own_returns_say(&b->own, &b->scan, says, sizeof says);
+    pons__near_returns_report(&b->near_returns, &b->scan, says, sizeof says);
     if (g->skill->needs_base && *says) {
         snprintf(g->out.error_msg, sizeof g->out.error_msg, "%s; %.390s", says, why);
     }

@@ -216,7 +216,7 @@ static void on_battery(pons_body *b, pons__client *c, const pons_message *msg)
                            "only a simulated battery can be set");
     } else {
         b->robot->set_battery(b->self, msg->as.battery.pct);
-        b->charge.known = false; // no reading that jumps: it is so
+        b->battery_filter.known = false; // no reading that jumps: it is so
         ok(c, "world.battery");
     }
 }

@@ -110,7 +110,7 @@ static void take_scan(pons__safety *s, const pons_scan *newest)
         !isfinite(scan->from.x + scan->from.y + scan->from.yaw)) {
         return;
     }
-    pons__own_parts_drop(&s->p.own, &all);
+    pons__self_filter_apply(&s->p.self_filter, &all);
     // A lidar that says nothing at all is none, however often it says it.
     const double near = fmax((double)scan->range_min, 0.0);
     bool says = false;

@@ -6,7 +6,7 @@
 #include "body/area/zone_grid.h"
 #include "body/safety/arm_gate.h"
 #include "body/safety/epoch_file.h"
-#include "body/safety/own_returns.h"
+#include "body/sensing/lidar_self_filter.h"
 #include "pons/clock.h"
 #include "pons/ext/robot.h"
 
@@ -38,8 +38,8 @@ typedef struct pons__safety_params {
     const pons__area
         *area;       // outlives the gate; NULL: the ground is the same everywhere. By set_area
     double radius_m; // of the circle that holds the footprint
-    pons_footprint footprint; // without corners: that circle
-    pons__own_parts own;      // what the lidar sees of the robot
+    pons_footprint footprint;      // without corners: that circle
+    pons__self_filter self_filter; // what the lidar sees of the robot
     double speed_max_mps, reverse_max_mps, yaw_rate_max_radps;
     double accel_mps2, brake_mps2, yaw_accel_radps2;
     double approach_mps2;    // comfortable braking towards something ahead

@@ -1,6 +1,6 @@
-// test_battery_reading.c - one wild reading of the battery changes nothing; a charge that stays is believed.
+// test_battery_filter.c - one wild reading of the battery changes nothing; a charge that stays is believed.
 #include "body/core/body.h"
-#include "body/safety/battery_reading.h"
+#include "body/sensing/battery_filter.h"
 #include "body_bench.h"
 #include "pons/drivers.h"
 #include "unit.h"
@@ -42,14 +42,14 @@ static void what_holds_after_each_reading(void **state)
 {
     (void)state;
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        pons__charge c = {0};
+        pons__battery_filter c = {0};
         int64_t now_ns = 100 * PONS_NS_PER_S;
         for (int i = 0; !(rows[r].said[i] < -9.0); i++) {
             const int64_t next_ns = now_ns + (int64_t)(rows[r].every_s * 1e9);
             for (; now_ns < next_ns; now_ns += 10 * PONS_NS_PER_MS) {
                 pons_robot_state s = {
                     .stamp_ns = now_ns, .battery_pct = rows[r].said[i], .battery_number = i + 1};
-                pons__charge_believe(&c, &s, now_ns);
+                pons__battery_filter_apply(&c, &s, now_ns);
                 const double holds = rows[r].holds[i];
                 if (isnan(holds) ? !isnan(s.battery_pct) : s.battery_pct != holds) {
                     fail_msg("%s: %g holds after reading %d", rows[r].what, s.battery_pct, i);
@@ -64,12 +64,12 @@ static void one_that_is_not_told_again(void **state)
 {
     (void)state;
     for (int numbered = 0; numbered < 2; numbered++) {
-        pons__charge c = {0};
+        pons__battery_filter c = {0};
         for (int ms = 0; ms < 60000; ms += 50) {
             pons_robot_state s = {.stamp_ns = ms * PONS_NS_PER_MS,
                                   .battery_pct = ms < 20000 ? 80 : 8,
                                   .battery_number = numbered * (1 + (ms >= 20000))};
-            pons__charge_believe(&c, &s, s.stamp_ns);
+            pons__battery_filter_apply(&c, &s, s.stamp_ns);
             assert_true(s.battery_pct == (ms < 50000 ? 80 : 8));
         }
     }

@@ -1,5 +1,5 @@
-// test_working_day.c - from a place without a map to a working day, as a person types it: the robot explores, is shown where it
-// charges, its rooms get names, and every kind of goal works, without the body being started again.
+// test_explore_name_charge.c - from a place without a map to ordinary goals, as a person types it: the robot explores, is shown
+// where it charges, its rooms get names, and every kind of goal works. The body is not started again.
 //
 // It is seconds long: a real body and real brains, which map a flat of two rooms and drive about in it.
 #include "cli_bench.h"

@@ -1,5 +1,5 @@
-// test_map_moves.c - the map moves under a robot that drives: its own localization corrects itself, a little or much, for
-// good or for a moment; and a goal that is in a wall then.
+// test_localization_jump.c - the robot's own localization corrects itself while it drives, by little or much, for good or for
+// a moment: it still arrives. A goal that lies in a wall ends at once.
 //
 // The driver is the kinematic robot with a localization of its own, which knows the truth but for an error that the test
 // changes while the robot is on its way.
