@@ -55,7 +55,7 @@ static void name_room(bench *b, int number, const char *names)
     snprintf(all, sizeof all, "map rooms flat name %d %s", number, names);
     bench_start(b, &p, NULL, all);
     bench_must_exit(&p, 0);
-    assert_non_null(strstr(p.text, "knows it from now on"));
+    assert_non_null(strstr(p.text, "the running robot has this change now"));
     bench_free(&p);
 }
 

@@ -23,7 +23,7 @@ const char *const app_zone_lists[APP_ZONE_KINDS] = {"zones", "keep_out", "speed_
 
 static const double CONTACT_M = 0.12; // of a charger that nobody has measured
 
-enum { LOCK_MS = 10000, LOCK_STEP_MS = 10 }; // an edit takes some milliseconds
+enum { LOCK_STEP_MS = 10, FILE_MOST = 16 * 1024 * 1024 };
 
 typedef struct edit {
     char path[PATH_MAX]; // of the world's file
@@ -33,14 +33,14 @@ typedef struct edit {
     pons_buf out;
 } edit;
 
-static int lock_folder(edit *e, pons_error *err)
+static int lock_folder(edit *e, int wait_ms, pons_error *err)
 {
     char path[PATH_MAX];
     const struct timespec step = {.tv_nsec = LOCK_STEP_MS * 1000000L};
     snprintf(path, sizeof path, "%s", e->path);
     const char *folder = dirname(path);
     e->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int left = LOCK_MS / LOCK_STEP_MS;
+    int left = wait_ms / LOCK_STEP_MS;
     bool held = e->folder >= 0 && flock(e->folder, LOCK_EX | LOCK_NB) == 0;
     for (; !held && e->folder >= 0 && (errno == EWOULDBLOCK || errno == EINTR) && left > 0;
          left--) {
@@ -49,26 +49,22 @@ static int lock_folder(edit *e, pons_error *err)
     }
     if (!held && left == 0) {
         return pons_error_set(err, PONS_EAGAIN, "map",
-                              "%s: another program has held a lock on its folder for %d s", e->path,
-                              LOCK_MS / 1000);
+                              "%s: another program has held a lock on its folder for %d ms",
+                              e->path, wait_ms);
     }
     return held ? PONS_OK
                 : pons_error_set(err, PONS_EIO, "map", "cannot lock %s: %s", folder,
                                  strerror(errno));
 }
 
-static int open_edit(const char *path, edit *e, pons_error *err)
+static int open_edit(const char *path, int wait_ms, edit *e, pons_error *err)
 {
-    size_t cap = 0;
+    size_t n = 0;
     snprintf(e->path, sizeof e->path, "%s", path);
-    int rc = lock_folder(e, err);
+    int rc = lock_folder(e, wait_ms, err);
     rc = rc < 0 ? rc : pons_yaml_load(path, &e->yaml, err);
-    FILE *f = rc < 0 ? NULL : pons_file_read(path);
-    const bool read = f && getdelim(&e->text, &cap, '\0', f) >= 0;
-    if (f) {
-        fclose(f);
-    }
-    return rc < 0 || read
+    e->text = rc < 0 ? NULL : pons_file_text(path, FILE_MOST, &n);
+    return rc < 0 || e->text
                ? rc
                : pons_error_set(err, PONS_EIO, "map", "cannot read %s: %s", path, strerror(errno));
 }
@@ -292,14 +288,14 @@ static int put_charger(edit *e, pons_pose2 at, pons_error *err)
 
 // ---- public functions ---------------------------------------------------------------------------
 
-static int begin(const char *path, edit **ret, pons_error *err)
+static int begin(const char *path, int wait_ms, edit **ret, pons_error *err)
 {
     *ret = calloc(1, sizeof **ret);
     if (!*ret) {
         return pons_error_set(err, PONS_ENOMEM, "map", "no memory");
     }
     (*ret)->folder = -1;
-    return open_edit(path, *ret, err);
+    return open_edit(path, wait_ms, *ret, err);
 }
 
 static int finish(edit *e, int rc, pons_error *err)
@@ -312,22 +308,23 @@ static int finish(edit *e, int rc, pons_error *err)
     return rc;
 }
 
-int app_zone_put(const char *path, app_zone_kind kind, const pons_value *zone, pons_error *err)
+int app_zone_put(const char *path, app_zone_kind kind, const pons_value *zone, int wait_ms,
+                 pons_error *err)
 {
     edit *e = NULL;
-    int rc = begin(path, &e, err);
+    int rc = begin(path, wait_ms, &e, err);
     rc = rc < 0 ? rc : put_in(e, kind, zone, err);
     return finish(e, rc, err);
 }
 
-int app_zone_rename(const char *path, const char *id, const pons_value *names, pons_value **ret,
-                    pons_error *err)
+int app_zone_rename(const char *path, const char *id, const pons_value *names, int wait_ms,
+                    pons_value **ret, pons_error *err)
 {
     size_t at = 0;
     edit *e = NULL;
     app_zone_kind kind = APP_ZONE;
     pons_autovalue zone = NULL;
-    int rc = begin(path, &e, err);
+    int rc = begin(path, wait_ms, &e, err);
     rc = rc < 0 ? rc : find(e, id, &kind, &at, err);
     if (rc == PONS_OK) {
         const pons_value *all = pons_get(pons_yaml_value(e->yaml), app_zone_lists[kind]);
@@ -346,16 +343,16 @@ int app_zone_remove(const char *path, const char *id, app_zone_kind *ret_kind, p
 {
     size_t at = 0;
     edit *e = NULL;
-    int rc = begin(path, &e, err);
+    int rc = begin(path, APP_EDIT_MS, &e, err);
     rc = rc < 0 ? rc : find(e, id, ret_kind, &at, err);
     rc = rc < 0 ? rc : take_out(e, *ret_kind, at, err);
     return finish(e, rc, err);
 }
 
-int app_charger_put(const char *path, pons_pose2 at, pons_error *err)
+int app_charger_put(const char *path, pons_pose2 at, int wait_ms, pons_error *err)
 {
     edit *e = NULL;
-    int rc = begin(path, &e, err);
+    int rc = begin(path, wait_ms, &e, err);
     rc = rc < 0 ? rc : put_charger(e, at, err);
     return finish(e, rc, err);
 }

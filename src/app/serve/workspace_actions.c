@@ -235,7 +235,7 @@ static int body_world(const app_host *h, char ret[PATH_MAX], pons_error *err)
     const char *file = app_robot_world(body);
     snprintf(ret, PATH_MAX, "%s", file ? file : "");
     return file ? PONS_OK
-                : pons_error_set(err, PONS_ENOTFOUND, "serve", "no body has been here yet");
+                : pons_error_set(err, PONS_ENOTFOUND, "serve", "no robot has run in this workspace yet");
 }
 
 static int rooms(void *user, pons_value **ret, pons_error *err)
@@ -264,7 +264,7 @@ static int room_name(void *user, double x, double y, const char *en, const char 
     if (rc >= 0 && !room) {
         rc = pons_error_set(err, PONS_ENOTFOUND, "serve", "there is no room at %.2f %.2f", x, y);
     }
-    rc = rc < 0 ? rc : app_room_name(h->c, file, room, en, zh, &zone, err);
+    rc = rc < 0 ? rc : app_room_name(h->c, file, room, en, zh, APP_EDIT_MS, &zone, err);
     rc = rc < 0 ? rc : app_world_file(file, path, err);
     rc = rc < 0 ? rc : app_places_tell(h->c, path, &known_now, err);
     if (rc >= 0) {

@@ -16,7 +16,6 @@
 #include "app/sight/sight.h"
 #include "app/workspace/onboarded_workspace.h"
 #include "app/workspace/workspace_scope.h"
-#include "pons/map_preview.h"
 #include "pons/rule_policy.h"
 #include "pons/store.h"
 #include "pons/traces.h"
@@ -264,22 +263,7 @@ static int keep_charger(void *user, double x, double y, double yaw, pons_value *
                         pons_error *err)
 {
     const session *s = user;
-    char path[PATH_MAX];
-    pons_autovalue world = NULL;
-    pons_ground *g = NULL;
-    int rc = app_world_file(s->meant.world_file, path, err);
-    rc = rc < 0 ? rc : pons_world_load(path, &world, err);
-    rc = rc < 0 ? rc : pons_ground_open(world, &g, err);
-    if (rc == PONS_OK && pons_ground_at(g, x, y) == PONS_GROUND_KEEP_OUT) {
-        rc = app_bad(err, "it lies in a keep-out area");
-    }
-    pons_ground_close(g);
-    pons_value_unref(world);
-    world = NULL;
-    rc = rc < 0 ? rc : app_charger_put(path, (pons_pose2){x, y, yaw}, err);
-    rc = rc < 0 ? rc : pons_world_load(path, &world, err);
-    *ret = pons_value_ref(pons_get(world, "charger"));
-    return rc;
+    return app_charger_set(s->meant.world_file, (pons_pose2){x, y, yaw}, ret, err);
 }
 
 static int keep_room(void *user, double x, double y, const char *name, pons_value **ret_zones,

@@ -385,12 +385,12 @@ static void keep_charger(pons_brain *b, pons_cx *cx, const char *text, pons_valu
     const char *why = not_sure(b, line, sizeof line);
     if (!why && std_m > DOCK_M) {
         snprintf(line, sizeof line,
-                 "the robot knows where it is to %.2f m, and a charger is met to %.2f m", std_m,
-                 DOCK_M);
+                 "the uncertainty of the robot's position is %.2f m; a charger needs %.2f m or less",
+                 std_m, DOCK_M);
         why = line;
     }
     if (!why && !b->opts.charger_keep) {
-        why = "nobody here writes the world's file";
+        why = "the world's file cannot be changed from here";
     }
     if (!why && b->opts.charger_keep(b->opts.user, at.x, at.y, at.yaw, &charger, &err) < 0) {
         why = err.message;

@@ -39,7 +39,7 @@ int map_rooms(cli *c, const char *world, const char *number, const map_zone *zon
     rc = cli_number(number, "rooms name", 1.0, (double)json_array_size(all), &which, err);
     rc = rc < 0 ? rc
                 : app_room_name(&c->app, world, json_array_get(all, (size_t)which - 1), zone->en,
-                                zone->zh, &named, err);
+                                zone->zh, APP_EDIT_MS, &named, err);
     rc = rc < 0 ? rc : app_world_file(world, path, err);
     return rc < 0 ? rc : map_tell_zone(c, path, named, APP_ZONE, err);
 }

@@ -142,10 +142,10 @@ static int tell_body(const cli *c, const char *path, app_zone_kind kind, pons_er
     bool known_now = false;
     const int rc = kind == APP_ZONE ? app_places_tell(&c->app, path, &known_now, err) : PONS_OK;
     if (known_now && !c->json) {
-        cli_out("the robot that is there knows it from now on\n");
+        cli_out("the running robot has this change now\n");
     }
     if (kind != APP_ZONE && !c->json && app_body_in(&c->app, path)) {
-        cli_out("the robot that is there follows this change after its next start\n");
+        cli_out("the running robot has this change after its next start\n");
     }
     return rc;
 }
@@ -162,7 +162,7 @@ static int add(cli *c, const char *path, const char *id, const map_zone *zone, p
     pons_autovalue v = NULL;
     app_zone_kind kind = APP_ZONE;
     int rc = zone_of(id, zone, &kind, &v, err);
-    rc = rc < 0 ? rc : app_zone_put(path, kind, v, err);
+    rc = rc < 0 ? rc : app_zone_put(path, kind, v, APP_EDIT_MS, err);
     return rc < 0 ? rc : map_tell_zone(c, path, v, kind, err);
 }
 

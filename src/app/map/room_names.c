@@ -1,83 +1,18 @@
-// places.c - what people name in a world: rooms of its map as zones, and that the body hears of it.
+// room_names.c - names the rooms of a world's map: each becomes a zone in the world's file.
 //
-//     the map --segmentation--> rooms, numbered --a person's name--> a zone in the world's file --link--> the body
+//     the map --segmentation--> rooms, numbered --a person's name--> a zone in the world's file (zone_edit.c)
 #include "app/map/world_files.h"
-#include "app/workspace/which_robot.h"
 #include "pons/body.h"
 #include "pons/brain_places.h"
 #include "pons/language.h"
-#include "pons/link_message.h"
 #include "pons/map_rooms.h"
-#include "pons/module.h"
 #include "pons/rule_policy.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double AS_LARGE = 2.5; // a zone that is larger than so many rooms is no room's
-
-// Whether a file is in the folder of worlds that are installed with the program.
-static bool is_shipped(const char *file)
-{
-    char shipped[PATH_MAX], folder[PATH_MAX];
-    const size_t n =
-        pons_share_path("worlds", shipped, sizeof shipped, NULL) >= 0 && realpath(shipped, folder)
-            ? strlen(folder)
-            : 0;
-    return n > 0 && strncmp(file, folder, n) == 0 && file[n] == '/';
-}
-
-int app_world_file(const char *name, char ret[PATH_MAX], pons_error *err)
-{
-    pons_autovalue world = NULL;
-    const int rc = app_world(name, &world, err);
-    if (rc < 0) {
-        return rc;
-    }
-    if (!realpath(pons_get_str(world, "path", ""), ret)) {
-        return app_lacks(err, "%s: %s", name, strerror(errno));
-    }
-    return is_shipped(ret) ? app_bad(err,
-                                     "the world %s is one that pons ships: copy it to worlds/ of "
-                                     "the workspace",
-                                     pons_get_str(world, "name", name))
-                           : PONS_OK;
-}
-
-bool app_body_in(const app_context *c, const char *path)
-{
-    char file[PATH_MAX];
-    pons_autovalue body = app_robot_reported(c);
-    pons_link *link = NULL;
-    if (!realpath(path, file) || strcmp(pons_get_str(body, "world_file", ""), file) != 0 ||
-        app_body_link(c, &link, NULL) < 0) {
-        return false;
-    }
-    pons_link_close(link);
-    return true;
-}
-
-int app_places_tell(const app_context *c, const char *path, bool *ret_known, pons_error *err)
-{
-    pons_autovalue world = NULL;
-    pons_autovalue none = json_array();
-    *ret_known = false;
-    if (!app_body_in(c, path)) {
-        return PONS_OK;
-    }
-    int rc = pons_world_load(path, &world, err);
-    const pons_value *zones = pons_get(world, "zones");
-    const pons_message said = {
-        .type = PONS_MESSAGE_PLACES,
-        .as.places = {.zones = zones ? zones : none, .charger = pons_get(world, "charger")}};
-    rc = rc < 0 ? rc : app_ask_body(c, &said, err);
-    *ret_known = rc == PONS_OK;
-    return rc;
-}
-
-// ---- rooms --------------------------------------------------------------------------------------
+static const double AS_LARGE = 2.5; // a zone larger than this many rooms is not the name of a room
 
 static double area_of(const pons_value *polygon)
 {
@@ -233,7 +168,7 @@ static int check_names(const app_context *c, const pons_value *world, const char
 }
 
 int app_room_name(const app_context *c, const char *world, const pons_value *room, const char *en,
-                  const char *zh, pons_value **ret, pons_error *err)
+                  const char *zh, int wait_ms, pons_value **ret, pons_error *err)
 {
     char path[PATH_MAX], free_id[40];
     pons_autovalue loaded = NULL;
@@ -257,7 +192,7 @@ int app_room_name(const app_context *c, const char *world, const pons_value *roo
         pons_autovalue names = json_copy((json_t *)(uintptr_t)names_of(zones, has));
         names = names ? names : json_object();
         json_object_update(names, said); // those of another language stay
-        return app_zone_rename(path, has, names, ret, err);
+        return app_zone_rename(path, has, names, wait_ms, ret, err);
     }
     pons_autovalue zone = pons_object("id", json_string(free_room_id(zones, room, free_id)),
                                       "names", pons_value_ref(said), "polygon",
@@ -265,7 +200,7 @@ int app_room_name(const app_context *c, const char *world, const pons_value *roo
                                       json_pack("{s:f,s:f,s:f}", "x", pons_get_num(room, "x", 0.0),
                                                 "y", pons_get_num(room, "y", 0.0), "yaw", 0.0),
                                       NULL);
-    rc = app_zone_put(path, APP_ZONE, zone, err);
+    rc = app_zone_put(path, APP_ZONE, zone, wait_ms, err);
     if (rc == PONS_OK) {
         *ret = pons_value_ref(zone);
     }
@@ -305,8 +240,10 @@ int app_room_call(const app_context *c, const char *world, double x, double y, c
     if (!room || (has && !is_room(has)) || pons_get(names, zh ? "zh" : "en")) {
         return PONS_ENOTFOUND;
     }
-    rc = app_room_name(c, world, room, en, zh, &zone, err);
+    rc = app_room_name(c, world, room, en, zh, APP_EDIT_IN_LOOP_MS, &zone, err);
     rc = rc < 0 ? rc : app_world(world, &after, err);
-    *ret_zones = pons_value_ref(pons_get(after, "zones"));
+    if (rc == PONS_OK) {
+        *ret_zones = pons_value_ref(pons_get(after, "zones"));
+    }
     return rc;
 }
