@@ -187,11 +187,11 @@ static void mapped(struct ddsi_serdata *d)
     must(strlen(ros2_map_bad(map)) < PONS_OUTSIDE_TEXT_MAX);
     if (ros2_map_newest(map, seen, &m, why)) {
         must(m.number != seen && m.w > 0 && m.h > 0);
-        int sum = 0; // every cell is there
+        volatile int8_t cell; // every one is there
         for (size_t i = 0; i < (size_t)m.w * (size_t)m.h; i++) {
-            sum += m.cells[i];
+            cell = m.cells[i];
         }
-        must(sum <= 127 * m.w * m.h);
+        (void)cell;
         seen = m.number;
         free(m.cells);
     }

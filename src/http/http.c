@@ -40,6 +40,13 @@ void pons_http_event_clear(pons_http_event *ev)
     ev->url = ev->headers = ev->data = NULL;
 }
 
+static int no_reply(const char *url, const char *why, pons_error *err)
+{
+    char shown[200];
+    pons_url_redacted(url, shown, sizeof shown);
+    return pons_error_set(err, PONS_EIO, "http", "%s does not answer: %.200s", shown, why);
+}
+
 // One event of a call; *over: it was the last.
 static int take(const pons_http_event *ev, const char *url, pons_buf *body, int *status, bool *over,
                 pons_error *err)
@@ -60,11 +67,11 @@ static int take(const pons_http_event *ev, const char *url, pons_buf *body, int 
         break;
     }
     *over = true;
+    if (ev->fault != PONS_HTTP_LONG_BODY) {
+        return no_reply(url, ev->data ? ev->data : "the connection failed", err);
+    }
     pons_url_redacted(url, shown, sizeof shown);
-    return ev->fault == PONS_HTTP_LONG_BODY
-               ? pons_error_set(err, PONS_EPROTOCOL, "http", "%s: the answer is too long", shown)
-               : pons_error_set(err, PONS_EIO, "http", "%s does not answer: %.200s", shown,
-                                ev->data ? ev->data : "it says nothing");
+    return pons_error_set(err, PONS_EPROTOCOL, "http", "%s: the answer is too long", shown);
 }
 
 int pons_http_call(const pons_http_ops *http, void *client, uint64_t call,
@@ -74,11 +81,16 @@ int pons_http_call(const pons_http_ops *http, void *client, uint64_t call,
     // The shared thread ends it long before.
     const int patience_ms = request->whole_ms > 0 ? (int)(2 * request->whole_ms) : -1;
     int rc = http->start(client, call, request, err);
+    if (rc < 0) {
+        return rc; // what runs under this number is another one's
+    }
     for (bool over = false; rc >= 0 && !over;) {
         struct pollfd p[] = {{.fd = http->event_fd(client), .events = POLLIN},
                              {.fd = end_fd, .events = POLLIN}};
         pons_http_event ev;
-        if (poll(p, 2, patience_ms) == 0 || (p[1].revents && !p[0].revents)) {
+        if (poll(p, 2, patience_ms) == 0) {
+            rc = no_reply(request->url, "no answer came in time", err);
+        } else if (p[1].revents && !p[0].revents) {
             rc = pons_error_set(err, PONS_ECANCELED, "http", "the call was given up");
         }
         while (rc >= 0 && !over && http->next(client, &ev)) {

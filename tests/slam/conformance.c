@@ -379,6 +379,7 @@ void slam_refuses_damaged_files(const pons_slam_ops *ops)
         {SCAN("-1 2 0 10 0.05 0 3 1 2 3" TAIL), 2},
         {SCAN("-1 2 1 1e30 0.05 0 3 1 2 3" TAIL), 2},
         {SCAN("-1 2 1 10 0.05 0 3 1 inf 3" TAIL), 2},
+        {SCAN("-1 2 1 10 0.05 0 3 1 2 3 0 0 1e30 0 0 0 0 0 0 0 0 0 0 0 x 0"), 2},
         {SCAN("-1 2 1 10 0.05 0 3 1 2 3" TAIL) "EDGE_SE2 0 1 0 0 0\n", 3},
         {SCAN("-1 2 1 10 0.05 0 3 1 2 3" TAIL) "EDGE_SE2 0 1e300 0 0 0\n", 3},
         {SCAN("-1 2 1 10 0.05 0 3 1 2 3" TAIL) "EDGE_SE2 0 0 0 0 0\n", 3},

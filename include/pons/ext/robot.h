@@ -124,5 +124,11 @@ static inline const pons_robot_outside_ops *pons_robot_outside(const pons_robot_
 {
     return ops->abi >= 3u ? ops->outside : NULL;
 }
+// Whether the robot's own SLAM can give its map.
+static inline bool pons_robot_gives_map(const pons_robot_ops *ops)
+{
+    const pons_robot_outside_ops *outside = pons_robot_outside(ops);
+    return outside && ops->abi >= 7u && outside->map;
+}
 
 PONS_C_END

@@ -68,14 +68,13 @@ int app_slam(const pons_value *world, const pons_robot_ops *robot, const pons_sl
              pons_error *err)
 {
     const pons_value *map = pons_get(world, "map");
-    const pons_robot_outside_ops *outside = pons_robot_outside(robot);
     const void *ops = NULL;
     if (!pons_get_bool(map, "grows", false)) {
         return PONS_OK;
     }
     const int rc =
         pons_module_load_of("slam", pons_get_str(map, "slam", "mrpt"), PONS_SLAM_ABI, &ops, err);
-    if (rc == PONS_ENOTFOUND && outside && robot->abi >= 7u && outside->map) {
+    if (rc == PONS_ENOTFOUND && pons_robot_gives_map(robot)) {
         return PONS_OK; // it may make one itself: the body knows
     }
     *ret = rc < 0 ? *ret : ops;

@@ -538,19 +538,22 @@ static bool restore_sim(pons_body *b, pons_pose2 *ret_pose)
     return true;
 }
 
-static int open_mapper(pons_body *b, const pons_slam_ops *slam, pons_error *err)
+static bool localises_itself(const pons_body *b)
 {
     const pons_robot_outside_ops *outside = pons_robot_outside(b->robot);
-    const bool own = maps_itself(b);
     pons_robot_place place;
-    if (!own && slam && outside && outside->place &&
-        outside->place(b->self, &place)) { // one of them says where it is
+    return outside && outside->place && outside->place(b->self, &place);
+}
+
+static int open_mapper(pons_body *b, const pons_slam_ops *slam, pons_error *err)
+{
+    const bool own = maps_itself(b);
+    if (!own && slam && localises_itself(b)) { // one of them says where it is
         return pons_error_set(err, PONS_EINVAL, MODULE,
-                              "a robot that localises itself and gives no map cannot have one that "
-                              "grows: set its localization to pons, or take `grows` out of the "
-                              "world");
+                              "this world's map grows, but the robot localises itself and gives no "
+                              "map: set its localization to pons, or remove `grows`");
     }
-    if (!own && !slam && outside && b->robot->abi >= 7u && outside->map && grows(b)) {
+    if (!own && !slam && grows(b) && pons_robot_gives_map(b->robot)) {
         return pons_error_set(err, PONS_ENOTFOUND, MODULE,
                               "this world's map grows: that needs a module slam-NAME (package "
                               "pons-slam), or a robot with localization: ros, whose SLAM gives its "

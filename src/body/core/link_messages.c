@@ -275,7 +275,7 @@ static void on_places(pons_body *b, pons__client *c, const pons_message *msg)
             pons__body_greet(b, each, each == b->controller ? b->epoch : 0);
         }
     }
-    pons__client_say(c, &(pons_report){.type = PONS_REPORT_OK, .as.ok = {.re = "world.places"}});
+    ok(c, "world.places");
 }
 
 static const struct {

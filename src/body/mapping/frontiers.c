@@ -15,8 +15,8 @@
 //
 // All frontiers are driven to in the end, so what counts is the way of the whole round: from the robot through the nearest
 // STOPS_MAX and home. Held and Karp ("A Dynamic Programming Approach to Sequencing Problems", 1962) give the shortest one that
-// begins with each; a flood from each gives the ways between them. Who went to the largest or the nearest first would leave a
-// small one in a far corner, and come back for it.
+// begins with each; a flood from each gives the ways between them. All frontiers are visited in the end, so the length of
+// the whole counts: who goes to the largest or the nearest first comes back later for a small one in a far corner.
 #include "body/mapping/frontiers.h"
 
 #include "pons/growing_list.h"
@@ -78,7 +78,7 @@ static int32_t first_cell(const field *f, pons_pose2 robot)
 }
 
 // Calls visit for each neighbour; false: it has.
-static bool around(const field *f, int32_t cell,
+static bool around(field *f, int32_t cell,
                    bool (*visit)(field *f, int32_t from, int32_t to, bool across))
 {
     const int w = f->g->w, cx = cell % w, cy = cell / w;
@@ -115,7 +115,7 @@ static bool reach_all(field *f, int32_t first)
         empty = r->n > 0 ? 0 : empty + 1;
         for (int i = 0; good && i < r->n; i++) {
             const int32_t cell = r->at[i];
-            if (f->way[cell] == way) { // else it was reached on a shorter one since
+            if (f->way[cell] == way) { // else a shorter way was found meanwhile
                 good = push(&f->seen, cell) && around(f, cell, reach);
             }
         }

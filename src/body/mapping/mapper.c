@@ -17,11 +17,11 @@
 #include "body/mapping/mapper.h"
 
 #include "body/mapping/robot_map.h"
+#include "pons/file.h"
 #include "pons/map.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -117,9 +117,11 @@ static int save_graph(const pons__mapper *m, pons_error *err)
         rc = pons_error_set(err, PONS_EIO, MODULE, "cannot write %s: %s", m->graph_path,
                             strerror(errno));
     }
-    char folder[PATH_MAX]; // the rename is durable only with it
-    memcpy(folder, m->graph_path, sizeof folder);
-    return rc < 0 ? rc : sync_file(dirname(folder), err);
+    if (rc == PONS_OK && pons_file_sync_folder(m->graph_path) < 0) {
+        rc = pons_error_set(err, PONS_EIO, MODULE, "cannot write %s: %s", m->graph_path,
+                            strerror(errno));
+    }
+    return rc;
 }
 
 static int save(pons__mapper *m, pons_error *err)

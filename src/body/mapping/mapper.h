@@ -49,7 +49,7 @@ bool pons__mapper_take(pons__mapper *m, pons__costmap *grid);
 pons__mapper_state pons__mapper_state_of(const pons__mapper *m);
 const pons__mapper_output *
 pons__mapper_newest(const pons__mapper *m); // as of the last take; borrowed
-// How long a map of what is seen now may take, and whether that map may lack it all the same: scans are the robot's to choose.
+// The longest wait for a map with the present scan; and whether the map is the robot's own, whose SLAM may skip scans.
 double pons__mapper_wait_s(const pons__mapper *m);
 bool pons__mapper_is_robots(const pons__mapper *m);
 const char *pons__mapper_fault(const pons__mapper *m); // "": none

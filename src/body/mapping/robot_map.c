@@ -7,7 +7,7 @@
 // **What goes wrong** is an error of the scan, and exploring ends with it (mapper.c) when it stays:
 //
 //     no map at all for FIRST_S                     its SLAM does not run, or its map has another name
-//     none for SILENT_S, in which it drove SILENT_M it has ended; who only speaks when there is something new is silent at rest
+//     none for SILENT_S, in which it drove SILENT_M it has ended; a SLAM that publishes only changes is silent at rest
 //     much less floor than before, or in its file   it began anew, with another frame; the file would be written over
 #include "body/mapping/robot_map.h"
 
@@ -21,7 +21,7 @@
 #define FIRST_S  15.0
 #define SILENT_S 30.0
 #define SILENT_M 3.0
-#define ANEW     0.5 // of the floor before, which it has at least, if it goes on with that
+#define ANEW     0.5 // a map that goes on keeps at least this share of the floor that it had
 
 enum { FREE_MOST = 25, OCCUPIED_LEAST = 65 }; // map_server's thresholds; between them nobody knows
 
@@ -31,6 +31,7 @@ typedef struct robot_map {
     const pons__costmap *grid; // its frame
     const char *map_path;
     pons_robot_map newest; // number 0: none
+    double newest_m2;      // its floor
     bool counts;           // since `place`:
     int64_t since_ns;      // stamp of the scan when a map came last, or of the first one
     double way_m;          // driven since then
@@ -42,7 +43,7 @@ bool pons__robot_map_given(const pons_robot_ops *robot, void *robot_self)
 {
     const pons_robot_outside_ops *o = pons_robot_outside(robot);
     pons_robot_place place;
-    return o && robot->abi >= 7u && o->map && o->place && o->place(robot_self, &place);
+    return pons_robot_gives_map(robot) && o->place && o->place(robot_self, &place);
 }
 
 int pons__robot_map_open(const pons_robot_ops *robot, void *robot_self, const pons__costmap *grid,
@@ -106,12 +107,15 @@ static int robot_map_add(void *self, const pons_scan *scan, pons_pose2 odom_from
     pons_robot_place at;
     pons_robot_map m;
     char why[PONS_OUTSIDE_TEXT_MAX] = "";
-    r->outside->place(r->robot, &at);
+    if (!r->outside->place(r->robot, &at)) {
+        return pons_error_set(err, PONS_ENOTFOUND, MODULE, "the robot does not say where it is");
+    }
     *ret_map_from_odom = at.map_from_odom;
     *ret_changed = r->outside->map(r->robot, r->newest.number, &m, why);
     if (*ret_changed) {
         free(r->newest.cells);
         r->newest = m;
+        r->newest_m2 = floor_m2(&m);
     }
     if (*ret_changed || !r->counts) {
         r->counts = true;
@@ -130,16 +134,16 @@ static int robot_map_add(void *self, const pons_scan *scan, pons_pose2 odom_from
                               "no map has come for %.0f s and %.1f m: has its SLAM ended? %s",
                               silent_s, r->way_m, *why ? why : "its topic is silent");
     }
-    if (r->newest.number != 0 && (*ret_changed || r->known_m2 > 0.0)) {
-        const double now_m2 = floor_m2(&r->newest);
-        if (now_m2 < ANEW * r->known_m2) {
-            return pons_error_set(err, PONS_EEXIST, MODULE,
-                                  "the robot's map begins anew: %.0f m2 of floor, %s has %.0f m2 "
-                                  "and would be written over",
-                                  now_m2, r->map_path, r->known_m2);
-        }
-        r->known_m2 = now_m2;
+    if (r->newest.number == 0) {
+        return PONS_OK;
     }
+    if (r->newest_m2 < ANEW * r->known_m2) {
+        return pons_error_set(err, PONS_EEXIST, MODULE,
+                              "the robot's map begins anew: %.0f m2 of floor, %.0f m2 before; %s "
+                              "is left as it is",
+                              r->newest_m2, r->known_m2, r->map_path);
+    }
+    r->known_m2 = r->newest_m2;
     return PONS_OK;
 }
 
@@ -169,7 +173,8 @@ static void draw(const robot_map *r, int8_t *cells)
     }
 }
 
-// A wall is one, however much finer or turned the robot's map is: wherever one of its cells has its middle.
+// A cell of the costmap is a wall if the middle of an occupied cell of the robot's map lies in it, whatever the resolutions and
+// the rotation.
 static void draw_walls(const robot_map *r, int8_t *cells)
 {
     const pons__costmap *g = r->grid;

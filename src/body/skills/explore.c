@@ -9,8 +9,8 @@
 // is, so walls, people and the gate count as always. It is dropped when it disappears from the map (mostly on the way there),
 // when the round that begins with another one has become much shorter, or when it is out of reach. What could not be reached,
 // or is still in the map of what the robot sees from there (glass, or a gap that no beam enters), is banned: its surroundings
-// are no goal again. Where a way was blocked, that is tried once more at the end, for whoever stood there may have gone; and so is
-// any where the map is the robot's own, whose SLAM leaves out scans from near to one that it has.
+// are no goal again. If a way was blocked, it is tried once more at the end, for whoever stood there may have gone. With the
+// robot's own map every banned frontier is, because its SLAM skips scans that are close to one it has.
 //
 // A goal that is held goes on where it was. One that is begun again, after a stop or a death, begins from the map that was
 // saved, which has the same frontiers.
@@ -139,7 +139,8 @@ static void choose(pons__skill_run *r, const pons__skill_env *env)
         e->floor_m2 = (float)all->reachable_m2;
         e->in_vain = 0;
     }
-    e->full = e->full || ++e->in_vain > IN_VAIN_MAX; // a frontier that comes and goes has no end
+    e->in_vain++;
+    e->full = e->full || e->in_vain > IN_VAIN_MAX; // a frontier that comes and goes has no end
     const pons__frontier *next = best_frontier(e, all);
     if (!next && lift_bans(e)) {
         next = best_frontier(e, all);

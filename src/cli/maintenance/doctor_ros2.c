@@ -79,7 +79,8 @@ void doctor_ros2(doctor *d)
     const int there =
         pons_config_find(d->c->app.workspace, "config/ros2.yaml", path, sizeof path, &place, &err);
     if (there < 0 || place == PONS_CONFIG_SHIPPED ||
-        pons_module_load("topics", "ros2", &found, &err) < 0) { // the module's own line says it
+        pons_module_load_of("topics", "ros2", PONS_TOPICS_ABI, &found, &err) <
+            0) { // the module's own line says it
         return;
     }
     const pons_topics_ops *ops = found;
@@ -87,10 +88,7 @@ void doctor_ros2(doctor *d)
     char line[512];
     cli_busy("listening to the robot's ROS 2", 0);
     err = (pons_error)PONS_ERROR_INIT;
-    if (ops->abi != PONS_TOPICS_ABI) {
-        doctor_say(d, "ros2 network", "absent", "the module topics-ros2 is of another version",
-                   "install pons-ros2 again");
-    } else if (ops->look(d->c->app.workspace, WAIT_MS, &n, &err) < 0) {
+    if (ops->look(d->c->app.workspace, WAIT_MS, &n, &err) < 0) {
         doctor_say(d, "ros2 network", "missing", pons_error_line(&err, line, sizeof line),
                    "`pons config check ros2.yaml`");
     } else if (say_rmw(d, &n)) {

@@ -123,7 +123,7 @@ static bool is_map(const nav_msgs_msg_dds__OccupancyGrid_ *map)
     const pons_pose2 at = origin_of(map);
     const double res = (double)map->info.resolution;
     return res >= 1e-3 && res <= 10.0 && fabs(at.x) < FAR_M && fabs(at.y) < FAR_M &&
-           isfinite(at.yaw) && map->info.width > 0 && map->info.height > 0 && // 0: none yet
+           isfinite(at.yaw) && map->info.width > 0 && map->info.height > 0 &&
            map->info.width <= 1 << 20 && map->info.height <= 1 << 20 &&
            (uint64_t)map->info.width * map->info.height == map->data._length;
 }

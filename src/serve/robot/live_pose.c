@@ -62,8 +62,7 @@ struct pons__live {
     pons_value *tree;      // the thread: as it stands
     uint64_t tree_n;       // the thread: how often it has changed
     int64_t tree_ms;       // the thread: when it was last told
-    uint64_t worlds;       // the thread: greetings of bodies, after the first
-    bool greeted;          // the thread: there was one
+    uint64_t worlds;       // the thread: how many greetings of bodies have come
 };
 
 // ---- the thread ---------------------------------------------------------------------------------
@@ -124,8 +123,7 @@ static void received(pons__live *l, pons_value *message)
         l->tree_n += pons__tree_hear(&l->tree, message);
         break;
     case PONS_REPORT_HELLO:
-        l->worlds += l->greeted;
-        l->greeted = true;
+        l->worlds++;
         pthread_mutex_lock(&l->t.mtx);
         pons_report_clear(&l->hello);
         l->hello = pons_report_share(&r);
@@ -212,7 +210,7 @@ static void tell_tree(pons__live *l, int64_t now)
     }
 }
 
-// Something in the world is called otherwise, or it is another one: whoever shows it reads it again.
+// Names in the world have changed, or it is another world: clients read it again.
 static void tell_world(pons__live *l)
 {
     static const char text[] = "event: world\ndata: {}\n\n";

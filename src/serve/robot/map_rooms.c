@@ -7,15 +7,17 @@
 #include "serve/access/reply.h"
 #include "serve/robot/robot.h"
 
+static int no_maps(pons__request *r)
+{
+    return pons__reply_error(r, 404, "this server has no maps");
+}
+
 static int rooms(pons__request *r)
 {
     pons_value *all = NULL;
     const pons_serve_host *h = &r->s->o.host;
-    if (!h->rooms) {
-        return pons__reply_error(r, 404, "nobody knows maps here");
-    }
-    const int rc = h->rooms(h->user, &all, &r->err);
-    return pons__reply_result(r, rc, all);
+    const int rc = h->rooms ? h->rooms(h->user, &all, &r->err) : PONS_OK;
+    return h->rooms ? pons__reply_result(r, rc, all) : no_maps(r);
 }
 
 static int name_room(pons__request *r)
@@ -23,7 +25,7 @@ static int name_room(pons__request *r)
     pons_value *named = NULL;
     const pons_serve_host *h = &r->s->o.host;
     if (!h->room_name) {
-        return pons__reply_error(r, 404, "nobody knows maps here");
+        return no_maps(r);
     }
     const int rc = h->room_name(h->user, pons_get_num(r->body, "x", 0.0),
                                 pons_get_num(r->body, "y", 0.0), pons_get_str(r->body, "en", NULL),

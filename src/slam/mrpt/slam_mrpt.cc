@@ -158,8 +158,8 @@ struct hit_point {
     double x, y; // from the lidar
 };
 
-// What shows where the robot is, in the lidar's frame: hits on a face, what lies between them, and posts. Where beams graze a
-// wall, far apart, the hits are none of this: they move along with the robot, and matched they say that it stands.
+// Points for matching, in the lidar's frame: hits on a face, what lies between them, and posts. Sparse hits on a grazed wall
+// are left out: they move with the robot, and make it look stationary.
 std::vector<hit_point> filled_hits(const pons_scan &s)
 {
     std::vector<hit_point> all;
@@ -301,7 +301,7 @@ double match(const CSimplePointsMap &map, const CSimplePointsMap &points, double
     icp.options.ALFA = 0.6;
     icp.options.minAbsStep_trans = icp.options.minAbsStep_rot = 1e-4;
     icp.options.corresponding_points_decimation = 1;
-    icp.options.onlyUniqueRobust = true; // else what is new beyond a face's end draws the robot back to it
+    icp.options.onlyUniqueRobust = true; // else new points past a wall's end pull the pose back
     icp.options.skip_cov_calculation = true;
     mrpt::slam::CICP::TReturnInfo info;
     const auto pdf = icp.Align(&map, &points, *pose, info);
@@ -472,6 +472,10 @@ int read_scan(const reader &r, char *at, mapper *m)
         return bad(r, "the scan's poses are missing");
     }
     s.from = to_pons(CPose2D(tail[1], tail[2], tail[3]) - CPose2D(tail[4], tail[5], tail[6]));
+    why = refusal(*m, s, m->keys.back().pose);
+    if (why) {
+        return bad(r, why);
+    }
     m->keys.back().points = points_of(s);
     return PONS_OK;
 }
