@@ -14,8 +14,8 @@ static void key_of(const pons__boxed *found, char ret[2 * PONS_DETECTED_TEXT])
     snprintf(ret, (size_t)2 * PONS_DETECTED_TEXT, "%s %s", found->what.label, found->what.identity);
 }
 
-bool pons__seen_picture_due(const pons__seen_picture *last, const pons__boxed *found, size_t n,
-                            int64_t now_ms)
+bool pons__thumbnail_due(const pons__thumbnail *last, const pons__boxed *found, size_t n,
+                         int64_t now_ms)
 {
     bool shown[PONS_DETECTED_MAX] = {false};
     if (!*last->name || now_ms >= last->at_ms + EVERY_MS) {
@@ -36,8 +36,8 @@ bool pons__seen_picture_due(const pons__seen_picture *last, const pons__boxed *f
     return false;
 }
 
-void pons__seen_picture_kept(pons__seen_picture *last, const pons__boxed *found, size_t n,
-                             int64_t now_ms, const char *name)
+void pons__thumbnail_kept(pons__thumbnail *last, const pons__boxed *found, size_t n, int64_t now_ms,
+                          const char *name)
 {
     snprintf(last->name, sizeof last->name, "%s", name);
     last->at_ms = now_ms;
@@ -52,8 +52,8 @@ static bool is_held(void *names, const char *name)
     return json_object_get(names, name) != NULL;
 }
 
-int pons__seen_pictures_prune(const pons_items *items, const char *space, const char *folder,
-                              int64_t before_ms, pons_error *err)
+int pons__thumbnail_prune(const pons_items *items, const char *space, const char *folder,
+                          int64_t before_ms, pons_error *err)
 {
     const pons_items_query all = {.prefix = space, .limit = -1};
     pons_autovalue objects = NULL;

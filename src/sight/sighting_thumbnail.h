@@ -9,18 +9,18 @@
 #define PONS__SEEN_EDGE_MAX  320 // pixels
 #define PONS__SEEN_BYTES_MAX (16 * 1000)
 
-typedef struct pons__seen_picture { // the one that was kept last; zero-initialise
+typedef struct pons__thumbnail { // the one that was kept last; zero-initialise
     char name[PONS_PICTURE_NAME];
     int64_t at_ms;
     size_t n;
     char of[PONS_DETECTED_MAX][2 * PONS_DETECTED_TEXT]; // what it shows: label and identity
-} pons__seen_picture;
+} pons__thumbnail;
 
 // Whether these finds want a picture of their own at this time [ms]: what the last one does not show, or no longer shows.
-bool pons__seen_picture_due(const pons__seen_picture *last, const pons__boxed *found, size_t n,
-                            int64_t now_ms);
-void pons__seen_picture_kept(pons__seen_picture *last, const pons__boxed *found, size_t n,
-                             int64_t now_ms, const char *name);
+bool pons__thumbnail_due(const pons__thumbnail *last, const pons__boxed *found, size_t n,
+                         int64_t now_ms);
+void pons__thumbnail_kept(pons__thumbnail *last, const pons__boxed *found, size_t n, int64_t now_ms,
+                          const char *name);
 // Removes those of a folder that no object's sighting names and that were put before this time (wall clock, ms).
-int pons__seen_pictures_prune(const pons_items *items, const char *space, const char *folder,
-                              int64_t before_ms, pons_error *err);
+int pons__thumbnail_prune(const pons_items *items, const char *space, const char *folder,
+                          int64_t before_ms, pons_error *err);

@@ -676,7 +676,7 @@ static bool nobody(void *user, const char *name)
 }
 
 // A picture as large as one may be, which is another one each time, dated by the day's clock.
-static void keep_picture(const bed *b, const char *folder, pons__seen_picture *last,
+static void keep_picture(const bed *b, const char *folder, pons__thumbnail *last,
                          const pons_detection *d, size_t n)
 {
     static pons__boxed found[8];
@@ -687,7 +687,7 @@ static void keep_picture(const bed *b, const char *folder, pons__seen_picture *l
     for (size_t i = 0; i < n; i++) {
         snprintf(found[i].what.label, sizeof found[i].what.label, "%s", d[i].label);
     }
-    if (!pons__seen_picture_due(last, found, n, now_ms)) {
+    if (!pons__thumbnail_due(last, found, n, now_ms)) {
         return;
     }
     snprintf(bytes, sizeof bytes, "%lld", (long long)now_ms);
@@ -695,7 +695,7 @@ static void keep_picture(const bed *b, const char *folder, pons__seen_picture *l
     const struct timespec put[2] = {{.tv_sec = now_ms / 1000}, {.tv_sec = now_ms / 1000}};
     snprintf(path, sizeof path, "%s/%s.jpg", folder, name);
     assert_int_equal(utimensat(AT_FDCWD, path, put, 0), 0);
-    pons__seen_picture_kept(last, found, n, now_ms, name);
+    pons__thumbnail_kept(last, found, n, now_ms, name);
 }
 
 // A look a second, at five things with noise and a false alarm now and then: what it leaves in the store, and (folder)
@@ -703,7 +703,7 @@ static void keep_picture(const bed *b, const char *folder, pons__seen_picture *l
 static void day(bed *b, const char *folder, uint64_t *ret_pictures)
 {
     const long seconds = rounds(ROUNDS_sight_seconds);
-    static pons__seen_picture last;
+    static pons__thumbnail last;
     size_t kept = 0;
     uint64_t bytes = 0;
     memset(&last, 0, sizeof last);
@@ -735,7 +735,7 @@ static void day(bed *b, const char *folder, uint64_t *ret_pictures)
             pons_picture_usage(folder, &kept, &bytes);
             *ret_pictures = bytes > *ret_pictures ? bytes : *ret_pictures;
             const int64_t before_ms = pons_wall_ms(&b->items.clock) - 3600 * 1000;
-            assert_true(pons__seen_pictures_prune(&b->items, NS, folder, before_ms, &b->err) >= 0);
+            assert_true(pons__thumbnail_prune(&b->items, NS, folder, before_ms, &b->err) >= 0);
         }
     }
     assert_int_equal(pons_object_memory_count(b->memory, false), 5);

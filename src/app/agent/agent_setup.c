@@ -167,7 +167,7 @@ void app_agent_parts_close(app_agent_parts *p)
         p->tools[i - 1].ops->close(p->tools[i - 1].self);
     }
     pons_store_close(&p->files.memory);
-    app_agent_cameras_close(p->cameras);
+    app_picture_middleware_close(p->cameras);
     pons_agent_config_destroy(p->config);
     pons_value_unref(p->prompts);
     *p = (app_agent_parts){0};

@@ -30,7 +30,7 @@ int app_workspace_tools_judge(void *user, const char *tool, const pons_value *ar
     (APP_TOOL_MODULES_MAX +                                                                        \
      7) // the core's, memory's, the robot's two, cameras', the workspace's, MCP's
 
-typedef struct app_agent_cameras app_agent_cameras;
+typedef struct app_picture_middleware app_picture_middleware;
 
 typedef struct app_agent_parts {
     pons_agent_config *config;
@@ -43,8 +43,8 @@ typedef struct app_agent_parts {
     void *judge_user;
     const app_context *c;
     app_robot meant;
-    app_agent_cameras *cameras;   // or NULL
-    pons_agent_middleware seeing; // (n_seeing, 0 or 1) the agent's
+    app_picture_middleware *cameras; // or NULL
+    pons_agent_middleware seeing;    // (n_seeing, 0 or 1) the agent's
     size_t n_seeing;
     char camera_names[256]; // of which a person is asked; "": nobody is to be asked
 } app_agent_parts;
@@ -76,9 +76,9 @@ const char *app_agent_pictures_to(const app_context *c, const char *spec, char *
 
 // New pictures of `cameras` in config/vision.yaml with an agent's newest words, for a model of this spec: p->seeing. After
 // app_agent_parts_open; p must not move.
-int app_agent_cameras_open(app_agent_parts *p, const char *spec, const pons_clock *clock,
-                           pons_error *err);
-void app_agent_cameras_close(app_agent_cameras *k); // NULL-safe
+int app_picture_middleware_open(app_agent_parts *p, const char *spec, const pons_clock *clock,
+                                pons_error *err);
+void app_picture_middleware_close(app_picture_middleware *k); // NULL-safe
 
 // ---- tool_check.c -------------------------------------------------------------------------------
 

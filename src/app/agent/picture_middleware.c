@@ -14,7 +14,7 @@
 
 #define LOOK_MS 50 // between two looks whether they are there
 
-struct app_agent_cameras {
+struct app_picture_middleware {
     app_new_pictures pictures;
     pons_value *config; // of the model's client
     pons_value *taken;  // for this call; NULL: they are being taken, or it has none
@@ -44,7 +44,7 @@ static pons_value *with(const pons_value *request, const pons_value *last, const
 static int before(void *user, const pons_agent_call *call, pons_value **request,
                   int64_t *ret_wait_ms, pons_error *err)
 {
-    app_agent_cameras *k = user;
+    app_picture_middleware *k = user;
     const pons_value *list = pons_get(*request, "messages");
     const pons_value *last = json_array_get(list, json_array_size(list) - 1);
     if (!asked_for_words(call, last) ||
@@ -78,8 +78,8 @@ static void name_them(const pons_value *cameras, char *ret, size_t cap)
     pons_utf8_copy(ret, cap, b.data ? b.data : "");
 }
 
-int app_agent_cameras_open(app_agent_parts *p, const char *spec, const pons_clock *clock,
-                           pons_error *err)
+int app_picture_middleware_open(app_agent_parts *p, const char *spec, const pons_clock *clock,
+                                pons_error *err)
 {
     pons_autovalue vision = NULL;
     char server[256];
@@ -111,7 +111,7 @@ int app_agent_cameras_open(app_agent_parts *p, const char *spec, const pons_cloc
     return rc;
 }
 
-void app_agent_cameras_close(app_agent_cameras *k)
+void app_picture_middleware_close(app_picture_middleware *k)
 {
     if (k) {
         app_new_pictures_close(&k->pictures);

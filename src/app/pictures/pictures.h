@@ -12,9 +12,9 @@
 int app_vision(const app_context *c, pons_value **ret, pons_error *err);
 // Of that: `pictures` of a model's configuration (pons/llm.h), the caller's.
 pons_value *app_vision_of_model(const app_context *c, const pons_value *vision);
-// What a detector of the kind `model` is to know beside its entry of config/sight.yaml: puts it there.
 // Both, for a model's client. The caller's.
 int app_model_pictures(const app_context *c, pons_value **ret, pons_error *err);
+// What a detector of the kind `model` is to know beside its entry of config/sight.yaml: puts it there.
 int app_vision_of_detector(const app_context *c, pons_value *entry, pons_error *err);
 // Of that: whether regions of a camera are to be blurred; and blurs them, in place.
 bool app_camera_blurs(const pons_value *vision, const char *camera);

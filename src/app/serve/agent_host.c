@@ -75,7 +75,7 @@ static int agent_open(void *user, const char *session, bool look, pons_event_cb 
         return pons_error_set(err, PONS_ENOMEM, "agent", "no memory for a session");
     }
     int rc = open_parts(h, session, p, err);
-    rc = rc < 0 ? rc : app_agent_cameras_open(&p->agent, h->llm, &h->clock, err);
+    rc = rc < 0 ? rc : app_picture_middleware_open(&p->agent, h->llm, &h->clock, err);
     rc = rc >= 0 && look ? only_look(p, err) : rc;
     if (rc >= 0) {
         const pons_agent_options o = {

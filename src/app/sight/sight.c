@@ -93,7 +93,7 @@ static void prune_pictures(sight *s, const char *space)
     app_seen_folder(s->c, folder, sizeof folder);
     const int64_t before_ms =
         pons_wall_ms(&s->clock) - PRUNE_MS; // a younger one's row may be to come
-    const int rc = pons__seen_pictures_prune(&items, space, folder, before_ms, &err);
+    const int rc = pons__thumbnail_prune(&items, space, folder, before_ms, &err);
     s->prune_due_ms = pons_now_ms(&s->clock) + PRUNE_MS;
     if (rc < 0) {
         tell(s, err.message);

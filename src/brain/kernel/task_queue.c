@@ -172,7 +172,7 @@ int pons__task_queue_update(pons_cx *cx, void *user, pons_error *err)
         s.t->changed = true;
     }
     pons__hear_speed_request(&s);
-    pons__pictures_ask(b, cx, s.t);
+    pons__picture_consent_ask(b, cx, s.t);
     refuse_late(&s);
     take_back(&s);
     snprintf(s.t->asking, sizeof s.t->asking, "%s", pons__question_asking(b));

@@ -51,7 +51,7 @@ void pons__model_start(void *user, pons_run *run, const char *id, const pons_val
 {
     pons_brain *b = user;
     pons_value *picture = NULL;
-    if (b->opts.llm && b->opts.picture && !restarted && pons__pictures_may_go(b) &&
+    if (b->opts.llm && b->opts.picture && !restarted && pons__picture_consent_given(b) &&
         b->opts.picture(b->opts.user, &picture) == PONS_EAGAIN) {
         wait_for_picture(b, run, id, request);
         return;

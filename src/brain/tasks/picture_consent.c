@@ -22,7 +22,7 @@ static const pons__question *question_of(const pons__tasks *t, const char *serve
     return NULL;
 }
 
-bool pons__pictures_may_go(pons_brain *b)
+bool pons__picture_consent_given(pons_brain *b)
 {
     const char *server = b->opts.pictures_to;
     const pons__question *q = server ? question_of(b->tasks, server) : NULL;
@@ -31,7 +31,7 @@ bool pons__pictures_may_go(pons_brain *b)
     return !server || (q && strcmp(pons_get_str(q->answer, "action", ""), "approve") == 0);
 }
 
-void pons__pictures_ask(pons_brain *b, pons_cx *cx, pons__tasks *t)
+void pons__picture_consent_ask(pons_brain *b, pons_cx *cx, pons__tasks *t)
 {
     char id[PONS_ID_MAX];
     const char *server = b->opts.pictures_to;

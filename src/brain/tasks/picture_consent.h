@@ -5,6 +5,6 @@
 #include "brain/state/self.h"
 
 // Whether they may go now. Where a person is to be asked first, K5 does it, and this is false until a yes.
-bool pons__pictures_may_go(pons_brain *b);
+bool pons__picture_consent_given(pons_brain *b);
 // K5: asks, where that is wanted and was not done.
-void pons__pictures_ask(pons_brain *b, pons_cx *cx, pons__tasks *t);
+void pons__picture_consent_ask(pons_brain *b, pons_cx *cx, pons__tasks *t);

@@ -65,7 +65,8 @@ static int session(cli_chat *s, const char *words, bool resume, pons_error *err)
 {
     int rc = app_agent_parts_open(&s->c->app, s->thread, &s->clock, &s->store, NULL, s->folder,
                                   &s->parts, err);
-    rc = rc < 0 || s->plan ? rc : app_agent_cameras_open(&s->parts, s->llm_spec, &s->clock, err);
+    rc = rc < 0 || s->plan ? rc
+                           : app_picture_middleware_open(&s->parts, s->llm_spec, &s->clock, err);
     rc = rc < 0 ? rc : pons_traces_from_environment(&s->traces, err);
     if (rc >= 0) {
         const char *model = getenv("PONS_LLM_MODEL");

@@ -37,7 +37,7 @@ typedef struct detect {
     cli_source *source;
     FILE *out; // standard output as it was: what a library prints does not come between
     bool once;
-    pons__seen_picture kept;
+    pons__thumbnail kept;
 } detect;
 
 static int load(const char *kind, const pons_detector_ops **ret, pons_error *err)
@@ -76,7 +76,7 @@ static void keep_picture(detect *d, pons_picture_raw *p, pons__detector_line *l)
     if (l->n == 0 || d->once) {
         return;
     }
-    if (!pons__seen_picture_due(&d->kept, l->found, l->n, now)) {
+    if (!pons__thumbnail_due(&d->kept, l->found, l->n, now)) {
         memcpy(l->picture, d->kept.name, sizeof l->picture); // the same things, as they were then
         return;
     }
@@ -89,7 +89,7 @@ static void keep_picture(detect *d, pons_picture_raw *p, pons__detector_line *l)
         pons_utf8_copy(l->error, sizeof l->error, err.message);
         return;
     }
-    pons__seen_picture_kept(&d->kept, l->found, l->n, now, l->picture);
+    pons__thumbnail_kept(&d->kept, l->found, l->n, now, l->picture);
 }
 
 static int look_at(detect *d, cli_picture *picture, pons__detector_line *l, pons_error *err)

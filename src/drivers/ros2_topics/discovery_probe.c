@@ -71,7 +71,8 @@ static void look(const ros2_node *n, network *w)
     ros2_node_each(n, false, see_subscription, w);
 }
 
-int ros2_network_look(const char *workspace, int wait_ms, pons_topics_network *ret, pons_error *err)
+int ros2_discovery_probe(const char *workspace, int wait_ms, pons_topics_network *ret,
+                         pons_error *err)
 {
     ros2_config c = {0};
     ros2_node node = {0};

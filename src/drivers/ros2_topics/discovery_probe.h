@@ -3,5 +3,5 @@
 
 #include "pons/ext/topics.h"
 
-int ros2_network_look(const char *workspace, int wait_ms, pons_topics_network *ret,
-                      pons_error *err);
+int ros2_discovery_probe(const char *workspace, int wait_ms, pons_topics_network *ret,
+                         pons_error *err);

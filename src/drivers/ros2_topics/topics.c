@@ -268,5 +268,5 @@ static const pons_topics_ops ops = {.abi = PONS_TOPICS_ABI,
                                     .name = "ros2",
                                     .open = topics_open,
                                     .close = topics_close,
-                                    .look = ros2_network_look};
+                                    .look = ros2_discovery_probe};
 PONS_MODULE_EXPORT("topics", "ros2", &ops);
