@@ -16,8 +16,15 @@
 
 #define SIM pons_robot_kinematic
 
+enum { LOOKS = 20000 }; // each of a millisecond or more
+
 static const ros2_qos SENSOR = {.depth = 5}, SURE = {.reliable = true, .depth = 10},
                       KEPT = {.reliable = true, .transient = true, .depth = 1};
+
+const pons_robot_ops *ros2;
+char peer_ns[32];
+uint32_t peer_domain;
+static ros2_node stays;
 
 void peer_surroundings(char ret_ns[32], uint32_t *ret_domain)
 {
@@ -58,21 +65,6 @@ void peer_workspace_remove(const char *workspace)
     rmdir(workspace);
 }
 
-const pons_robot_ops *peer_driver(char ret_ns[32], uint32_t *ret_domain)
-{
-    pons_error err = PONS_ERROR_INIT;
-    const void *loaded = NULL;
-    if (pons_module_load("driver", "ros2", &loaded, &err) < 0) {
-        char line[1024];
-        fprintf(stderr, "%s\n", pons_error_line(&err, line, sizeof line));
-        return NULL;
-    }
-    setenv("PONS_SHARE", PONS_SOURCE_DIR, 1);
-    unsetenv("AMENT_PREFIX_PATH");
-    peer_surroundings(ret_ns, ret_domain);
-    return loaded;
-}
-
 void peer_stay(ros2_node *n, uint32_t domain)
 {
     pons_error err = PONS_ERROR_INIT;
@@ -83,8 +75,41 @@ void peer_stay(ros2_node *n, uint32_t domain)
     }
 }
 
-int peer_driver_open(const pons_robot_ops *ros2, const char *yaml, const pons_value *world,
-                     const pons_value *config, void **ret, pons_error *err)
+int peer_load(void **state)
+{
+    (void)state;
+    pons_error err = PONS_ERROR_INIT;
+    const void *loaded = NULL;
+    if (pons_module_load("driver", "ros2", &loaded, &err) < 0) {
+        char line[1024];
+        fprintf(stderr, "%s\n", pons_error_line(&err, line, sizeof line));
+        return -1;
+    }
+    setenv("PONS_SHARE", PONS_SOURCE_DIR, 1);
+    unsetenv("AMENT_PREFIX_PATH");
+    peer_surroundings(peer_ns, &peer_domain);
+    ros2 = loaded;
+    return 0;
+}
+
+int peer_group_open(void **state)
+{
+    if (peer_load(state) < 0) {
+        return -1;
+    }
+    peer_stay(&stays, peer_domain);
+    return 0;
+}
+
+int peer_group_close(void **state)
+{
+    (void)state;
+    ros2_node_close(&stays);
+    return 0;
+}
+
+int peer_driver_open(const char *yaml, const pons_value *world, const pons_value *config,
+                     void **ret, pons_error *err)
 {
     char workspace[64];
     peer_workspace(yaml, workspace);
@@ -321,6 +346,36 @@ void peer_step(peer *p, int64_t dt_ns)
         fail_msg("%s", err.message);
     }
     peer_say(p);
+}
+
+void peer_wait(void *p)
+{
+    peer *robot = p;
+    if (robot->sim) {
+        peer_take(robot);
+        peer_step(robot, PEER_STEP_NS);
+    }
+    dds_sleepfor(DDS_MSECS(1));
+}
+
+void peer_until_lacks(void *driver, const char *expected, void (*wait)(void *user), void *user)
+{
+    char why[PONS_OUTSIDE_TEXT_MAX] = "";
+    for (int i = 0; i < LOOKS; i++) {
+        const bool any = ros2->outside->lacks(driver, why);
+        if (*expected ? any && strstr(why, expected) : !any) {
+            return;
+        }
+        wait(user);
+    }
+    fail_msg("'%s' is missing, not '%s'", why, expected);
+}
+
+int64_t peer_clock_ns(clockid_t id)
+{
+    struct timespec t;
+    clock_gettime(id, &t);
+    return (int64_t)t.tv_sec * PONS_NS_PER_S + t.tv_nsec;
 }
 
 // What a library that is not instrumented writes into freed memory shows where that is soon used again.

@@ -9,8 +9,13 @@
 
 #include "drivers/dds/dds_node.h"
 #include "drivers/dds/interface_types.h"
+#include "pons/clock.h"
 #include "pons/ext/robot.h"
 #include "relay.h"
+
+#include <time.h>
+
+#define PEER_STEP_NS (10 * PONS_NS_PER_MS) // of peer_wait
 
 typedef struct peer {
     ros2_node node;
@@ -37,11 +42,18 @@ void peer_workspace_remove(const char *workspace);
 // Takes part in the domain while the tests run: the first of a process begins DDS's threads, and the last ends them.
 void peer_stay(ros2_node *n, uint32_t domain);
 
-// The driver of the module, in such surroundings; NULL, with a line on stderr, where it cannot be loaded.
-const pons_robot_ops *peer_driver(char ret_ns[32], uint32_t *ret_domain);
+// The module's driver, and where it and the tests of this process meet. They are there once it is loaded.
+extern const pons_robot_ops *ros2;
+extern char peer_ns[32]; // that nobody else has
+extern uint32_t peer_domain;
+// Loads it; less than 0, with a line on stderr, where it cannot be. Does not take part in the domain yet.
+int peer_load(void **state);
+// A group's set-up and its end: it is loaded, and this process takes part while the tests run.
+int peer_group_open(void **state);
+int peer_group_close(void **state);
 // Opens it with that config/ros2.yaml. config may be NULL.
-int peer_driver_open(const pons_robot_ops *ros2, const char *yaml, const pons_value *world,
-                     const pons_value *config, void **ret, pons_error *err);
+int peer_driver_open(const char *yaml, const pons_value *world, const pons_value *config,
+                     void **ret, pons_error *err);
 // Every interface that pons has for that release of ROS; fails the test when there are none.
 ros2_types *peer_types(const char *release);
 
@@ -54,5 +66,10 @@ void peer_take(peer *p);    // what has come on cmd_vel
 void peer_say(peer *p);     // the senses as they are now
 void peer_step(peer *p, int64_t dt_ns);
 void peer_say_battery(peer *p);
+void peer_wait(void *p); // a step of it, where it is open, and a millisecond
+
+// Waits until this is missing, by its reason; "": until nothing is. Fails the test when it never is.
+void peer_until_lacks(void *driver, const char *expected, void (*wait)(void *user), void *user);
+int64_t peer_clock_ns(clockid_t id);
 
 #endif

@@ -51,17 +51,10 @@ static struct {
     _Atomic int64_t begun; // host
 } robot = {.mtx = PTHREAD_MUTEX_INITIALIZER};
 
-static int64_t clock_ns(clockid_t id)
-{
-    struct timespec t;
-    clock_gettime(id, &t);
-    return (int64_t)t.tv_sec * PONS_NS_PER_S + t.tv_nsec;
-}
-
 static int64_t ros_now(void)
 {
-    return robot.wall ? clock_ns(CLOCK_REALTIME)
-                      : 1000 * PONS_NS_PER_S + clock_ns(CLOCK_MONOTONIC) - robot.begun;
+    return robot.wall ? peer_clock_ns(CLOCK_REALTIME)
+                      : 1000 * PONS_NS_PER_S + peer_clock_ns(CLOCK_MONOTONIC) - robot.begun;
 }
 
 // The pan link's, at that stamp.
@@ -189,7 +182,7 @@ static void begin_robot(bool reliable, bool wall)
     const ros2_qos said = {.reliable = reliable, .depth = 1},
                    kept = {.reliable = true, .transient = true, .depth = 1};
     const scene first = plain();
-    robot.begun = clock_ns(CLOCK_MONOTONIC);
+    robot.begun = peer_clock_ns(CLOCK_MONOTONIC);
     robot.wall = wall;
     robot.quit = false;
     peer_stay(&robot.node, domain);
@@ -265,7 +258,8 @@ static void must_take(void *camera, pons_camera_picture *ret)
         if (rc < 0) {
             fail_msg("%s", err.message);
         }
-        const int64_t off = robot.wall ? clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC) : 0;
+        const int64_t off =
+            robot.wall ? peer_clock_ns(CLOCK_REALTIME) - peer_clock_ns(CLOCK_MONOTONIC) : 0;
         if (rc > 0 && ret->raw.stamp_ns + off > now + 30 * PONS_NS_PER_MS) {
             return;
         }
@@ -486,7 +480,7 @@ static void test_stamps_of_this_machine(void **state)
                              false, true);
     pons_camera_picture p;
     must_take(camera, &p);
-    const int64_t age = clock_ns(CLOCK_MONOTONIC) - p.raw.stamp_ns;
+    const int64_t age = peer_clock_ns(CLOCK_MONOTONIC) - p.raw.stamp_ns;
     assert_true(age >= DELAY_NS && age < 60 * PONS_NS_PER_S);
     assert_false(p.view.calibrated);
     assert_true(p.view.placed);

@@ -18,10 +18,6 @@
 #define LOST_NS   (60 * PONS_NS_PER_S) // host time after which a message counts as lost
 #define FLOAT_PCT 1e-5 // more than a float loses of a share of 1; a step takes ten times as much
 
-static const pons_robot_ops *ros2; // from the module
-static char process[32];           // a namespace
-static uint32_t domain;
-
 typedef struct both {
     peer robot;
     void *driver;
@@ -30,16 +26,9 @@ typedef struct both {
     _Atomic uint64_t cmd; // that was written last, as pons__pack_twist has it
 } both;
 
-static int64_t host_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * PONS_NS_PER_S + t.tv_nsec;
-}
-
 static void pause_a_little(int64_t since_ns, const char *what)
 {
-    if (host_now() - since_ns > LOST_NS) {
+    if (peer_clock_ns(CLOCK_MONOTONIC) - since_ns > LOST_NS) {
         fail_msg("%s was lost", what);
     }
     nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
@@ -52,18 +41,18 @@ static int both_open(const pons_value *world, const pons_value *config, void **r
     assert_non_null(b);
     static int nth;
     pthread_mutex_init(&b->mtx, NULL);
-    snprintf(b->ns, sizeof b->ns, "%s/r%d", process, nth++); // several may be open at once
+    snprintf(b->ns, sizeof b->ns, "%s/r%d", peer_ns, nth++); // several may be open at once
     snprintf(yaml, sizeof yaml,
              "namespace: %s\ndomain: %u\nuse_sim_time: true\nnavigation: pons\n"
              "topics: {tf: tf, tf_static: tf_static, clock: clock}\n",
-             b->ns, domain);
-    const int rc = peer_driver_open(ros2, yaml, world, config, &b->driver, err);
+             b->ns, peer_domain);
+    const int rc = peer_driver_open(yaml, world, config, &b->driver, err);
     if (rc < 0) {
         free(b);
         return rc;
     }
-    peer_open(&b->robot, world, config, b->ns, domain, false);
-    const int64_t since = host_now();
+    peer_open(&b->robot, world, config, b->ns, peer_domain, false);
+    const int64_t since = peer_clock_ns(CLOCK_MONOTONIC);
     while (!peer_matched(&b->robot)) {
         pause_a_little(since, "the driver");
     }
@@ -127,7 +116,7 @@ static void wait_for_cmd(both *b)
     const uint64_t cmd = atomic_load(&b->cmd), had = b->robot.cmds;
     const pons_twist2 t = pons__unpack_twist(cmd);
     const uint64_t want = isfinite(t.v) && isfinite(t.w) ? cmd : 0; // what is no number is a stop
-    const int64_t since = host_now();
+    const int64_t since = peer_clock_ns(CLOCK_MONOTONIC);
     // As the gate does: a driver that hears nothing for a while stops the robot.
     ros2->write_velocity(b->driver, t);
     for (peer_take(&b->robot); pons__pack_twist(b->robot.cmd) != want; peer_take(&b->robot)) {
@@ -140,7 +129,7 @@ static void wait_for_cmd(both *b)
 
 static void wait_for_senses(both *b)
 {
-    const int64_t since = host_now();
+    const int64_t since = peer_clock_ns(CLOCK_MONOTONIC);
     pons_robot_state is, has;
     pons_scan scan;
     pons_robot_kinematic.read(b->robot.sim, &is);
@@ -185,7 +174,7 @@ static void both_set_battery(void *self, double pct)
     both *b = self;
     pons_robot_state s;
     pthread_mutex_lock(&b->mtx);
-    const int64_t since = host_now();
+    const int64_t since = peer_clock_ns(CLOCK_MONOTONIC);
     pons_robot_kinematic.set_battery(b->robot.sim, pct);
     peer_say_battery(&b->robot);
     for (ros2->read(b->driver, &s); fabs(s.battery_pct - pct) > FLOAT_PCT;
@@ -225,8 +214,7 @@ static const pons_robot_ops both_ops = {.abi = PONS_ROBOT_ABI,
 
 int main(void)
 {
-    ros2 = peer_driver(process, &domain);
-    if (!ros2) {
+    if (peer_load(NULL) < 0) {
         return 1;
     }
     const driver_traits traits = {.ops = &both_ops,

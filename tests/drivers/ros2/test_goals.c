@@ -14,10 +14,6 @@
 
 #define ID "000102030405060708090a0b0c0d0eff"
 
-static const pons_robot_ops *ros2; // from the module
-static char process[32];
-static uint32_t domain;
-
 typedef struct robot {
     void *driver;
     ros2_node node;
@@ -37,16 +33,16 @@ static void open_limited(robot *r, const char *release, const char *limits, cons
     char yaml[4096];
     pons_error err = PONS_ERROR_INIT;
     *r = (robot){.driver = NULL};
-    snprintf(r->ns, sizeof r->ns, "%s/g%d", process, nth++);
+    snprintf(r->ns, sizeof r->ns, "%s/g%d", peer_ns, nth++);
     snprintf(yaml, sizeof yaml,
              "distro: %s\nnamespace: %s\ndomain: %u\nlimits: {discovery_s: 0.001, %s}\n"
              "services: {lifecycle_manager: null}\n%s",
-             release, r->ns, domain, limits, more);
+             release, r->ns, peer_domain, limits, more);
     pons_autovalue world = house_world();
-    if (peer_driver_open(ros2, yaml, world, NULL, &r->driver, &err) < 0) {
+    if (peer_driver_open(yaml, world, NULL, &r->driver, &err) < 0) {
         fail_msg("%s [%s]", err.message, err.source);
     }
-    assert_int_equal(ros2_node_open(&r->node, domain, &err), PONS_OK);
+    assert_int_equal(ros2_node_open(&r->node, peer_domain, &err), PONS_OK);
     r->types = peer_types(release);
 }
 
@@ -647,8 +643,8 @@ static void test_a_skill_that_cannot_be_is_refused(void **state)
         char yaml[4096], line[1024];
         void *driver = NULL;
         pons_error err = PONS_ERROR_INIT;
-        snprintf(yaml, sizeof yaml, "domain: %u\n%s", domain, bad[i].yaml);
-        const int rc = peer_driver_open(ros2, yaml, world, NULL, &driver, &err);
+        snprintf(yaml, sizeof yaml, "domain: %u\n%s", peer_domain, bad[i].yaml);
+        const int rc = peer_driver_open(yaml, world, NULL, &driver, &err);
         if (rc >= 0 || !strstr(pons_error_line(&err, line, sizeof line), bad[i].expect)) {
             fail_msg("%zu: %d %s", i, rc, pons_error_line(&err, line, sizeof line));
         }
@@ -657,10 +653,6 @@ static void test_a_skill_that_cannot_be_is_refused(void **state)
 
 int main(void)
 {
-    ros2 = peer_driver(process, &domain);
-    if (!ros2) {
-        return 1;
-    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_action_gets_its_goal),
         cmocka_unit_test(test_how_a_goal_ends),
@@ -677,9 +669,6 @@ int main(void)
         cmocka_unit_test(test_a_robots_own_skill),
         cmocka_unit_test(test_a_skill_that_cannot_be_is_refused),
     };
-    ros2_node stays;
-    peer_stay(&stays, domain);
-    const int failed = cmocka_run_group_tests_name("drivers/ros2/goals", tests, NULL, NULL);
-    ros2_node_close(&stays);
-    return failed;
+    return cmocka_run_group_tests_name("drivers/ros2/goals", tests, peer_group_open,
+                                       peer_group_close);
 }

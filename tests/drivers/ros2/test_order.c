@@ -10,10 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const pons_robot_ops *ros2; // from the module
-static char process[32];
-static uint32_t domain;
-
 typedef enum op { GOAL, SPIN, DOCK, CANCEL, STOP, OPS } op;
 enum { ACTIONS = 3 }; // the first ones are goals
 static const struct {
@@ -45,16 +41,16 @@ static void open_robot(robot *r, const char *limits)
     char yaml[512], ns[64], full[128];
     pons_error err = PONS_ERROR_INIT;
     *r = (robot){.driver = NULL};
-    snprintf(ns, sizeof ns, "%s/o%d", process, nth++);
+    snprintf(ns, sizeof ns, "%s/o%d", peer_ns, nth++);
     snprintf(yaml, sizeof yaml,
              "distro: jazzy\nnamespace: %s\ndomain: %u\nlimits: {discovery_s: 0.001, %s}\n"
              "services: {lifecycle_manager: null}\n",
-             ns, domain, limits);
+             ns, peer_domain, limits);
     pons_autovalue world = house_world();
-    if (peer_driver_open(ros2, yaml, world, NULL, &r->driver, &err) < 0) {
+    if (peer_driver_open(yaml, world, NULL, &r->driver, &err) < 0) {
         fail_msg("%s [%s]", err.message, err.source);
     }
-    assert_int_equal(ros2_node_open(&r->node, domain, &err), PONS_OK);
+    assert_int_equal(ros2_node_open(&r->node, peer_domain, &err), PONS_OK);
     r->types = peer_types("jazzy");
     for (int i = 0; i < ACTIONS; i++) {
         snprintf(full, sizeof full, "%s/%s", ns, all[i].action);
@@ -337,19 +333,12 @@ static void no_and_never(void **state)
 
 int main(void)
 {
-    ros2 = peer_driver(process, &domain);
-    if (!ros2) {
-        return 1;
-    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cancel_or_stop_then_a_goal),
         cmocka_unit_test(a_goal_then_a_cancel_or_stop),
         cmocka_unit_test(a_goal_then_a_goal),
         cmocka_unit_test(no_and_never),
     };
-    ros2_node stays;
-    peer_stay(&stays, domain);
-    const int failed = cmocka_run_group_tests_name("drivers/ros2/order", tests, NULL, NULL);
-    ros2_node_close(&stays);
-    return failed;
+    return cmocka_run_group_tests_name("drivers/ros2/order", tests, peer_group_open,
+                                       peer_group_close);
 }

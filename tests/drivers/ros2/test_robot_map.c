@@ -13,12 +13,6 @@
 
 enum { LOOKS = 20000 }; // each of a millisecond or more
 
-static const pons_robot_ops *ros2; // from the module
-static char process[32];
-static uint32_t domain;
-
-#define STEP_NS (10 * PONS_NS_PER_MS)
-
 typedef struct both {
     void *driver;
     peer robot; // its senses, when there are any
@@ -32,9 +26,9 @@ static void open_writer(both *b)
     static int nth;
     pons_error err = PONS_ERROR_INIT;
     *b = (both){.driver = NULL};
-    snprintf(b->ns, sizeof b->ns, "%s/m%d", process, nth++);
+    snprintf(b->ns, sizeof b->ns, "%s/m%d", peer_ns, nth++);
     snprintf(b->topic, sizeof b->topic, "%s/map", b->ns);
-    assert_int_equal(ros2_node_open(&b->node, domain, &err), PONS_OK);
+    assert_int_equal(ros2_node_open(&b->node, peer_domain, &err), PONS_OK);
     b->writer =
         ros2_node_writer(&b->node, "rt", b->topic, NULL, &nav_msgs_msg_dds__OccupancyGrid__desc,
                          (ros2_qos){.reliable = true, .transient = true, .depth = 1}, &err);
@@ -49,13 +43,13 @@ static void open_driver(both *b, bool walls, const char *more)
     json_t *map = json_object_get(world, "map");
     json_object_set_new(map, "grows", json_true());
     if (walls) {
-        peer_open(&b->robot, world, NULL, b->ns, domain, false);
+        peer_open(&b->robot, world, NULL, b->ns, peer_domain, false);
     } else {
         json_object_set_new(map, "boxes", json_array());
     }
-    snprintf(yaml, sizeof yaml, "namespace: %s\ndomain: %u\nnavigation: pons\n%s", b->ns, domain,
-             more);
-    if (peer_driver_open(ros2, yaml, world, NULL, &b->driver, &err) < 0) {
+    snprintf(yaml, sizeof yaml, "namespace: %s\ndomain: %u\nnavigation: pons\n%s", b->ns,
+             peer_domain, more);
+    if (peer_driver_open(yaml, world, NULL, &b->driver, &err) < 0) {
         fail_msg("%s [%s]", err.message, err.source);
     }
 }
@@ -69,15 +63,6 @@ static void close_both(both *b)
     ros2_node_close(&b->node);
 }
 
-static void wait_a_little(both *b)
-{
-    if (b->robot.sim) {
-        peer_take(&b->robot);
-        peer_step(&b->robot, STEP_NS);
-    }
-    dds_sleepfor(DDS_MSECS(1));
-}
-
 typedef struct grid {
     uint32_t w, h;
     pons_pose2 origin;
@@ -85,13 +70,6 @@ typedef struct grid {
     const char *frame;
     int8_t *cells;
 } grid;
-
-static int64_t wall_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return t.tv_sec * PONS_NS_PER_S + t.tv_nsec;
-}
 
 static void say(both *b, const grid *g)
 {
@@ -117,7 +95,7 @@ static pons_robot_map newer(both *b, uint64_t seen)
         if (ros2->outside->map(b->driver, seen, &m, why)) {
             return m;
         }
-        wait_a_little(b);
+        peer_wait(&b->robot);
     }
     fail_msg("no map has come: %s", why);
     return m;
@@ -147,23 +125,14 @@ static void is_not_given(both *b, uint64_t seen, const char *says)
         if (strstr(why, says) && (*says || !*why)) {
             return;
         }
-        wait_a_little(b);
+        peer_wait(&b->robot);
     }
     fail_msg("'%s', not '%s'", why, says);
 }
 
-// Goes on until this is missing; "": nothing is.
 static void lacks(both *b, const char *expected)
 {
-    char why[PONS_OUTSIDE_TEXT_MAX] = "";
-    for (int i = 0; i < LOOKS; i++) {
-        const bool any = ros2->outside->lacks(b->driver, why);
-        if (*expected ? any && strstr(why, expected) : !any) {
-            return;
-        }
-        wait_a_little(b);
-    }
-    fail_msg("'%s' is missing, not '%s'", why, expected);
+    peer_until_lacks(b->driver, expected, peer_wait, &b->robot);
 }
 
 // Also the one that was there before the driver was.
@@ -173,7 +142,7 @@ static void test_each_map_is_given_once(void **state)
     static int8_t cells[60 * 40];
     both b;
     uint64_t seen = 0;
-    const int64_t now = wall_ns();
+    const int64_t now = peer_clock_ns(CLOCK_REALTIME);
     for (size_t i = 0; i < sizeof cells; i++) {
         cells[i] = (int8_t)((int)(i % 102) - 1);
     }
@@ -215,7 +184,7 @@ static void test_nobody_publishes_it(void **state)
     both b;
     char line[160];
     uint64_t seen = 0;
-    const grid g = {.w = 2, .h = 2, .stamp_ns = wall_ns(), .cells = cells};
+    const grid g = {.w = 2, .h = 2, .stamp_ns = peer_clock_ns(CLOCK_REALTIME), .cells = cells};
     open_writer(&b);
     snprintf(line, sizeof line, "%s: nobody publishes it", b.topic);
     open_driver(&b, false, "");
@@ -281,14 +250,10 @@ static void test_what_is_no_map_of_this_place(void **state)
 
 int main(void)
 {
-    ros2 = peer_driver(process, &domain);
-    if (!ros2) {
-        return 1;
-    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_map_is_given_once),
         cmocka_unit_test(test_nobody_publishes_it),
         cmocka_unit_test(test_what_is_no_map_of_this_place),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, peer_group_open, peer_group_close);
 }

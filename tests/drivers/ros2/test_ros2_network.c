@@ -35,9 +35,6 @@ enum { DEPTH = 3000, BEAMS = 360 };
 #define LONG      60000 // looks, each of a millisecond or more
 #define ELSEWHERE 1000.0
 
-static const pons_robot_ops *ros2; // from the module
-static char process[32];
-static uint32_t domain;
 static pid_t pids[PROCESSES];
 static int crowd, samples; // how many are asked for
 
@@ -70,7 +67,7 @@ static ros2_node joined(void)
 {
     ros2_node n = {.hashed = false};
     pons_error err = PONS_ERROR_INIT;
-    if (ros2_node_open(&n, domain, &err) < 0) {
+    if (ros2_node_open(&n, peer_domain, &err) < 0) {
         fprintf(stderr, "%s\n", err.message);
         _exit(1);
     }
@@ -94,9 +91,9 @@ static void be_one_of_many(int i)
 {
     char topic[64];
     ros2_node n = joined();
-    snprintf(topic, sizeof topic, "%s/crowd/cmd_vel", process);
+    snprintf(topic, sizeof topic, "%s/crowd/cmd_vel", peer_ns);
     const dds_entity_t r = endpoint(&n, true, topic, &geometry_msgs_msg_dds__Twist__desc, SURE);
-    snprintf(topic, sizeof topic, "%s/other%d/odom", process, i);
+    snprintf(topic, sizeof topic, "%s/other%d/odom", peer_ns, i);
     const dds_entity_t w = endpoint(&n, false, topic, &nav_msgs_msg_dds__Odometry__desc, SURE);
     atomic_store(&shared->there[i], true);
     while (shared->go[i]) {
@@ -118,8 +115,8 @@ static void be_the_robot(void)
     char ns[64];
     peer p;
     pons_autovalue world = house_world();
-    snprintf(ns, sizeof ns, "%s/crowd", process);
-    peer_open(&p, world, NULL, ns, domain, false);
+    snprintf(ns, sizeof ns, "%s/crowd", peer_ns);
+    peer_open(&p, world, NULL, ns, peer_domain, false);
     atomic_store(&shared->there[ROBOT], true);
     while (shared->go[ROBOT]) {
         peer_take(&p);
@@ -138,12 +135,12 @@ static void be_the_publisher(void)
     char topic[64];
     float ranges[BEAMS];
     ros2_node n = joined();
-    snprintf(topic, sizeof topic, "%s/fast/odom", process);
+    snprintf(topic, sizeof topic, "%s/fast/odom", peer_ns);
     const dds_entity_t odom = endpoint(&n, false, topic, &nav_msgs_msg_dds__Odometry__desc, DEEP);
-    snprintf(topic, sizeof topic, "%s/fast/scan", process);
+    snprintf(topic, sizeof topic, "%s/fast/scan", peer_ns);
     const dds_entity_t scan =
         endpoint(&n, false, topic, &sensor_msgs_msg_dds__LaserScan__desc, DEEP);
-    snprintf(topic, sizeof topic, "%s/fast/cmd_vel", process);
+    snprintf(topic, sizeof topic, "%s/fast/cmd_vel", peer_ns);
     const dds_entity_t cmd = endpoint(&n, true, topic, &geometry_msgs_msg_dds__Twist__desc, DEEP);
     for (int i = 0; i < BEAMS; i++) {
         ranges[i] = 2.0F;
@@ -244,10 +241,10 @@ static void end(int from, int to)
 static int open_driver(const char *ns, const char *more, void **ret, pons_error *err)
 {
     char yaml[1024];
-    snprintf(yaml, sizeof yaml, "namespace: %s/%s\ndomain: %u\nnavigation: pons\n%s", process, ns,
-             domain, more);
+    snprintf(yaml, sizeof yaml, "namespace: %s/%s\ndomain: %u\nnavigation: pons\n%s", peer_ns, ns,
+             peer_domain, more);
     pons_autovalue world = house_world();
-    return peer_driver_open(ros2, yaml, world, NULL, ret, err);
+    return peer_driver_open(yaml, world, NULL, ret, err);
 }
 
 static const char *const SIMULATED =
@@ -316,11 +313,11 @@ static void test_a_thousand_a_second(void **state)
              "namespace: %s/fast\ndomain: %u\nnavigation: pons\n"
              "qos: {odom: {reliability: reliable, depth: %d}, scan: {reliability: reliable, depth: "
              "%d}}\n",
-             process, domain, DEPTH, DEPTH);
+             peer_ns, peer_domain, DEPTH, DEPTH);
     peer_workspace(yaml, workspace);
     assert_int_equal(ros2_config_load(workspace, &c, &err), PONS_OK);
     peer_workspace_remove(workspace);
-    assert_int_equal(ros2_node_open(&n, domain, &err), PONS_OK);
+    assert_int_equal(ros2_node_open(&n, peer_domain, &err), PONS_OK);
     assert_int_equal(ros2_senses_open(&n, &c, &senses, &err), PONS_OK);
     for (int i = 0; i < LONG && (odom < (uint64_t)samples || scans < (uint64_t)samples);
          i++) { // as the driver's reader does
@@ -387,21 +384,25 @@ static void test_a_thousand_velocities_a_second(void **state)
     end(PUBLISHER, PROCESSES);
 }
 
-int main(void)
+static int begin(void **state)
 {
-    ros2 = peer_driver(process, &domain);
-    if (!ros2) {
-        return 1;
+    if (peer_load(state) < 0) {
+        return -1;
     }
     crowd = (int)rounds(ROUNDS_drivers_crowd);
     crowd = crowd < 24 ? 24 : crowd > CROWD ? CROWD : crowd;
     samples = (int)rounds(ROUNDS_drivers_samples);
     samples = samples < DEPTH ? samples : DEPTH;
     begin_all();
+    return 0;
+}
+
+int main(void)
+{
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_robot_among_fifty),
         cmocka_unit_test(test_a_thousand_a_second),
         cmocka_unit_test(test_a_thousand_velocities_a_second),
     };
-    return cmocka_run_group_tests_name("drivers/ros2/network", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("drivers/ros2/network", tests, begin, NULL);
 }

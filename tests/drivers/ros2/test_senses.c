@@ -12,12 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP_NS (10 * PONS_NS_PER_MS)
-#define LONG    20000 // looks, each of a millisecond or more
-
-static const pons_robot_ops *ros2; // from the module
-static char process[32];
-static uint32_t domain;
+#define LONG 20000 // looks, each of a millisecond or more
 
 typedef struct both {
     peer robot;
@@ -36,12 +31,12 @@ static void open_driver(both *b, const char *more)
     char yaml[1024];
     pons_error err = PONS_ERROR_INIT;
     *b = (both){.driver = NULL};
-    snprintf(b->ns, sizeof b->ns, "%s/s%d", process, nth++);
+    snprintf(b->ns, sizeof b->ns, "%s/s%d", peer_ns, nth++);
     snprintf(yaml, sizeof yaml,
              "namespace: %s\ndomain: %u\ntopics: {tf: tf, tf_static: tf_static, clock: clock}\n%s",
-             b->ns, domain, more);
+             b->ns, peer_domain, more);
     pons_autovalue world = house_world();
-    if (peer_driver_open(ros2, yaml, world, NULL, &b->driver, &err) < 0) {
+    if (peer_driver_open(yaml, world, NULL, &b->driver, &err) < 0) {
         fail_msg("%s [%s]", err.message, err.source);
     }
 }
@@ -50,7 +45,7 @@ static void open_both(both *b, const char *more, bool stamped)
 {
     open_driver(b, more);
     pons_autovalue world = house_world();
-    peer_open(&b->robot, world, NULL, b->ns, domain, stamped);
+    peer_open(&b->robot, world, NULL, b->ns, peer_domain, stamped);
     b->robot.shift_ns = 1000 * PONS_NS_PER_S; // ROS's time is not the robot's
 }
 
@@ -62,22 +57,9 @@ static void close_both(both *b)
     }
 }
 
-// Goes on until this is missing; "": nothing is.
 static void lacks(both *b, const char *expected)
 {
-    char why[PONS_OUTSIDE_TEXT_MAX] = "";
-    for (int i = 0; i < LONG; i++) {
-        const bool any = ros2->outside->lacks(b->driver, why);
-        if (*expected ? any && strstr(why, expected) != NULL : !any) {
-            return;
-        }
-        if (b->robot.sim) {
-            peer_take(&b->robot);
-            peer_step(&b->robot, STEP_NS);
-        }
-        dds_sleepfor(DDS_MSECS(1));
-    }
-    fail_msg("'%s' is missing, not '%s'", why, expected);
+    peer_until_lacks(b->driver, expected, peer_wait, &b->robot);
 }
 
 static void test_time_that_jumps_is_not_the_bodys(void **state)
@@ -98,7 +80,7 @@ static void test_time_that_jumps_is_not_the_bodys(void **state)
             assert_true(now >= was);
             assert_true(now - was < 10 * PONS_NS_PER_S);
             was = now;
-            peer_step(&b.robot, STEP_NS);
+            peer_step(&b.robot, PEER_STEP_NS);
         }
         lacks(&b, "");
     }
@@ -119,7 +101,7 @@ static void test_a_jitter_of_the_clock_is_nothing(void **state)
     for (int i = 0; i < 50; i++) {
         const int64_t was = ros2->time_ns(b.driver);
         b.robot.shift_ns += (i % 2 ? 1 : -1) * 100 * PONS_NS_PER_MS;
-        peer_step(&b.robot, STEP_NS);
+        peer_step(&b.robot, PEER_STEP_NS);
         char why[PONS_OUTSIDE_TEXT_MAX];
         assert_false(ros2->outside->lacks(b.driver, why) && strstr(why, "jumped"));
         assert_true(ros2->time_ns(b.driver) >= was);
@@ -412,7 +394,7 @@ static void test_how_sure_the_place_is(void **state)
     lacks(&b, "");
     assert_true(ros2->outside->place(b.driver, &place));
     assert_true(place.known && isnan(place.std_m)); // nobody says
-    assert_int_equal(ros2_node_open(&n, domain, &err), PONS_OK);
+    assert_int_equal(ros2_node_open(&n, peer_domain, &err), PONS_OK);
     snprintf(full, sizeof full, "%s/amcl_pose", b.ns);
     const dds_entity_t w = ros2_node_writer(
         &n, "rt", full, NULL, &geometry_msgs_msg_dds__PoseWithCovarianceStamped__desc,
@@ -428,7 +410,7 @@ static void test_how_sure_the_place_is(void **state)
         bool came = false;
         for (int k = 0; k < LONG && !came; k++) {
             peer_take(&b.robot);
-            peer_step(&b.robot, STEP_NS);
+            peer_step(&b.robot, PEER_STEP_NS);
             assert_true(ros2->outside->place(b.driver, &place));
             came = isnan(all[i].std) ? isnan(place.std_m) : fabs(place.std_m - all[i].std) < 1e-9;
             dds_sleepfor(DDS_MSECS(1));
@@ -469,7 +451,7 @@ static void test_a_map_of_another_place(void **state)
     const pons_value *boxes = pons_get(pons_get(world, "map"), "boxes"), *box;
     open_both(&b, PLAIN, false);
     lacks(&b, "");
-    assert_int_equal(ros2_node_open(&n, domain, &err), PONS_OK);
+    assert_int_equal(ros2_node_open(&n, peer_domain, &err), PONS_OK);
     snprintf(full, sizeof full, "%s/map", b.ns);
     const dds_entity_t w =
         ros2_node_writer(&n, "rt", full, NULL, &nav_msgs_msg_dds__OccupancyGrid__desc,
@@ -519,13 +501,13 @@ static void test_wrong_types_and_qos_are_named(void **state)
     ros2_node n = {.hashed = false};
     pons_error err = PONS_ERROR_INIT;
     open_driver(&b, "navigation: pons\nqos: {odom: {reliability: reliable}}\n");
-    assert_int_equal(ros2_node_open(&n, domain, &err), PONS_OK);
+    assert_int_equal(ros2_node_open(&n, peer_domain, &err), PONS_OK);
     lacks(&b, "/odom: nobody publishes it");
     writes(&b, &n, "odom", &nav_msgs_msg_dds__Odometry__desc, best);
     lacks(&b, "/odom: reliability is offered as best_effort, reliable is wanted");
     ros2_node_close(&n);
     lacks(&b, "/odom: nobody publishes it");
-    assert_int_equal(ros2_node_open(&n, domain, &err), PONS_OK);
+    assert_int_equal(ros2_node_open(&n, peer_domain, &err), PONS_OK);
     writes(&b, &n, "odom", &geometry_msgs_msg_dds__Twist__desc, sure);
     lacks(&b, "/odom is geometry_msgs/msg/Twist there, nav_msgs/msg/Odometry is needed");
     ros2_node_close(&n);
@@ -542,7 +524,7 @@ static void test_a_wrong_type_among_hundreds(void **state)
     ros2_node n = {.hashed = false};
     pons_error err = PONS_ERROR_INIT;
     open_driver(&b, "navigation: pons\n");
-    assert_int_equal(ros2_node_open(&n, domain, &err), PONS_OK);
+    assert_int_equal(ros2_node_open(&n, peer_domain, &err), PONS_OK);
     for (int i = 0; i < OTHERS; i++) {
         char name[32];
         snprintf(name, sizeof name, "other%d", i);
@@ -586,7 +568,7 @@ static void test_somebody_else_drives(void **state)
     pons_error err = PONS_ERROR_INIT;
     open_both(&b, PLAIN, false);
     lacks(&b, "");
-    assert_int_equal(ros2_node_open(&n, domain, &err), PONS_OK);
+    assert_int_equal(ros2_node_open(&n, peer_domain, &err), PONS_OK);
     writes(&b, &n, "cmd_vel_of_others", &geometry_msgs_msg_dds__Twist__desc, sure);
     lacks(&b, "");
     writes(&b, &n, "cmd_vel", &geometry_msgs_msg_dds__Twist__desc, sure);
@@ -616,7 +598,7 @@ static void test_two_publishers_of_a_sense(void **state)
     pons_error err = PONS_ERROR_INIT;
     float ranges[8] = {1, 1, 1, 1, 1, 1, 1, 1};
     open_both(&b, PLAIN, false);
-    assert_int_equal(ros2_node_open(&n, domain, &err), PONS_OK);
+    assert_int_equal(ros2_node_open(&n, peer_domain, &err), PONS_OK);
     const dds_entity_t odom = second(&b, &n, "odom", &nav_msgs_msg_dds__Odometry__desc),
                        scan = second(&b, &n, "scan", &sensor_msgs_msg_dds__LaserScan__desc);
     for (int scans = 0; scans < 2; scans++) {
@@ -635,7 +617,7 @@ static void test_two_publishers_of_a_sense(void **state)
                 .ranges = {._maximum = 8, ._length = 8, ._buffer = ranges}};
             assert_int_equal(scans ? dds_write(scan, &l) : dds_write(odom, &m), 0);
             peer_take(&b.robot);
-            peer_step(&b.robot, STEP_NS);
+            peer_step(&b.robot, PEER_STEP_NS);
             dds_sleepfor(DDS_MSECS(1));
             pons_robot_state s;
             ros2->read(b.driver, &s);
@@ -662,7 +644,7 @@ static void test_two_localisations(void **state)
     open_both(&b, USUAL, false);
     b.robot.places = (pons_pose2){1, 2, 0};
     lacks(&b, "");
-    assert_int_equal(ros2_node_open(&n, domain, &err), PONS_OK);
+    assert_int_equal(ros2_node_open(&n, peer_domain, &err), PONS_OK);
     const dds_entity_t tf = second(&b, &n, "tf", &tf2_msgs_msg_dds__TFMessage__desc);
     static const char *const frames[] = {"/odom", "wheel"}; // of another child it says nothing
     for (int k = 0; k < 2; k++) {
@@ -676,7 +658,7 @@ static void test_two_localisations(void **state)
                 .transforms = {._maximum = 1, ._length = 1, ._buffer = &t, ._release = false}};
             assert_int_equal(dds_write(tf, &m), 0);
             peer_take(&b.robot);
-            peer_step(&b.robot, STEP_NS);
+            peer_step(&b.robot, PEER_STEP_NS);
             dds_sleepfor(DDS_MSECS(1));
             assert_true(ros2->outside->place(b.driver, &place));
             assert_true(place.map_from_odom.x < 8);
@@ -713,7 +695,7 @@ static void test_a_transform_from_the_future(void **state)
     assert_int_equal(dds_write(b.robot.tf, &m), 0);
     b.robot.places = (pons_pose2){3, 4, 0};
     for (int i = 0; i < LONG; i++) {
-        peer_step(&b.robot, STEP_NS);
+        peer_step(&b.robot, PEER_STEP_NS);
         assert_true(ros2->outside->place(b.driver, &place));
         assert_true(place.map_from_odom.x < 100);
         if (place.known && place.map_from_odom.x == 3) {
@@ -788,10 +770,6 @@ static void test_frames_that_do_not_connect(void **state)
 
 int main(void)
 {
-    ros2 = peer_driver(process, &domain);
-    if (!ros2) {
-        return 1;
-    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_time_that_jumps_is_not_the_bodys),
         cmocka_unit_test(test_a_jitter_of_the_clock_is_nothing),
@@ -816,9 +794,6 @@ int main(void)
         cmocka_unit_test(test_numbers_that_are_no_robots),
         cmocka_unit_test(test_frames_that_do_not_connect),
     };
-    ros2_node stays;
-    peer_stay(&stays, domain);
-    const int failed = cmocka_run_group_tests_name("drivers/ros2/senses", tests, NULL, NULL);
-    ros2_node_close(&stays);
-    return failed;
+    return cmocka_run_group_tests_name("drivers/ros2/senses", tests, peer_group_open,
+                                       peer_group_close);
 }

@@ -12,10 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const pons_robot_ops *ros2; // from the module
-static char process[32];
-static uint32_t domain;
-
 typedef struct robot {
     void *driver;
     peer senses; // when it is heard of
@@ -43,8 +39,8 @@ static void open_network(robot *r, const char *release)
     static int nth;
     pons_error err = PONS_ERROR_INIT;
     *r = (robot){.driver = NULL};
-    snprintf(r->ns, sizeof r->ns, "%s/s%d", process, nth++);
-    assert_int_equal(ros2_node_open(&r->node, domain, &err), PONS_OK);
+    snprintf(r->ns, sizeof r->ns, "%s/s%d", peer_ns, nth++);
+    assert_int_equal(ros2_node_open(&r->node, peer_domain, &err), PONS_OK);
     r->types = peer_types(release);
 }
 
@@ -58,13 +54,13 @@ static void open_beside(robot *r, const char *release, const char *limits, const
              "distro: %s\nnamespace: %s\ndomain: %u\nlimits: {discovery_s: 0.05, "
              "%s}\nuse_sim_time: true\n"
              "topics: {tf: tf, tf_static: tf_static, clock: clock}\n%s",
-             release, r->ns, domain, limits, more);
+             release, r->ns, peer_domain, limits, more);
     pons_autovalue world = house_world();
-    if (peer_driver_open(ros2, yaml, world, NULL, &r->driver, &err) < 0) {
+    if (peer_driver_open(yaml, world, NULL, &r->driver, &err) < 0) {
         fail_msg("%s [%s]", err.message, err.source);
     }
     if (received) {
-        peer_open(&r->senses, world, NULL, r->ns, domain, false);
+        peer_open(&r->senses, world, NULL, r->ns, peer_domain, false);
         peer_say_battery(&r->senses);
     }
 }
@@ -335,23 +331,23 @@ static void answer_nav2(nav2 *n)
     }
 }
 
-static bool lacks(robot *r, char why[PONS_OUTSIDE_TEXT_MAX])
+// Who is served while a test waits.
+typedef struct wait_for {
+    robot *r;
+    nav2 *n;
+} wait_for;
+
+static void wait_and_answer(void *user)
 {
-    why[0] = '\0';
-    return ros2->outside->lacks(r->driver, why);
+    const wait_for *w = user;
+    wait_a_little(w->r);
+    answer_nav2(w->n);
 }
 
 static void until_lacks(robot *r, nav2 *n, const char *expected)
 {
-    char why[PONS_OUTSIDE_TEXT_MAX];
-    for (int i = 0; i < 12000; i++) {
-        answer_nav2(n);
-        if (lacks(r, why) ? *expected && strstr(why, expected) : !*expected) {
-            return;
-        }
-        wait_a_little(r);
-    }
-    fail_msg("it lacks '%s', not '%s'", why, expected);
+    answer_nav2(n);
+    peer_until_lacks(r->driver, expected, wait_and_answer, &(wait_for){r, n});
 }
 
 static void test_a_nav2_that_is_not_active_gets_no_goal(void **state)
@@ -530,8 +526,8 @@ static void test_what_is_neither_is_refused(void **state)
         char yaml[4096], line[1024];
         void *driver = NULL;
         pons_error err = PONS_ERROR_INIT;
-        snprintf(yaml, sizeof yaml, "domain: %u\n%s", domain, bad[i].yaml);
-        const int rc = peer_driver_open(ros2, yaml, world, NULL, &driver, &err);
+        snprintf(yaml, sizeof yaml, "domain: %u\n%s", peer_domain, bad[i].yaml);
+        const int rc = peer_driver_open(yaml, world, NULL, &driver, &err);
         if (rc >= 0 || !strstr(pons_error_line(&err, line, sizeof line), bad[i].expect)) {
             fail_msg("%zu: %d %s", i, rc, pons_error_line(&err, line, sizeof line));
         }
@@ -540,10 +536,6 @@ static void test_what_is_neither_is_refused(void **state)
 
 int main(void)
 {
-    ros2 = peer_driver(process, &domain);
-    if (!ros2) {
-        return 1;
-    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_costmaps_are_cleared),
         cmocka_unit_test(test_a_costmap_that_is_not_there_or_does_not_answer),
@@ -554,9 +546,6 @@ int main(void)
         cmocka_unit_test(test_a_robots_own_service),
         cmocka_unit_test(test_what_is_neither_is_refused),
     };
-    ros2_node stays;
-    peer_stay(&stays, domain);
-    const int failed = cmocka_run_group_tests_name("drivers/ros2/services", tests, NULL, NULL);
-    ros2_node_close(&stays);
-    return failed;
+    return cmocka_run_group_tests_name("drivers/ros2/services", tests, peer_group_open,
+                                       peer_group_close);
 }

@@ -13,18 +13,11 @@
 static char ns[32];
 static uint32_t domain;
 
-static int64_t now_of(clockid_t id)
-{
-    struct timespec t;
-    clock_gettime(id, &t);
-    return (int64_t)t.tv_sec * PONS_NS_PER_S + t.tv_nsec;
-}
-
 // What the driver's reader does, for a wall's clock that is so far from the machine's own.
 static void take(ros2_senses *s, int64_t shift_ns)
 {
-    const int64_t host_ns = now_of(CLOCK_MONOTONIC);
-    ros2_senses_wall(s, now_of(CLOCK_REALTIME) - host_ns + shift_ns, host_ns);
+    const int64_t host_ns = peer_clock_ns(CLOCK_MONOTONIC);
+    ros2_senses_wall(s, peer_clock_ns(CLOCK_REALTIME) - host_ns + shift_ns, host_ns);
     ros2_senses_take(s, host_ns);
 }
 
@@ -54,13 +47,13 @@ static void test_the_clock_is_set(void **state)
         const int64_t was = ros2_senses_now(s);
         take(s, shifts[i]);
         if (i > 0) {
-            ros2_senses_lack(s, now_of(CLOCK_MONOTONIC), why);
+            ros2_senses_lack(s, peer_clock_ns(CLOCK_MONOTONIC), why);
             assert_string_equal(why, "this machine's clock was set: the senses begin anew");
         }
         assert_true(ros2_senses_now(s) >= was && ros2_senses_now(s) - was < 60 * PONS_NS_PER_S);
         ros2_senses_good(s, &before, &scans);
         for (int k = 0; k < 20000; k++) {
-            const int64_t t = now_of(CLOCK_REALTIME) + shifts[i];
+            const int64_t t = peer_clock_ns(CLOCK_REALTIME) + shifts[i];
             nav_msgs_msg_dds__Odometry_ m = {
                 .header = {{(int32_t)(t / PONS_NS_PER_S), (uint32_t)(t % PONS_NS_PER_S)},
                            (char *)"odom"},
