@@ -350,6 +350,19 @@ static void until_lacks(robot *r, nav2 *n, const char *expected)
     peer_until_lacks(r->driver, expected, wait_and_answer, &(wait_for){r, n});
 }
 
+// The goal that the server is sent at last.
+static pons_value *goal_at_last(robot *r, nav2 *n, server *s)
+{
+    pons_value *goal = NULL;
+    for (int i = 0; i < 12000 && !goal; i++) {
+        answer_nav2(n);
+        wait_a_little(r);
+        goal = server_goal_yet(s);
+    }
+    assert_non_null(goal);
+    return goal;
+}
+
 static void test_a_nav2_that_is_not_active_gets_no_goal(void **state)
 {
     (void)state;
@@ -423,13 +436,7 @@ static void test_a_nav2_of_which_little_is_known(void **state)
     pons_autovalue first = asked(&r, &n.bt); // after the manager's silence
     answer(&n.bt, first, "{\"current_state\":{\"id\":3,\"label\":\"active\"}}");
     begin(&r, "by hand", "spin", "{\"angle_rad\":1}");
-    pons_autovalue goal = NULL;
-    for (int i = 0; i < 12000 && !goal; i++) {
-        answer_nav2(&n);
-        wait_a_little(&r);
-        goal = server_goal_yet(&spin);
-    }
-    assert_non_null(goal);
+    pons_autovalue goal = goal_at_last(&r, &n, &spin);
     server_answer(&spin, goal, false);
     ends_as(&r, "by hand", PONS_ERRAND_FAILED, "did not take");
     close_robot(&r);
@@ -456,13 +463,7 @@ static void test_a_nav2_that_answers_late(void **state)
     until_lacks(&r, &n, "Nav2 is not active: ");
     assert_true(server_quiet(&spin));
     n.active = true;
-    pons_autovalue goal = NULL;
-    for (int i = 0; i < 12000 && !goal; i++) {
-        answer_nav2(&n);
-        wait_a_little(&r);
-        goal = server_goal_yet(&spin);
-    }
-    assert_non_null(goal);
+    pons_autovalue goal = goal_at_last(&r, &n, &spin);
     server_answer(&spin, goal, false);
     ends_as(&r, "turn", PONS_ERRAND_FAILED, "did not take");
     close_robot(&r);
