@@ -1,14 +1,17 @@
 // floor_plan.c - floor plans of generated places, for tests of exploring (floor_plan.h).
 #include "floor_plan.h"
 
+#include "body/body_bench.h"
 #include "pons/body.h"
 #include "pons/random.h"
 #include "unit.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { VIEWS_MAX = 64, ACROSS = 7, STRAIGHT = 5 };
 static const double T = 0.1; // of a wall
@@ -163,19 +166,48 @@ static const char robot[] =
     " hz: 10, noise_m: 0.01}\n"
     "odometry: {scale_std: 0.01, yaw_scale_std: 0.02, noise_m: 0.01, noise_rad: 0.02}\n";
 
-static FILE *create(const char *dir, const char *name)
+static char dir[64]; // of the place's files
+
+static void make_dir(void)
 {
-    char path[512];
+    snprintf(dir, sizeof dir, "%s/pons-place-XXXXXX", bench_disk());
+    assert_non_null(mkdtemp(dir));
+}
+
+const char *in_place(const char *name)
+{
+    static char path[512];
     snprintf(path, sizeof path, "%s/%s", dir, name);
-    FILE *f = fopen(path, "w");
+    return path;
+}
+
+void place_remove(const char *folder)
+{
+    folder = folder ? folder : dir;
+    DIR *d = opendir(folder);
+    char path[512];
+    const struct dirent *e;
+    while (d && (e = readdir(d))) {
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        unlink(path);
+    }
+    if (d) {
+        closedir(d);
+    }
+    rmdir(folder);
+}
+
+static FILE *create(const char *name)
+{
+    FILE *f = fopen(in_place(name), "w");
     assert_non_null(f);
     return f;
 }
 
 // The robot's map has its own frame: it begins at 0, 0, whatever the place calls that.
-static void write_new(const char *dir, double half_m)
+static void write_new(double half_m)
 {
-    FILE *f = create(dir, "new.yaml");
+    FILE *f = create("new.yaml");
     fprintf(f,
             "name: new\nsimulated: real.yaml\nstart: {x: 0, y: 0, yaw: 0}\n%s"
             "bounds: [-%g, -%g, %g, %g]\nmap: {file: new.map.yaml, grows: true}\n",
@@ -183,10 +215,11 @@ static void write_new(const char *dir, double half_m)
     fclose(f);
 }
 
-void place_write(const char *dir, int number)
+void place_write(int number)
 {
     double w = 0.0, d = 0.0;
-    plan p = {.f = create(dir, "real.yaml")};
+    make_dir();
+    plan p = {.f = create("real.yaml")};
     pons_rand_seed(&p.rand, (uint64_t)number + 1);
     fprintf(
         p.f,
@@ -215,11 +248,11 @@ void place_write(const char *dir, int number)
             "target: {x: 1.5, y: 1.6, yaw: 0}}\n",
             w, w, d, d);
     fclose(p.f);
-    write_new(dir, hypot(w, d) + 1.0);
+    write_new(hypot(w, d) + 1.0);
 }
 
 // A place ends where its map's picture does: all that has no wall there gets one.
-static void copy_map(const char *dir, const char *from, const char *name)
+static void copy_map(const char *from, const char *name)
 {
     char path[512];
     pons_map *m = NULL;
@@ -234,17 +267,18 @@ static void copy_map(const char *dir, const char *from, const char *name)
         const bool edge = x == 0 || y == 0 || x == i->w - 1 || y == i->h - 1;
         cells[at] = edge ? 100 : cells[at];
     }
-    snprintf(path, sizeof path, "%s/real.map.yaml", dir);
-    assert_int_equal(pons_map_save(path, cells, i->w, i->h, i->resolution_m, i->origin, NULL),
+    assert_int_equal(pons_map_save(in_place("real.map.yaml"), cells, i->w, i->h, i->resolution_m,
+                                   i->origin, NULL),
                      PONS_OK);
     free(cells);
     pons_map_destroy(m);
 }
 
-void place_write_of_map(const char *dir, const char *from, const char *name, pons_pose2 start)
+void place_write_of_map(const char *from, const char *name, pons_pose2 start)
 {
-    copy_map(dir, from, name);
-    FILE *f = create(dir, "real.yaml");
+    make_dir();
+    copy_map(from, name);
+    FILE *f = create("real.yaml");
     fprintf(f,
             "name: real\nstart: {x: %g, y: %g, yaw: %g}\n%szones:\n  - {id: all, names: {en: "
             "[everywhere]}, polygon: "
@@ -253,7 +287,7 @@ void place_write_of_map(const char *dir, const char *from, const char *name, pon
             start.x, start.y, start.yaw, robot, start.x - 0.5, start.y - 0.5, start.x + 0.5,
             start.y - 0.5, start.x, start.y + 0.5, start.x, start.y);
     fclose(f);
-    write_new(dir, 55.0);
+    write_new(55.0);
 }
 
 // ---- the judge ----------------------------------------------------------------------------------

@@ -11,10 +11,13 @@ enum {
     PLACE_SMALL = 103 // the number of one with two rooms, which is explored in half a minute
 };
 
-// Writes real.yaml, the place by its number, and new.yaml, the world of a robot that is to explore it, into a folder.
-void place_write(const char *dir, int number);
+// Writes real.yaml, the place by its number, and new.yaml, the world of a robot that is to explore it, into a new folder.
+void place_write(int number);
 // The same for from/NAME.yaml, a map of nav2_map_server, whose picture's edge is a wall; the robot starts there.
-void place_write_of_map(const char *dir, const char *from, const char *name, pons_pose2 start);
+void place_write_of_map(const char *from, const char *name, pons_pose2 start);
+const char *in_place(const char *name); // a file of that folder; until the next call
+// A folder and the files in it; NULL: the place's.
+void place_remove(const char *folder);
 
 typedef struct place_score {
     double known;  // share of the floor that the robot's middle can reach, that the map has as free

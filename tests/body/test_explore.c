@@ -18,7 +18,6 @@
 #include "rounds.h"
 #include "unit.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,35 +30,6 @@ static const double KNOWN = 0.98, IOU = 0.95, DETOUR = 2.0, RANGE_M = 10.0, LONG
 
 static const pons_slam_ops *slam; // NULL: this build has none
 static bench t;
-static char dir[64]; // of the place's files
-
-static const char *in_place(const char *name)
-{
-    static char path[128];
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    return path;
-}
-
-static void empty(const char *folder)
-{
-    DIR *d = opendir(folder);
-    char path[512];
-    const struct dirent *e;
-    while (d && (e = readdir(d))) {
-        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-        unlink(path);
-    }
-    if (d) {
-        closedir(d);
-    }
-    rmdir(folder);
-}
-
-static void make_place_dir(void)
-{
-    snprintf(dir, sizeof dir, "%s/pons-place-XXXXXX", bench_disk());
-    assert_non_null(mkdtemp(dir));
-}
 
 // A body in the world that lies there, with the map as far as it is made.
 static void open_body(int seed)
@@ -73,15 +43,14 @@ static void open_body(int seed)
 
 static void open_place(int number)
 {
-    make_place_dir();
-    place_write(dir, number);
+    place_write(number);
     open_body(number + 1);
 }
 
 static void close_place(void)
 {
     bench_close(&t);
-    empty(dir);
+    place_remove(NULL);
 }
 
 static pons_pose2 truth(void)
@@ -231,8 +200,7 @@ static void test_killed(void **state)
         if (at > 0 && !rounds_take(ROUNDS_explore_kills, at - 1, calls)) {
             continue;
         }
-        make_place_dir();
-        place_write(dir, PLACE_SMALL);
+        place_write(PLACE_SMALL);
         killer k = {.at = at};
         const pid_t pid = fork();
         if (pid == 0) {
@@ -246,10 +214,10 @@ static void test_killed(void **state)
         assert_true(pid > 0);
         if (!killer_run(&k, pid)) {
             print_message("nobody may be traced here\n");
-            empty(dir);
+            place_remove(NULL);
             break;
         }
-        empty(s->dir);
+        place_remove(s->dir);
         calls = at == 0 ? k.calls : calls;
         open_body(3);
         assert_string_equal(explore(LONGEST_S).result, "done 0");
@@ -330,8 +298,7 @@ static void test_beyond_the_bounds(void **state)
     if (!slam) {
         skip();
     }
-    make_place_dir();
-    place_write(dir, PLACE_SMALL);
+    place_write(PLACE_SMALL);
     size_t n = 0;
     char *world = pons_file_text(in_place("new.yaml"), 4096, &n), *at = strstr(world, "bounds: [");
     assert_non_null(at);
@@ -441,8 +408,7 @@ static void test_glass_in_a_keep_out_area(void **state)
     if (!slam) {
         skip();
     }
-    make_place_dir();
-    place_write(dir, PLACE_SMALL);
+    place_write(PLACE_SMALL);
     const pons_pose2 start = {1.5, 1.6, 0.3}; // of the place, where the new map's frame is
     FILE *f = fopen(in_place("new.yaml"), "ae");
     assert_non_null(f);
@@ -541,8 +507,7 @@ static void test_published_maps(void **state)
     assert_non_null(list);
     for (int i = 100;
          fgets(line, sizeof line, list) && sscanf(line, "%127s %lf %lf", name, &x, &y) == 3; i++) {
-        make_place_dir();
-        place_write_of_map(dir, maps, name, (pons_pose2){x, y, 0.0});
+        place_write_of_map(maps, name, (pons_pose2){x, y, 0.0});
         open_body(i);
         check_explored(i);
         close_place();

@@ -10,7 +10,6 @@
 #include "pons/file.h"
 #include "unit.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,14 +37,6 @@ static struct {
 static const double FLICKER_X = 1.0, FLICKER_Y = 1.0, FLICKER_M = 0.3, FLICKER_FAR_M = 1.0;
 
 static bench t;
-static char dir[64]; // of the place's files
-
-static const char *in_place(const char *name)
-{
-    static char path[128];
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    return path;
-}
 
 static pons_pose2 truth(void *self) // in the map as it should be: it begins where the robot did
 {
@@ -93,9 +84,11 @@ static void take_scan(void *self)
 {
     pons_scan s;
     const pons_pose2 at = truth(self);
-    if (pons_robot_kinematic.scan(self, &s) &&
-        (!slam.scanned || hypot(at.x - slam.at.x, at.y - slam.at.y) > APART_M ||
-         fabs(pons_wrap_angle(at.yaw - slam.at.yaw)) > APART_RAD)) {
+    if (!pons_robot_kinematic.scan(self, &s)) {
+        return;
+    }
+    if (!slam.scanned || hypot(at.x - slam.at.x, at.y - slam.at.y) > APART_M ||
+        fabs(pons_wrap_angle(at.yaw - slam.at.yaw)) > APART_RAD) {
         draw(&s, at);
         slam.scanned = true;
         slam.at = at;
@@ -188,9 +181,7 @@ static void open_place(void)
     memset(&slam, 0, sizeof slam);
     robot = pons_robot_kinematic;
     robot.outside = &outside;
-    snprintf(dir, sizeof dir, "%s/pons-place-XXXXXX", bench_disk());
-    assert_non_null(mkdtemp(dir));
-    place_write(dir, PLACE_SMALL);
+    place_write(PLACE_SMALL);
     bench_open_with(&t, in_place("new.yaml"), &pons_robot_kinematic, 7);
     t.opts.robot = &robot;
     t.opts.auto_reset_sim = true;
@@ -201,13 +192,7 @@ static void open_place(void)
 static void close_place(void)
 {
     bench_close(&t);
-    DIR *d = opendir(dir);
-    const struct dirent *e;
-    while (d && (e = readdir(d))) {
-        unlink(in_place(e->d_name));
-    }
-    closedir(d);
-    rmdir(dir);
+    place_remove(NULL);
 }
 
 static char result[256];
