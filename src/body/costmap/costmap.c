@@ -286,22 +286,6 @@ static void show_fresh(pons__costmap *g)
 
 // ---- public functions ---------------------------------------------------------------------------
 
-int pons__costmap_from_world(const pons_value *world, pons__costmap **ret, pons_error *err)
-{
-    pons__costmap *g = calloc(1, sizeof *g);
-    if (!g) {
-        return pons_error_set(err, PONS_ENOMEM, "grid", "out of memory");
-    }
-    g->refill_stamp_ns = g->scan_stamp_ns = INT64_MIN / 2;
-    const int rc = pons__costmap_read(g, world, err);
-    if (rc != PONS_OK) {
-        pons__costmap_destroy(g);
-        return rc;
-    }
-    *ret = g;
-    return PONS_OK;
-}
-
 const pons__area *pons__costmap_area(const pons__costmap *g)
 {
     return g->area;
@@ -370,46 +354,58 @@ void pons__costmap_clear_obstacles(pons__costmap *g)
     g->openings++;
 }
 
-static void forget(pons__costmap *g, int32_t cell)
+typedef struct region {
+    double x, y, half_m;
+    bool except;
+} region;
+
+static bool in_region(const pons__costmap *g, int32_t cell, const void *user)
 {
-    const bool was = pons__costmap_is_obstacle(g, cell);
-    g->evidence[cell] = 0;
-    if (was) {
-        obstacle_gone(g, cell);
+    const region *r = user;
+    const bool in = fabs(pons__costmap_x(g, cell % g->w) - r->x) <= r->half_m &&
+                    fabs(pons__costmap_y(g, cell / g->w) - r->y) <= r->half_m;
+    return in != r->except;
+}
+
+static bool is_explained(const pons__costmap *g, int32_t cell, const void *user)
+{
+    (void)user;
+    return (double)pons__costmap_surface(g, cell % g->w, cell / g->w) <= EXPLAINED_M;
+}
+
+// Forgets the evidence of these cells. How many they were.
+static int32_t forget(pons__costmap *g,
+                      bool (*goes)(const pons__costmap *g, int32_t cell, const void *user),
+                      const void *user)
+{
+    const int32_t seen = g->n_seen;
+    int32_t kept = 0;
+    for (int32_t i = 0; i < seen; i++) {
+        const int32_t cell = g->seen[i];
+        if (!goes(g, cell, user)) {
+            g->seen[kept++] = cell;
+            continue;
+        }
+        const bool was = pons__costmap_is_obstacle(g, cell);
+        g->evidence[cell] = 0;
+        if (was) {
+            obstacle_gone(g, cell);
+        }
     }
+    g->n_seen = kept;
+    return seen - kept;
 }
 
 void pons__costmap_clear_region(pons__costmap *g, double x, double y, double half_m, bool except)
 {
-    int32_t kept = 0;
-    for (int32_t i = 0; i < g->n_seen; i++) {
-        const int32_t cell = g->seen[i];
-        const bool in = fabs(pons__costmap_x(g, cell % g->w) - x) <= half_m &&
-                        fabs(pons__costmap_y(g, cell / g->w) - y) <= half_m;
-        if (in == except) {
-            g->seen[kept++] = cell;
-            continue;
-        }
-        forget(g, cell);
-    }
-    if (kept != g->n_seen) {
-        g->n_seen = kept;
+    if (forget(g, in_region, &(region){x, y, half_m, except}) > 0) {
         pons__costmap_refresh(g);
     }
 }
 
 void pons__costmap_forget_explained(pons__costmap *g)
 {
-    int32_t kept = 0;
-    for (int32_t i = 0; i < g->n_seen; i++) {
-        const int32_t cell = g->seen[i];
-        if ((double)pons__costmap_surface(g, cell % g->w, cell / g->w) > EXPLAINED_M) {
-            g->seen[kept++] = cell;
-            continue;
-        }
-        forget(g, cell);
-    }
-    g->n_seen = kept;
+    forget(g, is_explained, NULL);
     pons__costmap_refresh(g);
 }
 

@@ -162,8 +162,6 @@ static inline float pons__costmap_surface(const pons__costmap *g, int cx, int cy
 
 // Memory for g->w × g->h cells, all free; what levels mean, and the disc of them.
 int pons__costmap_alloc(pons__costmap *g, pons_error *err);
-// Its frame, its memory and its static layer: costmap_static.c.
-int pons__costmap_read(pons__costmap *g, const pons_value *world, pons_error *err);
 // From marks of what is never free, in their place: the level of the distance to the nearest. Any thread.
 int pons__costmap_distances(const pons__costmap *g, uint8_t *field, pons_error *err);
 // Forgets the evidence of what the boxes explain: after these have changed.

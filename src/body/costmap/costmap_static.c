@@ -308,14 +308,6 @@ static int make_static(pons__costmap *g, const pons_value *world, pons_error *er
     return rc < 0 || !any ? rc : pons__costmap_distances(g, g->walls, err);
 }
 
-int pons__costmap_read(pons__costmap *g, const pons_value *world, pons_error *err)
-{
-    int rc = read_frame(g, world, err);
-    rc = rc < 0 ? rc : pons__costmap_alloc(g, err);
-    rc = rc < 0 ? rc : read_boxes(g, pons_get(pons_get(world, "map"), "boxes"), err);
-    return rc < 0 ? rc : make_static(g, world, err);
-}
-
 // How many levels distances up to reach take when those that differ by less than a tolerance share
 // one; with level_of, which.
 static int count_levels(pons__costmap *g, const uint8_t *is_sum, double tolerance, bool fill)
@@ -400,5 +392,30 @@ int pons__costmap_alloc(pons__costmap *g, pons_error *err)
                               g->h);
     }
     make_disc(g);
+    return PONS_OK;
+}
+
+// Its frame, its memory and its static layer.
+static int read_all(pons__costmap *g, const pons_value *world, pons_error *err)
+{
+    int rc = read_frame(g, world, err);
+    rc = rc < 0 ? rc : pons__costmap_alloc(g, err);
+    rc = rc < 0 ? rc : read_boxes(g, pons_get(pons_get(world, "map"), "boxes"), err);
+    return rc < 0 ? rc : make_static(g, world, err);
+}
+
+int pons__costmap_from_world(const pons_value *world, pons__costmap **ret, pons_error *err)
+{
+    pons__costmap *g = calloc(1, sizeof *g);
+    if (!g) {
+        return pons_error_set(err, PONS_ENOMEM, "grid", "out of memory");
+    }
+    g->refill_stamp_ns = g->scan_stamp_ns = INT64_MIN / 2;
+    const int rc = read_all(g, world, err);
+    if (rc != PONS_OK) {
+        pons__costmap_destroy(g);
+        return rc;
+    }
+    *ret = g;
     return PONS_OK;
 }
