@@ -1,7 +1,8 @@
 // controller.h - velocities that follow a path (pure_pursuit.c, dwa_controller.c), and the limits that hold for them.
 #pragma once
 
-#include "body/planner/planner.h"
+#include "body/planner/nav_errors.h"
+#include "body/planner/path.h"
 
 typedef struct pons__nav_params {
     pons_footprint footprint;        // without corners: the circle of radius_m

@@ -113,14 +113,19 @@ static inline uint8_t pons__costmap_level(const pons__costmap *g, size_t cell)
     const uint8_t near = (uint8_t)(PONS__LEVELS - 1 - g->near[cell]);
     return g->fixed[cell] < near ? g->fixed[cell] : near;
 }
-// dist at a point; 0 outside the map.
-static inline float pons__costmap_dist(const pons__costmap *g, double x, double y)
+// That at a point; 0 outside the map.
+static inline uint8_t pons__costmap_level_at(const pons__costmap *g, double x, double y)
 {
     const double fx = (x - g->x0) * g->inv_res, fy = (y - g->y0) * g->inv_res;
     if (!(fx >= 0.0 && fy >= 0.0 && fx < g->w && fy < g->h)) {
-        return 0.0f;
+        return 0;
     }
-    return g->metres[pons__costmap_level(g, (size_t)(int)fy * (size_t)g->w + (size_t)(int)fx)];
+    return pons__costmap_level(g, (size_t)(int)fy * (size_t)g->w + (size_t)(int)fx);
+}
+// dist at a point; 0 outside the map.
+static inline float pons__costmap_dist(const pons__costmap *g, double x, double y)
+{
+    return g->metres[pons__costmap_level_at(g, x, y)];
 }
 
 #define PONS__OBSTACLE 0x80 // in evidence

@@ -10,6 +10,7 @@
 
 #include "body/nav/navigator.h"
 #include "body/nav/spin_back_up.h"
+#include "body/planner/planner.h"
 #include "pons/bt.h"
 
 #define PONS__NAV_NODES_MAX      4096

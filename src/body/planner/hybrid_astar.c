@@ -21,7 +21,9 @@
 //
 // Near its start and its goal the robot may be nearer to things than the margin: as near as it stands there, and where
 // it turns, as near as a turn may bring a corner. One that faces a wall turns first.
-#include "body/planner/hybrid_astar_internal.h"
+#include "body/planner/hybrid_astar.h"
+
+#include "body/planner/heading_search.h"
 #include "pons/growing_list.h"
 
 #include <stdlib.h>

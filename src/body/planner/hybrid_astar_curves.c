@@ -1,7 +1,7 @@
 // hybrid_astar_curves.c - the rest of a way at once, which ends exactly at the goal: the shortest curve of three arcs and
 // lines (Dubins, "On Curves of Minimal Length with a Constraint on Average Curvature", 1957), or, for a robot that
 // turns where it stands, a turn, a line and a turn.
-#include "body/planner/hybrid_astar_internal.h"
+#include "body/planner/heading_search.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // hybrid_astar_grid.c - the ground of a search with headings: what may be stood on, and the flood that tells what is
 // left to the goal (hybrid_astar.c).
-#include "body/planner/hybrid_astar_internal.h"
+#include "body/planner/heading_search.h"
 #include "pons/growing_list.h"
 
 #include <stdlib.h>
@@ -16,17 +16,9 @@ static const double OWN_GROUND_M = 0.7;   // around start and goal
 static const double TURN_MARGIN_M = 0.02; // and there, of a turn where it stands: the gate's
 static const double DEAREST = 6.0;        // a metre beside something
 
-static uint8_t level_at(const pons__costmap *g, double x, double y)
-{
-    const int cx = pons__costmap_col(g, x), cy = pons__costmap_row(g, y);
-    return pons__costmap_inside(g, cx, cy)
-               ? pons__costmap_level(g, (size_t)cy * (size_t)g->w + (size_t)cx)
-               : 0;
-}
-
 double pons__heading_metre(const pons__heading *h, double x, double y)
 {
-    const float m = h->task.metre[level_at(h->g, x, y)];
+    const float m = h->task.metre[pons__costmap_level_at(h->g, x, y)];
     return (isinf(m) ? DEAREST : (double)m) +
            (h->task.extra ? h->task.extra(h->task.user, x, y) : 0.0);
 }

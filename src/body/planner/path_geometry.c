@@ -1,5 +1,5 @@
 // path_geometry.c - where things are along a path: the point so far along it, and how far along a pose is.
-#include "body/planner/planner.h"
+#include "body/planner/path.h"
 
 void pons__path_at(const pons__path *p, double s, double *ret_x, double *ret_y)
 {

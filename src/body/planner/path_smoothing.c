@@ -1,5 +1,5 @@
 // path_smoothing.c - cells become a path: straightened, resampled, rounded (planner.c, 3 and 4); and what a path costs.
-#include "body/planner/planner_internal.h"
+#include "body/planner/planner_state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,8 @@ bool pons__planner_grow(pons__planner *p, int more)
 // Cost of a metre here; INFINITY where forbidden.
 static inline double metre_cost(const pons__planner *p, double x, double y)
 {
-    return (double)p->metre[level_at(p->grid, x, y)] + pons__planner_spot_cost(p, x, y);
+    return (double)p->metre[pons__costmap_level_at(p->grid, x, y)] +
+           pons__planner_spot_cost(p, x, y);
 }
 
 // Cost of a straight line; INFINITY when it is forbidden anywhere, or when it passes `limit`.
@@ -158,7 +159,7 @@ static bool headed_free(const pons__planner *p, const pons__path *path, int i, d
 // Cost of the way from point i − 1 to point i.
 static double leg_cost(const pons__planner *p, const pons__path *path, int i)
 {
-    const float m = p->metre[level_at(p->grid, path->x[i], path->y[i])];
+    const float m = p->metre[pons__costmap_level_at(p->grid, path->x[i], path->y[i])];
     return (path->s[i] - path->s[i - 1]) * ((isinf(m) ? 1.0 + NEAR_COST : (double)m) +
                                             pons__planner_spot_cost(p, path->x[i], path->y[i]));
 }

@@ -34,7 +34,9 @@
 //                 | no way                        straighten, round
 //                 v
 //                208
-#include "body/planner/planner_internal.h"
+#include "body/planner/planner.h"
+
+#include "body/planner/planner_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // planner_headings.c - headings along the way of the cells, stretch by stretch (planner.c, 5).
-#include "body/planner/planner_internal.h"
+#include "body/planner/planner_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-// hybrid_astar_internal.h - what the files of the search with headings share (hybrid_astar.c).
+// heading_search.h - what the files of the search with headings share (hybrid_astar.c).
 #pragma once
 
-#include "body/planner/hybrid_astar.h"
+#include "body/planner/heading_task.h"
 
 enum {
     RING = 1024, // buckets of the flood
@@ -30,7 +30,7 @@ typedef struct bucket {
     size_t n, cap;
 } bucket;
 
-struct pons__heading {
+typedef struct pons__heading {
     const pons__costmap *g;
     pons__heading_task task;
     double curvature[CURVES], step_m;
@@ -59,7 +59,7 @@ struct pons__heading {
     bool starved;
     pons_pose2 shot[SHOT_MAX]; // from best on
     int n_shot;
-};
+} pons__heading;
 
 // hybrid_astar_grid.c: the cells of the window, what a metre there costs, and what is left to the goal from there.
 uint32_t pons__heading_left(const pons__heading *h, double x, double y); // UINT32_MAX: no way

@@ -1,10 +1,11 @@
-// planner_internal.h - what the files of the planner share: planner.c the plan's stages and the cells, planner_headings.c the
+// planner_state.h - what the files of the planner share: planner.c the plan's stages and the cells, planner_headings.c the
 // search with headings along them, path_smoothing.c from cells to a path.
 #pragma once
 
 #include "body/planner/astar.h"
 #include "body/planner/hybrid_astar.h"
-#include "body/planner/planner.h"
+#include "body/planner/nav_errors.h"
+#include "body/planner/path_smoothing.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -67,16 +68,6 @@ struct pons__planner {
     int n_spots;
 };
 
-// The level at a point; 0 outside the map.
-static inline uint8_t level_at(const pons__costmap *g, double x, double y)
-{
-    const double fx = (x - g->x0) * g->inv_res, fy = (y - g->y0) * g->inv_res;
-    if (!(fx >= 0.0 && fy >= 0.0 && fx < g->w && fy < g->h)) {
-        return 0;
-    }
-    return pons__costmap_level(g, (size_t)(int)fy * (size_t)g->w + (size_t)(int)fx);
-}
-
 static inline int pons__planner_no_memory(char *msg, size_t cap)
 {
     snprintf(msg, cap, "no memory for a search");
@@ -89,9 +80,3 @@ static inline int pons__planner_no_memory(char *msg, size_t cap)
 bool pons__planner_take_route(pons__planner *p);
 bool pons__planner_next_stretch(pons__planner *p);
 int pons__planner_step_heading(pons__planner *p, int cells, char *ret_msg, size_t msg_cap);
-
-// path_smoothing.c: what a metre here costs more, after what has happened (planner: a pons__planner); room for so many
-// points more, and two besides; the points that were found become a path.
-double pons__planner_spot_cost(const void *planner, double x, double y);
-bool pons__planner_grow(pons__planner *p, int more);
-void pons__planner_shape(pons__planner *p, pons__path *ret);
