@@ -118,40 +118,59 @@ static bool locate(const pons__costmap *g, double x, double y, place *ret)
     return true;
 }
 
-// Why nothing begins or ends there.
-static int taken(pons__planner *p, int code, pons_pose2 at, double reach, char *msg, size_t cap)
+// Why nothing begins or ends at a place. What never goes away shuts a goal: a wall, and what the map does not know.
+typedef enum cause { IN_AREA, NEAR_AREA, IN_WALL, IN_UNKNOWN, NEAR_OBSTACLE } cause;
+
+// *ret_m: how far what is too near is from there.
+static cause cause_of(const pons__planner *p, pons_pose2 at, bool start, double *ret_m,
+                      char area[PONS__AREA_NAME_MAX])
 {
     const pons__costmap *g = p->grid;
-    const bool start = code == PONS_PLAN_START_OCCUPIED;
-    static const char *const words[2][2] = {{"goal", "choose a place outside"},
-                                            {"start", "drive the robot out by hand"}};
-    const char *what = words[start][0], *then = words[start][1];
     const int cx = pons__costmap_col(g, at.x), cy = pons__costmap_row(g, at.y);
     const double d = (double)pons__costmap_dist(g, at.x, at.y);
+    const double out =
+        pons__area_nearest(g->area, at.x, at.y, p->forbidden, area, PONS__AREA_NAME_MAX);
+    *ret_m = out <= d + g->res ? out : d;
+    if (out <= d + g->res) {
+        return out == 0.0 ? IN_AREA : NEAR_AREA;
+    }
+    if (start || g->fixed[(size_t)cy * (size_t)g->w + (size_t)cx] != 0) {
+        return NEAR_OBSTACLE;
+    }
+    return pons__costmap_is_static(g, cx, cy) ? IN_WALL : IN_UNKNOWN;
+}
+
+static int taken(pons__planner *p, int code, pons_pose2 at, double reach, char *msg, size_t cap)
+{
+    static const char *const words[2][2] = {{"goal", "choose a place outside"},
+                                            {"start", "drive the robot out by hand"}};
+    static const char *const where[] = {
+        [IN_WALL] = "in a wall or a box of the map", [IN_UNKNOWN] = "where the map knows nothing"};
+    const bool start = code == PONS_PLAN_START_OCCUPIED;
+    const char *what = words[start][0], *then = words[start][1];
     char area[PONS__AREA_NAME_MAX];
-    const double out = pons__area_nearest(g->area, at.x, at.y, p->forbidden, area, sizeof area);
-    if (out == 0.0) {
+    double m = 0.0;
+    const cause by = cause_of(p, at, start, &m, area);
+    p->shut_by_map = by == IN_WALL || by == IN_UNKNOWN;
+    switch (by) {
+    case IN_AREA:
         snprintf(msg, cap, "%s (%.2f, %.2f) lies in the keep-out area %s; %s", what, at.x, at.y,
                  area, then);
         return PONS_PLAN_KEEP_OUT;
-    }
-    if (out <= d + g->res) {
+    case NEAR_AREA:
         snprintf(msg, cap, "%s (%.2f, %.2f) is %.2f m from the keep-out area %s, %.2f m needed; %s",
-                 what, at.x, at.y, out, area, p->forbidden, then);
+                 what, at.x, at.y, m, area, p->forbidden, then);
         return PONS_PLAN_KEEP_OUT;
-    }
-    p->shut_by_map = !start && g->fixed[(size_t)cy * (size_t)g->w + (size_t)cx] == 0;
-    if (p->shut_by_map) {
+    case IN_WALL:
+    case IN_UNKNOWN:
         snprintf(msg, cap, "%s (%.2f, %.2f) lies %s, and nowhere is free within %.2f m", what, at.x,
-                 at.y,
-                 pons__costmap_is_static(g, cx, cy) ? "in a wall or a box of the map"
-                                                    : "where the map knows nothing",
-                 reach);
-    } else {
+                 at.y, where[by], reach);
+        return code;
+    case NEAR_OBSTACLE:
         snprintf(msg, cap,
                  "%s (%.2f, %.2f) is %.2f m from an obstacle, %.2f m needed, and nowhere free "
                  "within %.2f m",
-                 what, at.x, at.y, d, p->forbidden, reach);
+                 what, at.x, at.y, m, p->forbidden, reach);
     }
     return code;
 }
