@@ -6,6 +6,7 @@
 #include "body/body_bench.h"
 #include "body/core/body.h"
 #include "body/safety/velocity_filter.h"
+#include "pons/buf.h"
 #include "pons/drivers.h"
 #include "pons/map_preview.h"
 #include "pons/random.h"
@@ -381,11 +382,38 @@ static void in_there_it_stays_and_says_so(void **state)
     }
 }
 
+// Names and reasons that are too long are cut, and not within a character.
+static void a_long_name_stays_text(void **state)
+{
+    (void)state;
+    static const char id[] = "刚刚打过蜡的大理石地板旁边的走廊",        // 48 bytes
+        reason[] = "a刚刚打过蜡的大理石地板还没有干所以今天谁也不能走"; // 73
+    pons_autovalue all = json_array();
+    const pons__area_frame frame = {-4.0, -4.0, 0.05, 160, 160};
+    char says[PONS__AREA_NAME_MAX];
+    pons__area *area = NULL;
+    for (int i = 0; i < 3; i++) {
+        json_array_append_new(all, json_pack("{s:s,s:s,s:[[f,f],[f,f],[f,f]]}", "id", id, "reason",
+                                             reason, "polygon", (double)i, 0.0, i + 1.0, 0.0,
+                                             i + 0.5, 1.0));
+    }
+    pons_autovalue world =
+        json_pack("{s:{s:f},s:O}", "robot", "speed_max_mps", 0.6, "keep_out", all);
+    assert_int_equal(pons__area_create(world, &frame, &area, NULL), PONS_OK);
+    assert_true(pons__area_nearest(area, 0.5, 0.2, 0.3, says, sizeof says) == 0.0);
+    assert_string_equal(says, "刚刚打过蜡的大理石地板旁边: a刚刚打过蜡的大理石地板还没有干所以今");
+    pons__area_ids(area, says, sizeof says);
+    assert_true(strlen(says) > sizeof says - 4);
+    assert_int_equal(pons_utf8_valid(says, strlen(says)), strlen(says));
+    pons__area_destroy(area);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whatever_is_wanted_no_part_gets_in),
         cmocka_unit_test_setup_teardown(each_planner_goes_around, set_up, tear_down),
+        cmocka_unit_test(a_long_name_stays_text),
         cmocka_unit_test_setup_teardown(in_there_it_stays_and_says_so, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,7 @@
 #include "body/core/goal_reports.h"
 #include "body/core/link_clients.h"
 #include "body/core/telemetry.h"
+#include "pons/buf.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -662,11 +663,11 @@ static void take_arm(pons_body *b, const pons__goal *g)
 // Where a motion has failed, what the lidar sees of its own robot may be why.
 static void say_of_lidar(const pons_body *b, pons__goal *g)
 {
-    char why[PONS__SKILL_MSG_MAX], says[200];
-    snprintf(why, sizeof why, "%s", g->out.error_msg);
+    char says[200], why[PONS__SKILL_MSG_MAX - sizeof says - 1];
+    pons_utf8_copy(why, sizeof why, g->out.error_msg);
     pons__near_returns_report(&b->near_returns, &b->scan, says, sizeof says);
     if (g->skill->needs_base && *says) {
-        snprintf(g->out.error_msg, sizeof g->out.error_msg, "%s; %.390s", says, why);
+        snprintf(g->out.error_msg, sizeof g->out.error_msg, "%s; %s", says, why);
     }
 }
 
