@@ -116,15 +116,20 @@ static void corridor(plan *p, int columns, double *ret_w, double *ret_d)
     *ret_d = 2.0 * d + wide;
 }
 
+static void outer_walls(plan *p, double w, double d)
+{
+    wall(p, 0.0, 0.0, w, 0.0, 0.0);
+    wall(p, 0.0, d, w, d, 0.0);
+    wall(p, 0.0, 0.0, 0.0, d, 0.0);
+    wall(p, w, 0.0, w, d, 0.0);
+}
+
 // A room, a passage of 0.8 m, another room; two dead ends branch off.
 static void passage(plan *p, double *ret_w, double *ret_d)
 {
     const double w = 11.0, d = 6.0, x0 = 3.6, x1 = between(p, 7.0, 7.6), y = between(p, 2.4, 3.2),
                  g = 0.8;
-    wall(p, 0.0, 0.0, w, 0.0, 0.0);
-    wall(p, 0.0, d, w, d, 0.0);
-    wall(p, 0.0, 0.0, 0.0, d, 0.0);
-    wall(p, w, 0.0, w, d, 0.0);
+    outer_walls(p, w, d);
     const double dead = between(p, x0 + 0.6, x1 - 0.6 - g),
                  end = between(p, x0 + 0.6, x1 - 0.6 - g);
     box(p, x0, 0.0, dead, y, 0.0, true);
@@ -142,15 +147,25 @@ static void passage(plan *p, double *ret_w, double *ret_d)
 static void hall(plan *p, double *ret_w, double *ret_d)
 {
     const double w = between(p, 11.0, 15.0), d = between(p, 9.0, 12.0);
-    wall(p, 0.0, 0.0, w, 0.0, 0.0);
-    wall(p, 0.0, d, w, d, 0.0);
-    wall(p, 0.0, 0.0, 0.0, d, 0.0);
-    wall(p, w, 0.0, w, d, 0.0);
+    outer_walls(p, w, d);
     for (int i = 0; i < 9; i++) {
         const double cx = (0.5 + i % 3) * w / 3.0 + between(p, -0.5, 0.5) + 0.9,
                      cy = (0.5 + (double)(i / 3)) * d / 3.0 + between(p, -0.4, 0.4),
                      s = between(p, 0.2, 0.5);
         box(p, cx - s, cy - s, cx + s, cy + s, between(p, -0.7, 0.7), false);
+    }
+    *ret_w = w;
+    *ret_d = d;
+}
+
+// Racks with bays between them, each entered around the end of a rack.
+static void bays(plan *p, double *ret_w, double *ret_d)
+{
+    const double w = 10.4, d = 6.0, thick = 0.6, length = 3.6;
+    outer_walls(p, w, d);
+    for (int i = 0; i < 3; i++) {
+        const double x = 3.0 + 2.6 * i, y = i % 2 ? d - length : 0.0;
+        box(p, x, y, x + thick, y + length, 0.0, false);
     }
     *ret_w = w;
     *ret_d = d;
@@ -225,8 +240,11 @@ void place_write(int number)
         p.f,
         "name: real\nstart: {x: 1.5, y: 1.6, yaw: 0.3}\n%smap:\n  resolution_m: 0.05\n  boxes:\n",
         robot);
-    switch (number >= PLACE_SMALL ? PLACE_KINDS : number % PLACE_KINDS) {
-    case PLACE_KINDS:
+    switch (number >= PLACE_BAYS ? number : number % PLACE_KINDS) {
+    case PLACE_BAYS:
+        bays(&p, &w, &d);
+        break;
+    case PLACE_SMALL:
         rooms(&p, 1, 2, &w, &d);
         break;
     case 0:

@@ -85,7 +85,7 @@ static bool around(field *f, int32_t cell,
     for (int y = cy - 1; y <= cy + 1; y++) {
         for (int x = cx - 1; x <= cx + 1; x++) {
             if ((x != cx || y != cy) && pons__costmap_inside(f->g, x, y) &&
-                !visit((field *)(uintptr_t)f, cell, y * w + x, x != cx && y != cy)) {
+                !visit(f, cell, y * w + x, x != cx && y != cy)) {
                 return false;
             }
         }
@@ -180,6 +180,27 @@ static bool opens(const field *f, int32_t cell)
     return false;
 }
 
+static pons_pose2 facing(const field *f, int32_t cell, double x, double y)
+{
+    const double px = pons__costmap_x(f->g, cell % f->g->w),
+                 py = pons__costmap_y(f->g, cell / f->g->w);
+    return (pons_pose2){px, py, atan2(y - py, x - px)};
+}
+
+// The cell of a run whose middle it is.
+static int32_t middle_of(const field *f, const list *run, double x, double y)
+{
+    int32_t best = run->at[0];
+    double best_m = INFINITY;
+    for (int i = 0; i < run->n; i++) {
+        const double m = hypot(pons__costmap_x(f->g, run->at[i] % f->g->w) - x,
+                               pons__costmap_y(f->g, run->at[i] / f->g->w) - y);
+        best = m < best_m ? run->at[i] : best;
+        best_m = fmin(m, best_m);
+    }
+    return best;
+}
+
 // A run of edge cells becomes a frontier; their sources are taken from them on the way.
 static bool of_run(field *f, int32_t first, list *run, pons__frontier *ret, bool *ret_long)
 {
@@ -207,8 +228,8 @@ static bool of_run(field *f, int32_t first, list *run, pons__frontier *ret, bool
     }
     const double length_m = run->n * g->res;
     *ret = (pons__frontier){.x = sx / run->n, .y = sy / run->n};
-    const double px = pons__costmap_x(g, stand % w), py = pons__costmap_y(g, stand / w);
-    ret->stand = (pons_pose2){px, py, atan2(ret->y - py, ret->x - px)};
+    ret->stand = facing(f, stand, ret->x, ret->y);
+    ret->front = facing(f, -2 - f->source[middle_of(f, run, ret->x, ret->y)], ret->x, ret->y);
     ret->round_m = f->way[stand] * g->res / STRAIGHT; // until there is a round
     *ret_long = length_m >= LENGTH_MIN_M - 1e-9;
     return good;

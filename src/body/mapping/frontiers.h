@@ -7,7 +7,8 @@ enum { PONS__FRONTIERS_MAX = 64 };
 
 typedef struct pons__frontier {
     double x, y;      // its middle [m]
-    pons_pose2 stand; // where the robot would stand, facing it
+    pons_pose2 stand; // the nearest pose that it is seen from, facing it
+    pons_pose2 front; // the pose in front of its middle
     double round_m;   // the shortest round that begins with it: to it, to the others near, and home
 } pons__frontier;
 

@@ -40,6 +40,7 @@ typedef struct ban {
 
 typedef struct exploration { // in the run's state
     pons__frontier target;
+    bool in_front; // it was in vain from its stand: the robot drives to its front
     uint32_t maps; // seen when it was chosen, or looked at last
     int n_bans;
     bool again;     // what is tried again is being tried
@@ -119,15 +120,22 @@ static void drive_to(const pons__skill_env *env, pons_pose2 pose, bool any_yaw)
     pons__nav_go(env->nav, &goal, env->robot_ns, &err); // its fault shows at the next step
 }
 
-static void go(pons__skill_run *r, const pons__skill_env *env, const pons__frontier *f)
+static pons_pose2 stand_of(const exploration *e, const pons__frontier *f)
+{
+    return e->in_front ? f->front : f->stand;
+}
+
+static void go(pons__skill_run *r, const pons__skill_env *env, const pons__frontier *f,
+               bool in_front)
 {
     exploration *e = state_of(r);
     e->target = *f;
+    e->in_front = in_front;
     e->maps = pons__mapper_newest(env->mapper)->maps;
     if (r->phase != PHASE_DRIVE) {
         pons__skill_phase(r, env, PHASE_DRIVE);
     }
-    drive_to(env, f->stand, true);
+    drive_to(env, stand_of(e, f), true);
 }
 
 // The next frontier, or home.
@@ -146,7 +154,7 @@ static void choose(pons__skill_run *r, const pons__skill_env *env)
         next = best_frontier(e, all);
     }
     if (next) {
-        go(r, env, next);
+        go(r, env, next, false);
         return;
     }
     pons__skill_phase(r, env, PHASE_HOME);
@@ -213,9 +221,9 @@ static void look_again(pons__skill_run *r, const pons__skill_env *env, double le
     if (!now || (best && best != now && best->round_m < now->round_m - BETTER_M &&
                  !(left_m < UNDER_WAY_M))) {
         choose(r, env);
-    } else if (hypot(now->stand.x - e->target.stand.x, now->stand.y - e->target.stand.y) >
-               0.5 * SAME_M) {
-        go(r, env, now);
+    } else if (hypot(stand_of(e, now).x - stand_of(e, &e->target).x,
+                     stand_of(e, now).y - stand_of(e, &e->target).y) > 0.5 * SAME_M) {
+        go(r, env, now, e->in_front);
     } else {
         e->target.x = now->x;
         e->target.y = now->y;
@@ -238,7 +246,7 @@ static void drive(pons__skill_run *r, const pons__skill_env *env, pons__skill_ou
     choose(r, env);
 }
 
-// It is in vain when it is still there in a map of what is seen from it, or no such map comes.
+// It is in vain when it is still there in a map of what is seen from its stand and from its front, or no such map comes.
 static void arrived(pons__skill_run *r, const pons__skill_env *env)
 {
     exploration *e = state_of(r);
@@ -247,7 +255,13 @@ static void arrived(pons__skill_run *r, const pons__skill_env *env)
         pons__skill_in_phase_s(r, env) < pons__mapper_wait_s(env->mapper)) {
         return;
     }
-    if (same_frontier(e, &made->frontiers)) {
+    const pons__frontier *still = same_frontier(e, &made->frontiers);
+    if (still && !e->in_front && // a corner may hide all but its end
+        hypot(still->front.x - env->pose.x, still->front.y - env->pose.y) > 0.5 * SAME_M) {
+        go(r, env, still, true);
+        return;
+    }
+    if (still) {
         add_ban(e, pons__mapper_is_robots(env->mapper));
     }
     choose(r, env);
@@ -270,7 +284,7 @@ static void go_home(pons__skill_run *r, const pons__skill_env *env, pons__skill_
         e->maps = made->maps;
         const pons__frontier *next = best_frontier(e, &made->frontiers);
         if (next) {
-            go(r, env, next);
+            go(r, env, next, false);
         }
     }
 }
