@@ -46,9 +46,11 @@ const char MODULE[] = "slam-mrpt";
 const double MATCH_M = 0.08, MATCH_RAD = 0.06;     // motion before the next scan is matched
 const double KEY_M = 0.30, KEY_RAD = 0.35;         // and before the next keyframe
 const double NEAR_M = 4.0;                         // keyframes this near are matched against
-const int NEAR = 8, RECENT = 8;                    // so many of them; and what counts as recent
+const int NEAR = 30, RECENT = 8;                   // so many of them; and what counts as recent
+const double GAIN = 0.5;                           // of a match's shift: over MATCH_M odometry is as good as it
 const int OLD = 15;                                // keyframes ago: a loop, where there is one
-const double LOOP_NEAR_M = 2.5, LOOP_FIT = 0.65;   // where old ones are looked for; their share that must agree
+const double LOOP_NEAR_M = 5.0, LOOP_FIT = 0.65;   // where an old one is looked for; the share of points that must agree
+const int BESIDE = 4;                              // keyframes before and after an old one, which a loop is matched with
 const double LOOP_M = 0.15, LOOP_PER_M = 0.03;     // what a loop may correct, and more by the way since the last one
 const double CLOSED_M = 0.02, CLOSED_RAD = 0.006;  // less is no reason to move anything
 const double FIT = 0.35;                           // less of a scan: odometry is better
@@ -323,7 +325,8 @@ void track(mapper *m, const CSimplePointsMap &points)
     CPose2D found = m->pose;
     if (points.size() > 20 && match(m->around, points, 0.25, &found) >= FIT && apart(found, m->pose) < 0.3 &&
         turned(found, m->pose) < 0.2) {
-        m->pose = found;
+        const CPose2D by = found - m->pose;
+        m->pose = m->pose + CPose2D(GAIN * by.x(), GAIN * by.y(), by.phi());
     }
     m->matched = m->pose;
 }
@@ -350,19 +353,20 @@ void optimise(mapper *m)
     m->near.clear();
 }
 
-// Looks for old keyframes that are seen again from the newest; what they say of its pose becomes an edge.
+// Looks for an old keyframe whose surroundings are seen again from the newest; what they say of its pose becomes an edge.
 void close_loop(mapper *m)
 {
-    const size_t n = m->keys.size();
-    if (n < (size_t)OLD + 2) {
+    const size_t n = m->keys.size(), end = n < (size_t)OLD ? 0 : n - OLD;
+    const std::vector<size_t> old = nearest(m, 0, end, LOOP_NEAR_M, 1);
+    if (old.empty()) {
         return;
     }
-    const std::vector<size_t> old = nearest(m, 0, n - OLD, LOOP_NEAR_M, NEAR);
-    if (old.size() < 2) {
-        return;
+    std::vector<size_t> around; // seen one after another, so they agree; those of another visit may not
+    for (size_t i = old[0] < (size_t)BESIDE ? 0 : old[0] - BESIDE; i < std::min(old[0] + BESIDE + 1, end); i++) {
+        around.push_back(i);
     }
     CPose2D found = m->pose;
-    const double fit = match(joined(m, old), *m->keys.back().points, 0.5, &found);
+    const double fit = match(joined(m, around), *m->keys.back().points, 0.5, &found);
     const double off = apart(found, m->pose);
     if (fit < LOOP_FIT || off > LOOP_M + LOOP_PER_M * m->way_m || turned(found, m->pose) > 0.3) {
         return;
