@@ -7,9 +7,9 @@
 //
 // Where to go says the mapper: frontiers, the best first (frontiers.c). A frontier is driven to by the navigator, as any goal
 // is, so walls, people and the gate count as always. It is dropped when it disappears from the map (mostly on the way there),
-// when the round that begins with another one has become much shorter, or when it is out of reach. What could not be reached,
-// or is still in the map of what the robot sees from there (glass, or a gap that no beam enters), is banned: its surroundings
-// are no goal again. If a way was blocked, it is tried once more at the end, for whoever stood there may have gone. With the
+// when the round that begins with another one has become much shorter, or when it is out of reach. The robot stops where it
+// first sees a frontier; if a corner hides the rest, it goes on to the middle. What could not be reached, or is still in the
+// map of what the robot sees from there (glass, or a gap that no beam enters), is banned: its surroundings are no goal again. If a way was blocked, it is tried once more at the end, for whoever stood there may have gone. With the
 // robot's own map every banned frontier is, because its SLAM skips scans that are close to one it has.
 //
 // A goal that is held goes on where it was. One that is begun again, after a stop or a death, begins from the map that was
