@@ -105,8 +105,8 @@ static const pons_field pace_fields[] = {
 };
 
 static const pons_field places_fields[] = {
-    {"zones",   LIST,   OPTIONAL, AT(places.zones), .means = "all zones, as the world's file has them; without it they stay"},
-    {"charger", OBJECT, OPTIONAL, AT(places.charger), .means = "the charger, as the world's file has it; without it it stays"},
+    {"zones",   LIST,   OPTIONAL, AT(places.zones), .means = "all zones, as the world's file has them; left out: unchanged"},
+    {"charger", OBJECT, OPTIONAL, AT(places.charger), .means = "the charger, as the world's file has it; left out: unchanged"},
 };
 
 #define FIELDS(list) list, sizeof(list) / sizeof((list)[0])

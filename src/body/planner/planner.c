@@ -118,10 +118,10 @@ static bool locate(const pons__costmap *g, double x, double y, place *ret)
     return true;
 }
 
-// Why nothing begins or ends at a place. What never goes away shuts a goal: a wall, and what the map does not know.
+// Why no plan can begin or end at a place. A wall and an unknown cell are permanent: they block a goal for good.
 typedef enum cause { IN_AREA, NEAR_AREA, IN_WALL, IN_UNKNOWN, NEAR_OBSTACLE } cause;
 
-// *ret_m: how far what is too near is from there.
+// *ret_m: distance from the place to what is too near.
 static cause cause_of(const pons__planner *p, pons_pose2 at, bool start, double *ret_m,
                       char area[PONS__AREA_NAME_MAX])
 {
@@ -145,7 +145,7 @@ static int taken(pons__planner *p, int code, pons_pose2 at, double reach, char *
     static const char *const words[2][2] = {{"goal", "choose a place outside"},
                                             {"start", "drive the robot out by hand"}};
     static const char *const where[] = {
-        [IN_WALL] = "in a wall or a box of the map", [IN_UNKNOWN] = "where the map knows nothing"};
+        [IN_WALL] = "in a wall or a box of the map", [IN_UNKNOWN] = "in unknown space of the map"};
     const bool start = code == PONS_PLAN_START_OCCUPIED;
     const char *what = words[start][0], *then = words[start][1];
     char area[PONS__AREA_NAME_MAX];
@@ -163,13 +163,13 @@ static int taken(pons__planner *p, int code, pons_pose2 at, double reach, char *
         return PONS_PLAN_KEEP_OUT;
     case IN_WALL:
     case IN_UNKNOWN:
-        snprintf(msg, cap, "%s (%.2f, %.2f) lies %s, and nowhere is free within %.2f m", what, at.x,
-                 at.y, where[by], reach);
+        snprintf(msg, cap, "%s (%.2f, %.2f) lies %s, and no place within %.2f m is free", what,
+                 at.x, at.y, where[by], reach);
         return code;
     case NEAR_OBSTACLE:
         snprintf(msg, cap,
-                 "%s (%.2f, %.2f) is %.2f m from an obstacle, %.2f m needed, and nowhere free "
-                 "within %.2f m",
+                 "%s (%.2f, %.2f) is %.2f m from an obstacle, %.2f m needed, and no place within "
+                 "%.2f m is free",
                  what, at.x, at.y, m, p->forbidden, reach);
     }
     return code;
@@ -429,7 +429,7 @@ static int no_way(pons__planner *p, char *msg, size_t cap)
         const size_t n = strlen(msg);
         char areas[PONS__AREA_NAME_MAX];
         pons__area_ids(p->grid->area, areas, sizeof areas);
-        snprintf(msg + n, cap - n, "; kept out of %s", areas);
+        snprintf(msg + n, cap - n, "; keep-out areas: %s", areas);
     }
     pons__planner_drop(p);
     return PONS_PLAN_NO_VALID_PATH;

@@ -1,19 +1,27 @@
-// explore.c - explore: makes the map of a place, or goes on with it, and comes back.
+// explore.c - explore: makes the map of a place, or extends a saved one, and drives back to the world's start.
 //
 //     UNDOCK --> LOOK --> DRIVE --> ARRIVED      no frontier is left
 //                          ^ |         |         DRIVE ------------> HOME --> SAVE --> done
 //                          | +- next --+           ^                  |
 //                          +-----------+           +--- a new one ----+
 //
-// Where to go says the mapper: frontiers, the best first (frontiers.c). A frontier is driven to by the navigator, as any goal
-// is, so walls, people and the gate count as always. It is dropped when it disappears from the map (mostly on the way there),
-// when the round that begins with another one has become much shorter, or when it is out of reach. The robot stops where it
-// first sees a frontier; if a corner hides the rest, it goes on to the middle. What could not be reached, or is still in the
-// map of what the robot sees from there (glass, or a gap that no beam enters), is banned: its surroundings are no goal again. If a way was blocked, it is tried once more at the end, for whoever stood there may have gone. With the
-// robot's own map every banned frontier is, because its SLAM skips scans that are close to one it has.
+// The mapper lists the frontiers, the best first (frontiers.c). The navigator drives to a frontier as to any other goal, so
+// walls, people and the velocity gate count as always. The robot stops at the first pose that sees the frontier. If a corner
+// hides the rest of the frontier, the robot drives on to its middle.
 //
-// A goal that is held goes on where it was. One that is begun again, after a stop or a death, begins from the map that was
-// saved, which has the same frontiers.
+// The robot leaves a frontier for another one when
+//
+//     the frontier is no longer in the map          mostly because the lidar has seen it on the way
+//     a round that begins with another is shorter   by BETTER_M at least
+//     the frontier cannot be reached
+//
+// A frontier is banned, with its surroundings, if it cannot be reached. It is also banned if the robot has looked at it and the
+// map still has it: it is behind glass, or behind a gap that no beam enters. A frontier whose way was blocked is tried once
+// more at the end, because a person in the way may have gone. With the robot's own map all banned frontiers are tried once
+// more, because its SLAM skips scans that are close to one it has.
+//
+// A held goal continues where the robot was. A goal that starts again, after a stop or a crash, begins with the saved map,
+// which has the same frontiers.
 #include "body/mapping/mapper.h"
 #include "body/skills/skills.h"
 #include "pons/buf.h"
@@ -25,29 +33,29 @@ enum { PHASE_UNDOCK, PHASE_LOOK, PHASE_DRIVE, PHASE_ARRIVED, PHASE_HOME, PHASE_S
 enum { BANS_MAX = 36, IN_VAIN_MAX = 24 };
 
 #define TIMEOUT_S   14400.0
-#define LOOK_S      8.0 // without a map, or any floor in it, beside what a map may take
+#define LOOK_S      8.0 // wait for a map with free floor, added to the mapper's own wait
 #define SAVE_S      60.0
-#define GAIN_M2     0.25 // of known floor
-#define SAME_M      0.6  // a frontier this near to where it was is the same one
-#define BAN_M       0.5  // around one that was tried in vain
-#define BETTER_M    1.0  // so much shorter a round makes another one the goal
-#define UNDER_WAY_M 0.6  // left of the way: what is nearly reached is not given up
+#define GAIN_M2     0.25 // growth of the reachable floor that counts as progress
+#define SAME_M      0.6  // two frontiers that are nearer than this, in two maps, are the same one
+#define BAN_M       0.5  // radius around a banned frontier
+#define BETTER_M    1.0  // a round shorter by this much makes another frontier the goal
+#define UNDER_WAY_M 0.6  // with less left to drive, the robot does not change its goal
 
 typedef struct ban {
     float x, y;
-    bool again; // there was no way, or it may not have been looked at: it is tried again once
+    bool again; // the way was blocked, or the SLAM may have skipped the scan: it is tried once more
 } ban;
 
 typedef struct exploration { // in the run's state
     pons__frontier target;
-    bool in_front; // it was in vain from its stand: the robot drives to its front
-    uint32_t maps; // seen when it was chosen, or looked at last
+    bool in_front; // its stand did not show it whole: the robot drives to its front
+    uint32_t maps; // number of maps when it was chosen, or checked last
     int n_bans;
-    bool again;     // what is tried again is being tried
-    bool full;      // there were more frontiers in vain than bans, or IN_VAIN_MAX chosen in a row
-    int in_vain;    // chosen since the known floor grew
-    float floor_m2; // then
-    int lost;       // the navigator's error on the way home; 0: it has come back
+    bool again;     // the second try of banned frontiers has begun
+    bool full;      // more bans than BANS_MAX, or IN_VAIN_MAX goals without progress: no more goals
+    int in_vain;    // goals chosen since the reachable floor grew
+    float floor_m2; // the reachable floor when it grew last
+    int lost;       // the navigator's error on the way home; 0: none
     char why[PONS__SKILL_MSG_MAX];
     ban bans[BANS_MAX];
 } exploration;
@@ -77,7 +85,7 @@ static void add_ban(exploration *e, bool again)
     e->bans[e->n_bans++] = (ban){(float)e->target.x, (float)e->target.y, again && !e->again};
 }
 
-// The bans of what is tried again are lifted, once; false: there are none.
+// Lifts the bans of frontiers that are to be tried once more. False: there are none.
 static bool lift_bans(exploration *e)
 {
     int kept = 0;
@@ -102,7 +110,7 @@ static const pons__frontier *best_frontier(const exploration *e, const pons__fro
     return NULL;
 }
 
-// What the target has become in a newer map; NULL: it has gone.
+// The target as it is in a newer map; NULL: that map does not have it.
 static const pons__frontier *same_frontier(const exploration *e, const pons__frontiers *all)
 {
     for (int i = 0; i < all->n; i++) {
@@ -148,7 +156,7 @@ static void choose(pons__skill_run *r, const pons__skill_env *env)
         e->in_vain = 0;
     }
     e->in_vain++;
-    e->full = e->full || e->in_vain > IN_VAIN_MAX; // a frontier that comes and goes has no end
+    e->full = e->full || e->in_vain > IN_VAIN_MAX; // a frontier may flicker for ever
     const pons__frontier *next = best_frontier(e, all);
     if (!next && lift_bans(e)) {
         next = best_frontier(e, all);
@@ -189,8 +197,8 @@ static void look(pons__skill_run *r, const pons__skill_env *env, pons__skill_out
         choose(r, env);
     } else if (pons__skill_in_phase_s(r, env) > wait_s) {
         pons__skill_fail(ret, PONS__NOTHING_SEEN,
-                         "NOTHING_SEEN: in %.0f s the lidar has shown no floor that the robot "
-                         "has room on",
+                         "NOTHING_SEEN: in %.0f s the lidar has shown no free floor that is "
+                         "large enough for the robot",
                          wait_s);
     }
 }
@@ -246,7 +254,7 @@ static void drive(pons__skill_run *r, const pons__skill_env *env, pons__skill_ou
     choose(r, env);
 }
 
-// It is in vain when it is still there in a map of what is seen from its stand and from its front, or no such map comes.
+// Bans the frontier if the map still has it after the robot has looked at it from its stand and from its front.
 static void arrived(pons__skill_run *r, const pons__skill_env *env)
 {
     exploration *e = state_of(r);
@@ -256,7 +264,7 @@ static void arrived(pons__skill_run *r, const pons__skill_env *env)
         return;
     }
     const pons__frontier *still = same_frontier(e, &made->frontiers);
-    if (still && !e->in_front && // a corner may hide all but its end
+    if (still && !e->in_front && // a corner may hide most of it
         hypot(still->front.x - env->pose.x, still->front.y - env->pose.y) > 0.5 * SAME_M) {
         go(r, env, still, true);
         return;

@@ -58,7 +58,7 @@ __attribute__((format(printf, 3, 4))) static int fault(checker *c, const char *p
     int rc = PONS_EINVAL;
     if (c->yaml) {
         rc = pons_yaml_vfault(c->yaml, pointer, MODULE, c->err, fmt, args);
-    } else { // it has come without a file
+    } else { // it came over the link, without a file
         vsnprintf(message, sizeof message, fmt, args);
         pons_error_set(c->err, rc, MODULE, "%s: %s", pointer, message);
     }
@@ -283,8 +283,8 @@ static int check_inside(checker *c, const char *pointer, double x, double y, con
                  c->bounds[0], c->bounds[1], c->bounds[2], c->bounds[3]);
 }
 
-// In the bounds, and with room for the robot among the boxes. Not so in a map that grows: exploring may put a table where a
-// room's target was, or see the charger that the robot stood on, and the file stays a world.
+// A pose must lie within the bounds. The robot must have room there among the boxes, unless the map grows: exploring may find
+// a table at a room's target, or the charger that the robot stands on, and that must not make the world invalid.
 static int check_standing(checker *c, const char *pointer, const pons_value *pose, const char *what)
 {
     const double x = pons_get_num(pose, "x", 0.0), y = pons_get_num(pose, "y", 0.0);
@@ -398,7 +398,7 @@ static void begin_checks(checker *c, const pons_value *world)
     }
 }
 
-// What a person names where the robot is: zones, and the charger.
+// Checks the zones and the charger, which a person may name while the robot runs.
 static int check_places(checker *c)
 {
     const pons_value *zones = pons_get(c->world, "zones"), *charger = pons_get(c->world, "charger");
@@ -514,7 +514,7 @@ static int load(const char *path, bool simulated, pons_value **ret, pons_error *
     return rc < 0 ? rc : take(path, yaml, simulated, ret, err);
 }
 
-// {of, start, robot_id}, which a fleet writes for each of its robots: the world of that file, with its own files beside it.
+// A world file {of, start, robot_id}, which a fleet writes for each robot: loads the world `of`, with that world's own files.
 static int load_of(const char *path, const pons_yaml *yaml, pons_value **ret, pons_error *err)
 {
     const pons_value *said = pons_yaml_value(yaml), *start = pons_get(said, "start");
@@ -523,7 +523,7 @@ static int load_of(const char *path, const pons_yaml *yaml, pons_value **ret, po
     checker c = {.yaml = yaml, .err = err};
     const bool whole = json_is_number(pons_get(start, "x")) &&
                        json_is_number(pons_get(start, "y")) && id && json_object_size(said) == 3;
-    int rc = whole ? PONS_OK : fault(&c, "", "a world of another one has of, start and robot_id");
+    int rc = whole ? PONS_OK : fault(&c, "", "a world with `of` has exactly start and robot_id");
     rc = rc < 0 ? rc : load(pons_get_str(said, "of", ""), false, &world, err);
     pons_autovalue robot = json_copy((json_t *)(uintptr_t)pons_get(world, "robot"));
     if (rc == PONS_OK && (!robot || json_object_set_new(robot, "id", json_string(id)) ||
@@ -555,7 +555,7 @@ int pons_world_load(const char *path, pons_value **ret, pons_error *err)
                                                  : take(path, yaml, false, ret, err);
 }
 
-// By the part of the schema that is theirs.
+// Checks zones and charger with their part of the world's schema.
 static int check_shape(const pons_value *places, pons_error *err)
 {
     static const char *const parts[] = {"zones", "charger"};

@@ -22,7 +22,7 @@
 #define ID        "place "
 #define STILL_MPS 0.02
 #define STILL_RPS 0.05
-#define DOCK_M    0.15 // a pose less certain than this is no charger's
+#define DOCK_M    0.15 // largest uncertainty of a pose that is kept as the charger
 
 enum { NAME_LONGEST = 64, NAME_MAX_BYTES = 96, KEY_MAX = 256 };
 
@@ -213,13 +213,13 @@ const char *pons_place_name_refused(const pons_policy *policy, const pons_value 
     pons_autovalue empty = json_object();
     pons_error none = PONS_ERROR_INIT;
     if (!name[strspn(name, " ")]) {
-        return "a name is not blank";
+        return "a name cannot be blank";
     }
     if (!is_printable(name)) {
-        return "a name has no control characters";
+        return "a name cannot have control characters";
     }
     if (strlen(name) > NAME_LONGEST) {
-        return "a name has at most 64 bytes";
+        return "a name can have at most 64 bytes";
     }
     const bool parsed_well = ops->parse(policy->self, name, empty, &word, &none) >= 0;
     PONS__AUTO(understood)
@@ -324,7 +324,7 @@ static void refused(pons_brain *b, pons_cx *cx, const char *name, const char *wh
                      &(pons__place_reported){.name = name, .reason = why});
 }
 
-// The room around the robot is called so from now on, where its map tells rooms and this one has no name yet.
+// Names the room that the robot is in, if the map has one there that has no name yet.
 static bool name_room(pons_brain *b, pons_cx *cx, const char *name, const pons__pose *at,
                       pons_value **ret_places)
 {
@@ -374,7 +374,7 @@ static void remember(pons_brain *b, pons_cx *cx, const pons__naming *said, const
     PONS__EMIT(b, cx, place_kept, .place = &place);
 }
 
-// The world's file has it first; who gets it here tells the body, which greets us anew with what it can do.
+// Writes the charger into the world's file first. The caller then tells the body, which sends a new hello with its skills.
 static void keep_charger(pons_brain *b, pons_cx *cx, const char *text, pons_value **ret_places)
 {
     char line[160];

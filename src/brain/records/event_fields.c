@@ -273,11 +273,11 @@ static const pons__field place_refused_fields[] = {
 EVENT_OF(place_refused, place_reported, "place.refused", "a named place was refused");
 
 static const pons__field charger_kept_fields[] = {
-    {"world", TEXT, NEVER, offsetof(pons__charger_kept, world), .means = "whose file has it now"},
-    {"x",     NUM,  NEVER, offsetof(pons__charger_kept, x), .means = "where the robot stands when it charges, in the map, m"},
+    {"world", TEXT, NEVER, offsetof(pons__charger_kept, world), .means = "the world whose file has it now"},
+    {"x",     NUM,  NEVER, offsetof(pons__charger_kept, x), .means = "position of the robot when it charges, in the map, m"},
     {"y",     NUM,  NEVER, offsetof(pons__charger_kept, y), .means = "m"},
-    {"yaw",   NUM,  NEVER, offsetof(pons__charger_kept, yaw), .means = "how it is turned, rad"},
-    {"std_m", NUM,  NUL,   offsetof(pons__charger_kept, std_m), .preset = NAN, .means = "how well it knew where it stood, m"},
+    {"yaw",   NUM,  NEVER, offsetof(pons__charger_kept, yaw), .means = "its heading there, rad"},
+    {"std_m", NUM,  NUL,   offsetof(pons__charger_kept, std_m), .preset = NAN, .means = "uncertainty of the position, m"},
 };
 EVENT(charger_kept, "charger.kept", "a person has said that the robot stands where it charges");
 

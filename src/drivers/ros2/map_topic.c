@@ -1,13 +1,13 @@
-// map_topic.c - /map, beside the world or for it.
+// map_topic.c - /map: compares it with the world, or gives it to the body as the map of a world that grows.
 //
-// pons says where a zone is by its own world, and Nav2 drives there by its own map. When these are of two places, or of
-// one place with two origins, every pose means something else, and nothing else would tell. So points of the world's
-// walls are looked up in the map. A map that is being made knows few of them, another resolution or size is no
-// contradiction, and furniture comes and goes: only where three tenths of what the map knows of the walls are free floor,
+// pons takes the coordinates of a zone from its own world, and Nav2 drives there in its own map. If these show two places, or
+// one place with two origins, every pose means something else, and nothing else would reveal it. So points of the world's
+// walls are looked up in the map. A map in the making knows few of them, another resolution or size is no contradiction,
+// and furniture comes and goes. Only if the map has free floor at more than three tenths of the wall points that it knows,
 // the two are not of the same place.
 //
-// Where the world's map grows, the body gets each map whole: the reader keeps the newest until somebody takes it. A map that
-// agreed once with the walls is not compared any more, for its loops may move them.
+// If the world's map grows, the body gets each map whole. The reader thread keeps the newest until the body takes it. Once a
+// map has agreed with the walls, later ones are not compared, because loop closures may move their walls.
 #include "drivers/ros2/map_topic.h"
 
 #include "pons/clock.h"
@@ -24,7 +24,7 @@ enum { POINTS = 4000, KNOWN_LEAST = 30, OCCUPIED = 65 };
 #define EVERY_M   0.1   // along a wall
 #define LONGEST_M 500.0 // half of the longest one
 #define AROUND_M  0.15  // within which a wall may be drawn elsewhere
-#define FAR_M     1e6   // no map is there
+#define FAR_M     1e6   // an origin or a wall further away does not count
 #define SHARE                                                                                      \
     0.3 // of the known points that are free: a wall that was moved along itself still lies on itself
 
@@ -41,12 +41,12 @@ struct ros2_map {
     dds_entity_t reader;             /* const */
     bool grows;                      /* const: the body wants it */
     walls *walls;                    // NULL: nothing to compare with; reader thread
-    char bad[PONS_OUTSIDE_TEXT_MAX]; // why the newest is no map of this world; reader thread
-    bool agreed;                     // one was compared, and was of this place; reader thread
+    char bad[PONS_OUTSIDE_TEXT_MAX]; // why the newest does not fit this world; reader thread
+    bool agreed;                     // a map has agreed with the walls; reader thread
     pthread_mutex_t lock;
-    uint64_t number;                 // [lock] of the newest; 0: none has come
-    pons_robot_map newest;           // [lock] cells NULL: it was taken
-    char why[PONS_OUTSIDE_TEXT_MAX]; // [lock] nobody publishes it
+    uint64_t number;                 // [lock] number of the newest; 0: none has come
+    pons_robot_map newest;           // [lock] cells NULL: the body has taken them
+    char why[PONS_OUTSIDE_TEXT_MAX]; // [lock] why no map comes
 };
 
 // Along the middle of its longer side: how many points that are; w: takes every so many of them.
@@ -77,7 +77,7 @@ static int64_t of_boxes(const pons_value *boxes, walls *w, int64_t step)
     return n;
 }
 
-// Of the world's boxes of the kind "wall", which a map has become. NULL: it has none, or there is no memory.
+// Points on the world's boxes of the kind "wall", which were made from a map. NULL: the world has none, or no memory.
 static walls *walls_of(const pons_value *world)
 {
     const pons_value *boxes = pons_get(pons_get(world, "map"), "boxes");
@@ -128,7 +128,7 @@ static bool is_map(const nav_msgs_msg_dds__OccupancyGrid_ *map)
            (uint64_t)map->info.width * map->info.height == map->data._length;
 }
 
-// "", or a line: too much of the world's walls is free floor in the map. True: enough of them is known.
+// Sets why to "", or to a line: too much of the world's walls is free floor in the map. True: the map knows enough of them.
 static bool compare(const walls *w, const nav_msgs_msg_dds__OccupancyGrid_ *map, char *ret,
                     size_t cap)
 {
@@ -193,7 +193,7 @@ void ros2_map_close(ros2_map *m)
     }
 }
 
-// For the body, whole. Without memory it is as if it had not come.
+// Keeps the map for the body. Without memory the map is dropped.
 static void keep(ros2_map *m, const nav_msgs_msg_dds__OccupancyGrid_ *map, int64_t now_ns,
                  int64_t ros_ns)
 {
@@ -217,21 +217,21 @@ static void keep(ros2_map *m, const nav_msgs_msg_dds__OccupancyGrid_ *map, int64
     free(old);
 }
 
-// The map that the robot's software goes by; a robot without one does without.
+// Reads the newest maps, and compares or keeps them.
 void ros2_map_take(ros2_map *m, int64_t now_ns, int64_t ros_ns)
 {
     ROS2_TAKE(m->reader, nav_msgs_msg_dds__OccupancyGrid_, map)
     {
         char why[100] = "";
         const bool framed = strcmp(map->header.frame_id, m->c->map) == 0;
-        if (!framed && !m->grows) { // it is not for this world
+        if (!framed && !m->grows) { // a map in another frame is not meant for this world
             continue;
         }
         if (!framed) {
             snprintf(why, sizeof why, "it is in the frame '%.30s', not '%.30s'",
                      map->header.frame_id, m->c->map);
         } else if (!is_map(map)) {
-            snprintf(why, sizeof why, "its size, its resolution or its origin is none of a map");
+            snprintf(why, sizeof why, "its size, its resolution or its origin is not valid");
         } else if (m->walls && !(m->grows && m->agreed)) {
             m->agreed = compare(m->walls, map, why, sizeof why) && !*why;
         }

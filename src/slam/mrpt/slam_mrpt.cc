@@ -1,18 +1,18 @@
-// slam_mrpt.cc - the module slam-mrpt: a map by MRPT's scan matching, grid and optimisation of pose graphs.
+// slam_mrpt.cc - the module slam-mrpt: makes a map with MRPT's scan matching, occupancy grid and pose graph optimisation.
 //
-// Keyframes. Every KEY_M or KEY_RAD the scan is kept, with its pose: a vertex. The map is made of the keyframes and nothing
-// else, so it can be made again whenever their poses have changed.
+// Keyframes. After every KEY_M or KEY_RAD of motion a scan is kept with its pose, as a vertex of the pose graph. The map is
+// drawn from the keyframes alone, so it can be drawn again whenever their poses have changed.
 //
 //     scan --> odometry predicts --> ICP against keyframes near --> pose --> far from the last keyframe? --> a new one
 //                                                                               |            edge to the last one
 //                                       old keyframes near, and ICP agrees <----+
 //                                       edge to an old one, all poses optimised, grid made anew
 //
-// Scans. A lidar of 120 beams leaves a foot between two hits at six metres. Where neighbours lie on one face, points between
-// them are filled in along the chord: ICP then matches faces, not points, and the grid has no stripes.
+// Scans. The hits of a lidar with 120 beams are 0.3 m apart at a range of six metres. Where neighbouring hits lie on one
+// surface, points are filled in along the chord between them. ICP then matches surfaces, not points, and the grid has no gaps.
 //
-// Cells. A hit is drawn half a cell behind the face, so that a cell is occupied when its middle is in the wall, as a world's
-// boxes are drawn. No return says only that the first part of the beam is free.
+// Cells. A hit is drawn half a cell behind the surface. So a cell is occupied when its middle is in the wall, as for a world's
+// boxes. A beam without a return marks only its first part as free (FREE_SHARE).
 #include "pons/clock.h"
 #include "pons/ext/slam.h"
 #include "pons/module.h"
@@ -46,20 +46,20 @@ const char MODULE[] = "slam-mrpt";
 const double MATCH_M = 0.08, MATCH_RAD = 0.06;     // motion before the next scan is matched
 const double KEY_M = 0.30, KEY_RAD = 0.35;         // and before the next keyframe
 const double NEAR_M = 4.0;                         // keyframes this near are matched against
-const int NEAR = 30, RECENT = 8;                   // so many of them; and what counts as recent
-const double GAIN = 0.5;                           // of a match's shift: over MATCH_M odometry is as good as it
-const int OLD = 15;                                // keyframes ago: a loop, where there is one
-const double LOOP_NEAR_M = 5.0, LOOP_FIT = 0.65;   // where an old one is looked for; the share of points that must agree
-const int BESIDE = 4;                              // keyframes before and after an old one, which a loop is matched with
-const double LOOP_M = 0.15, LOOP_PER_M = 0.03;     // what a loop may correct, and more by the way since the last one
-const double CLOSED_M = 0.02, CLOSED_RAD = 0.006;  // less is no reason to move anything
-const double FIT = 0.35;                           // less of a scan: odometry is better
-const double FACE_M = 0.5, FACE_SHARE = 0.12;      // neighbours that lie on one face: apart, and by range
-const double FILL_M = 0.04;                        // between filled in points
-const double FREE_SHARE = 0.5;                     // of the range that no return says is free
-const double REDRAWN_M = 0.01;                     // a keyframe that moved more makes the grid old
-const double REACH_CELLS = 5000.0;                 // of resolution_m, from 0, 0 to what is seen
-const double TRUST_WAY_M = 6.0;                    // since the last loop: old keyframes are as good as new ones
+const int NEAR = 30, RECENT = 8;                   // at most NEAR of them; the RECENT newest keyframes count as recent
+const double GAIN = 0.5;                           // share of a match's shift that is applied: over MATCH_M odometry is as good
+const int OLD = 15;                                // a keyframe at least this many keyframes ago may close a loop
+const double LOOP_NEAR_M = 5.0, LOOP_FIT = 0.65;   // distance to look for an old keyframe; share of points that must agree
+const int BESIDE = 4;                              // keyframes before and after the old one that are matched with it
+const double LOOP_M = 0.15, LOOP_PER_M = 0.03;     // largest correction by a loop, and its growth with way_m
+const double CLOSED_M = 0.02, CLOSED_RAD = 0.006;  // a smaller correction does not move the poses
+const double FIT = 0.35;                           // if a smaller share of a scan matches, odometry is used
+const double FACE_M = 0.5, FACE_SHARE = 0.12;      // neighbours on one surface: largest distance, and difference of ranges
+const double FILL_M = 0.04;                        // between points that are filled in
+const double FREE_SHARE = 0.5;                     // share of range_max that a beam without a return marks as free
+const double REDRAWN_M = 0.01;                     // if a keyframe moves further, the grid is drawn again
+const double REACH_CELLS = 5000.0;                 // farthest beam end from 0, 0, in cells
+const double TRUST_WAY_M = 6.0;                    // up to this way after a loop, old keyframes are matched as well
 
 typedef struct keyframe {
     CPose2D pose, drawn; // of the base in map, now and in the grid
@@ -109,19 +109,19 @@ bool hits(const pons_scan &s, int i)
     return s.ranges[i] > s.range_min && s.ranges[i] < s.range_max;
 }
 
-// Nothing came back. A beam that is no number says nothing.
+// Whether the beam has no return. A NAN is not such a beam: it carries no information.
 bool is_silent(const pons_scan &s, int i)
 {
     return s.ranges[i] >= s.range_max;
 }
 
-// Why it cannot be added from there; NULL: it can. A grid is as large as what was seen.
+// Why the scan cannot be added at this pose; NULL: it can. The pose is limited because the grid covers all that was seen.
 const char *refusal(const mapper &m, const pons_scan &s, const CPose2D &pose)
 {
     const bool turns = s.angle_increment > 0.0f && s.n * (double)s.angle_increment < 2.0 * M_PI + 0.1;
     if (s.n < 1 || s.n > PONS_SCAN_MAX || !turns || !std::isfinite(s.angle_min) || !(s.range_min >= 0.0f) ||
         !(s.range_max > s.range_min) || !std::isfinite(s.from.x + s.from.y + s.from.yaw)) {
-        return "no lidar has such angles, ranges or so many beams";
+        return "the scan's angles, ranges or number of beams are impossible";
     }
     const double reach = std::hypot(pose.x(), pose.y()) + std::hypot(s.from.x, s.from.y) + (double)s.range_max;
     const bool near = reach < REACH_CELLS * m.resolution_m && std::isfinite(pose.phi());
@@ -142,7 +142,7 @@ int parts_between(const pons_scan &s, int i, int next)
     return face ? std::max(1, (int)std::ceil(gap / FILL_M)) : 0;
 }
 
-// The beam a step of 1 or -1 from i; -1: there is none.
+// The index of the beam next to i, in direction step (1 or -1); -1: there is none.
 int beam_beside(const pons_scan &s, int i, int step)
 {
     const bool round = s.n * (double)s.angle_increment > 2.0 * M_PI - 0.5 * (double)s.angle_increment;
@@ -150,7 +150,7 @@ int beam_beside(const pons_scan &s, int i, int step)
     return k >= 0 && k < s.n ? k : other_end;
 }
 
-// Does it say that nothing is as near as that?
+// Whether beam i shows that nothing is within this range in its direction.
 bool is_farther(const pons_scan &s, int i, float range)
 {
     return i < 0 || is_silent(s, i) || (hits(s, i) && s.ranges[i] > range);
@@ -160,8 +160,8 @@ struct hit_point {
     double x, y; // from the lidar
 };
 
-// Points for matching, in the lidar's frame: hits on a face, what lies between them, and posts. Sparse hits on a grazed wall
-// are left out: they move with the robot, and make it look stationary.
+// Points for matching, in the lidar's frame: hits on a surface, the points filled in between them, and posts. Sparse hits on a
+// wall at a grazing angle are left out: they move with the robot, and would make it look stationary.
 std::vector<hit_point> filled_hits(const pons_scan &s)
 {
     std::vector<hit_point> all;
@@ -276,7 +276,7 @@ CSimplePointsMap joined(const mapper *m, const std::vector<size_t> &which)
     return all;
 }
 
-// The nearest of those with numbers in [from, to).
+// The nearest of the keyframes with indices in [from, to).
 std::vector<size_t> nearest(const mapper *m, size_t from, size_t to, double reach_m, size_t most)
 {
     std::vector<size_t> all;
@@ -303,7 +303,7 @@ double match(const CSimplePointsMap &map, const CSimplePointsMap &points, double
     icp.options.ALFA = 0.6;
     icp.options.minAbsStep_trans = icp.options.minAbsStep_rot = 1e-4;
     icp.options.corresponding_points_decimation = 1;
-    icp.options.onlyUniqueRobust = true; // else new points past a wall's end pull the pose back
+    icp.options.onlyUniqueRobust = true; // else new points beyond a wall's known end pull the pose back
     icp.options.skip_cov_calculation = true;
     mrpt::slam::CICP::TReturnInfo info;
     const auto pdf = icp.Align(&map, &points, *pose, info);
@@ -353,7 +353,7 @@ void optimise(mapper *m)
     m->near.clear();
 }
 
-// Looks for an old keyframe whose surroundings are seen again from the newest; what they say of its pose becomes an edge.
+// Looks for an old keyframe whose surroundings match the newest scan. The match becomes an edge between the two keyframes.
 void close_loop(mapper *m)
 {
     const size_t n = m->keys.size(), end = n < (size_t)OLD ? 0 : n - OLD;
@@ -361,7 +361,7 @@ void close_loop(mapper *m)
     if (old.empty()) {
         return;
     }
-    std::vector<size_t> around; // seen one after another, so they agree; those of another visit may not
+    std::vector<size_t> around; // consecutive keyframes agree with each other; those of another visit may not
     for (size_t i = old[0] < (size_t)BESIDE ? 0 : old[0] - BESIDE; i < std::min(old[0] + BESIDE + 1, end); i++) {
         around.push_back(i);
     }
@@ -379,7 +379,7 @@ void close_loop(mapper *m)
     }
 }
 
-// When keyframes were moved so far that the grid is old.
+// Draws the grid again if keyframes have moved too far since it was drawn.
 void redraw(mapper *m)
 {
     for (const keyframe &k : m->keys) {
@@ -418,7 +418,7 @@ void write_scan(FILE *f, const keyframe &k)
                  (double)s.range_min, s.n);
     for (int i = 0; i < s.n; i++) {
         const double r = is_silent(s, i) ? 2.0 * (double)s.range_max : (double)s.ranges[i];
-        std::fprintf(f, " %.4f", std::isfinite(r) ? r : 0.0); // 0: below range_min, it says nothing
+        std::fprintf(f, " %.4f", std::isfinite(r) ? r : 0.0); // 0 is below range_min, so the beam carries no information
     }
     std::fprintf(f, " 0 %.9g %.9g %.9g %.9g %.9g %.9g 0 0 0 0 0 %.6f pons %.6f\n", lidar.x(), lidar.y(), lidar.phi(),
                  k.pose.x(), k.pose.y(), k.pose.phi(), 1e-9 * (double)s.stamp_ns, 1e-9 * (double)s.stamp_ns);
@@ -484,7 +484,7 @@ int read_scan(const reader &r, char *at, mapper *m)
     return PONS_OK;
 }
 
-// Has the last vertex its scan?
+// Whether the last vertex has its scan.
 bool is_whole(const mapper &m)
 {
     return m.keys.empty() || m.keys.back().points;
@@ -601,7 +601,7 @@ int slam_add(void *self, const pons_scan *scan, pons_pose2 odom_from_base, pons_
 
 int8_t known(const COccupancyGridMap2D &g, int x, int y)
 {
-    const auto evidence = g.getRow(y)[x]; // log odds; above 0: rather free
+    const auto evidence = g.getRow(y)[x]; // log odds; above 0: more likely free
     const int8_t is = evidence < 0 ? 100 : 0;
     return evidence == 0 ? -1 : is;
 }
@@ -610,7 +610,7 @@ int slam_map(void *self, pons_slam_map *ret, pons_error *err)
 {
     mapper *m = static_cast<mapper *>(self);
     const COccupancyGridMap2D &g = *m->grid;
-    int x0 = (int)g.getSizeX(), y0 = (int)g.getSizeY(), x1 = -1, y1 = -1; // of what is known
+    int x0 = (int)g.getSizeX(), y0 = (int)g.getSizeY(), x1 = -1, y1 = -1; // bounds of the known cells
     for (int y = 0; y < (int)g.getSizeY(); y++) {
         for (int x = 0; x < (int)g.getSizeX(); x++) {
             if (g.getRow(y)[x] != 0) {
