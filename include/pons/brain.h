@@ -85,13 +85,14 @@ typedef struct pons_brain_options {
     const char *schedules;
     const char *
         places; // where named places are kept (pons/brain_places.h), a namespace of items; NULL: none
-    // Writes into the world's file where the charger is (x, y, yaw in the map): called from poll, one file is written and
-    // synced. *ret: the world's charger as it is there then; a new reference. PONS_EINVAL: it is no file that a person may
-    // change. NULL: nobody can.
+    // Writes the charger's pose (x, y, yaw in the map) into the world's file. Called from poll; it writes and syncs one file.
+    // *ret: the charger as the file has it now; a new reference. PONS_EINVAL: a person may not change this file. NULL: the
+    // file cannot be changed.
     int (*charger_keep)(void *user, double x, double y, double yaw, pons_value **ret,
                         pons_error *err);
-    // The same of the room at this place of the map, which gets a name: *ret_zones is the world's. PONS_ENOTFOUND: no map has
-    // a room there, or it has a name in that language; then the place is named. NULL: nobody knows rooms.
+    // Names the room at this point of the map, in the world's file. *ret_zones: all zones of the file; a new reference.
+    // PONS_ENOTFOUND: no room is at this point, or it has a name in that language; the brain then names the place instead of
+    // the room. NULL: rooms are not known here.
     int (*room_keep)(void *user, double x, double y, const char *name, pons_value **ret_zones,
                      pons_error *err);
     // What was seen (pons/object_memory.h), a namespace of items: then the robot says where things are, and can be sent to

@@ -17,8 +17,8 @@ PONS_C_BEGIN
 int pons_places_in(const pons_items *it, const char *ns, const pons_value *world, pons_value **ret,
                    pons_error *err);
 
-// Why people cannot call a place, or a room, so in this world: it controls the robot, the world has it, it is blank, it has
-// control characters or more than 64 bytes. NULL: they can. Borrowed, always valid.
+// Why a place or a room of this world cannot have this name: the name is a command, the world has it already, it is blank, or
+// it has control characters or more than 64 bytes. NULL: it can. The text is borrowed, and always valid.
 const char *pons_place_name_refused(const pons_policy *policy, const pons_value *world,
                                     const char *name);
 

@@ -16,10 +16,10 @@ FILE *pons_file_read(const char *path); // the same; NULL and errno
 // A whole file, with a zero behind it: the caller's (free()). One that has more than `most` bytes gives one more
 // than that. NULL and errno.
 char *pons_file_text(const char *path, size_t most, size_t *ret_n);
-// Writes a file whole or not at all: beside it, to the disk, then under its name, with its folder. 0, or -errno: the old one
-// stays, unless only the folder could not be synced.
+// Writes a file whole or not at all: writes and syncs a draft beside it, renames the draft, and syncs the folder. 0, or
+// -errno: the old file stays, unless only the folder could not be synced.
 int pons_file_replace(const char *path, const void *data, size_t n, mode_t mode);
-// To the disk: the folder of this file, without which a rename or a new file is not durable. 0, or -1 with errno.
+// Syncs the folder of this file, which makes a rename or a new file durable. 0, or -1 with errno.
 int pons_file_sync_folder(const char *path);
 // What to say of such an error; borrowed, as strerror's.
 const char *pons_file_why(int error);

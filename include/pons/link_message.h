@@ -106,7 +106,7 @@ typedef struct pons_message {
             int64_t from;    // what is in force, or else it is not raised; 0: whatever that is
         } pace;
         struct {
-            const pons_value *zones, *charger; // as the world's file has them; NULL: they stay
+            const pons_value *zones, *charger; // as the world's file has them; NULL: unchanged
         } places;
     } as;
     pons_field_fault fault; // of a decode: the first field that is wrong

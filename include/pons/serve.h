@@ -82,9 +82,9 @@ typedef struct pons_serve_host {
     int (*doctor)(void *user, pons_value **ret, pons_error *err);
     // A world as its file has it, with its boxes; name as the body says it.
     int (*world)(void *user, const char *name, pons_value **ret, pons_error *err);
-    // Rooms of the map of the body's world that a person may name, {world, rooms: [{number, area_m2, x, y, polygon, zone?}]};
-    // and the one at this place of the map named, in English, in Chinese or both: *ret is {zone, known}. PONS_ENOTFOUND: no
-    // body has been here, or no room is there. NULL: nobody knows maps here.
+    // `rooms` lists the rooms in the map of the body's world: {world, rooms: [{number, area_m2, x, y, polygon, zone?}]}.
+    // `room_name` names the room at this point of the map, in English, in Chinese or both; *ret is {zone, known}, known: the
+    // running body has the name. PONS_ENOTFOUND: no body has run here, or no room is at the point. NULL: there are no maps.
     int (*rooms)(void *user, pons_value **ret, pons_error *err);
     int (*room_name)(void *user, double x, double y, const char *en, const char *zh,
                      pons_value **ret, pons_error *err);

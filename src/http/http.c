@@ -47,7 +47,7 @@ static int no_reply(const char *url, const char *why, pons_error *err)
     return pons_error_set(err, PONS_EIO, "http", "%s does not answer: %.200s", shown, why);
 }
 
-// One event of a call; *over: it was the last.
+// Handles one event of a call; *over: it was the last one.
 static int take(const pons_http_event *ev, const char *url, pons_buf *body, int *status, bool *over,
                 pons_error *err)
 {
@@ -78,11 +78,11 @@ int pons_http_call(const pons_http_ops *http, void *client, uint64_t call,
                    const pons_http_request *request, int end_fd, pons_buf *body, int *ret_status,
                    pons_error *err)
 {
-    // The shared thread ends it long before.
+    // A limit for safety: the client's thread ends the call long before.
     const int patience_ms = request->whole_ms > 0 ? (int)(2 * request->whole_ms) : -1;
     int rc = http->start(client, call, request, err);
     if (rc < 0) {
-        return rc; // what runs under this number is another one's
+        return rc; // not started; a call of this number would be another caller's
     }
     for (bool over = false; rc >= 0 && !over;) {
         struct pollfd p[] = {{.fd = http->event_fd(client), .events = POLLIN},

@@ -1,11 +1,12 @@
-// place_phrases.c - a place that a person names: "remember this place as the corner", "记住这里叫充电角", and forgets again:
-// "forget the place corner", "忘记地点充电角"; and the robot's own: "this is your place", "这是你的位置".
+// place_phrases.c - recognises sentences that name a place ("remember this place as the corner", "记住这里叫充电角"), forget one
+// ("forget the place corner", "忘记地点充电角"), or say where the robot charges ("this is your place", "这是你的位置").
 //
-// Patterns are whole sentences, tried in their order. A name is what stands behind one, without quotes and the punctuation at
-// its ends. Politeness before the sentence and behind the name is no part of either. What asks, or is quoted, names nothing,
-// and what only states something ("this is the end") names less than what gives a name ("call this place …").
+// A pattern covers a whole sentence, and the first one that matches counts. The name follows the pattern. Quotes, and
+// punctuation at the name's ends, are not part of the name. Polite words before the sentence and after the name are ignored.
+// Questions and quoted sentences name nothing. "This is the …" is often a mere statement ("this is the end"), so fewer names
+// are accepted there than after "call this place …".
 //
-// "This is the kitchen" may be said of the room, "remember this place as" is of the place.
+// "This is the kitchen" may name the whole room. "Remember this place as …" names the place alone.
 #include "intents/intent_file.h"
 
 #include <regex.h>
@@ -18,7 +19,7 @@ enum { NAME_MAX_BYTES = 64, WORDS_MAX = 3, STATED_MAX_BYTES = 30, CHARGER_MAX_BY
 typedef struct sentence {
     const char *before, *after; // the name
     const char *word;
-    bool states; // as people say other things, too
+    bool states; // it may also be a mere statement: fewer names are accepted
 } sentence;
 
 static const sentence sentences[] = {
@@ -64,7 +65,7 @@ static const sentence sentences[] = {
     {"忘掉", "这个地方", "forget", false},
 };
 
-// Where it charges, as extended regular expressions: of whole sentences, in simplified characters.
+// Extended regular expressions of whole sentences, in simplified characters, that say where the robot charges.
 #define EN_CHARGER                                                                                 \
     "(charger|dock|(charging|charge|docking) (station|dock|point|spot|place|pad|base))"
 #define EN_PLACE   "(place|spot|(home )?base( station)?|home|bed)"
@@ -74,7 +75,7 @@ static const sentence sentences[] = {
 #define ZH_CHARGER "充电(桩|座|器|底座|基座|基站|站|点|位|位置|的位置|的地方)"
 #define ZH_YOURS                                                                                   \
     "((你|您)(的)?(新(的)?)?(" ZH_CHARGER "|底座|基站|位置|地方|家|窝)|(新(的)?)?" ZH_CHARGER ")"
-// In any locale: what a ? or a * follows is in brackets where it is not ASCII.
+// A ? or * applies to one byte in some locales, so a character that is not ASCII is in brackets before it.
 static const char own_charger[] =
     "^((remember|note)(,|:| that)* )?"
     "((this|that|it|here)( place| spot)?( is|'s) (" EN_YOURS "|where you (are charged|" EN_DO "))"
@@ -94,11 +95,11 @@ static const char *const politely[] = {
 static const char *const thanks[] = {"please", "thank you", "thanks", "谢谢你",
                                      "谢谢",   "吧",        "哦",     "啊"};
 
-// What asks, unless it is a request: "can you call this place den?".
+// Words of a question. A request is not a question: "can you call this place den?".
 static const char *const asking[] = {"?",    "？",     "吗",       "嗎",        "是不是", "对吧",
                                      "是吧", "对不对", "isn't it", "is it not", "innit"};
 
-// Who states something has one of these where a name would stand: as a word, at its beginning, as the whole.
+// Not names, but parts of statements: as any word of the name; as its beginning (zh); as the whole of it (zh_whole).
 static const char *const no_names_en[] = {
     "first",    "second", "last", "next",    "wrong",  "right",  "same", "only",  "best",  "worst",
     "time",     "way",    "end",  "problem", "reason", "police", "case", "truth", "thing", "deal",
@@ -107,7 +108,7 @@ static const char *const no_names_zh[] = {"禁区", "危险", "不", "很", "太
                                           "醒",   "他",   "她", "它", "有"};
 static const char *const no_names_zh_whole[] = {"车", "人", "我", "你", "对", "错"};
 
-// Whether one of the words stands there: as its beginning, or as the whole of it.
+// Whether the text begins with one of the words, or, with `whole`, is one of them.
 static bool one_of(const char *const *words, size_t count, const char *at, size_t n, bool whole)
 {
     for (size_t i = 0; i < count; i++) {
@@ -207,7 +208,7 @@ static bool asks(const char *name, size_t n)
     return BEGINS(words, name, n);
 }
 
-// Whether it only states something: too long for a name, or of words that no place is called by.
+// Whether the sentence only states something: the name is too long, or has words that are no name of a place.
 static bool only_states(const char *name, size_t n)
 {
     size_t words = 0;
@@ -258,7 +259,7 @@ static bool asks_or_quotes(const char *text)
     return false;
 }
 
-// With single blanks, none between Chinese characters, and a plain apostrophe. The caller frees.
+// A copy with single blanks, no blanks between Chinese characters, and plain apostrophes. The caller frees.
 static char *tidied(const char *text)
 {
     char *line = malloc(strlen(text) + 1), *to = line;
@@ -283,7 +284,7 @@ static char *tidied(const char *text)
     return line;
 }
 
-// Traditional characters of the sentences, each as long as its simplified one.
+// Traditional characters of the sentences; each has as many bytes as its simplified one.
 static void simplify(char *line)
 {
     static const char *const pairs[][2] = {{"這", "这"}, {"裡", "里"}, {"裏", "里"}, {"兒", "儿"},
@@ -298,7 +299,7 @@ static void simplify(char *line)
     }
 }
 
-// line: as it was said; at: (n) the same place of it, simplified.
+// line: the sentence as it was said; at: (n) the same position in the simplified copy.
 static int named(const char *line, const char *simple, const char *at, size_t n, bool doubts,
                  pons_value **ret, pons_error *err)
 {

@@ -1,4 +1,4 @@
-// exif_orientation.c - a picture turned as its camera was held: the Orientation of a JPEG's Exif block, one of eight.
+// exif_orientation.c - turns a picture upright by the Orientation of a JPEG's Exif block, one of eight.
 //
 //     FF D8, then segments: FF, marker, length of 2 bytes, content. The first FF E1 with "Exif\0\0" has a TIFF file:
 //     II or MM (its byte order), 42, where its list is; the list: a count, entries of 12 bytes (tag, type, count, value)

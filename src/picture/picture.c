@@ -67,7 +67,7 @@ int pons_picture_scale(pons_picture_raw *p, int edge_max, pons_error *err)
     return rc;
 }
 
-// x0, y0, x1, y1 in pixels. A shape shows in the depth too.
+// at: x0, y0, x1, y1 in pixels. The depth is erased as well, because it would show the shape of what is blurred.
 static void even_out(pons_picture_raw *p, const int at[4])
 {
     for (int y = at[1]; p->depth && y < at[3]; y++) {

@@ -117,13 +117,13 @@ typedef struct pons_http_ops {
 // Loads the module; PONS_ENOTFOUND, PONS_EENV as pons_module_load.
 int pons_http_load(const pons_http_ops **ret, pons_error *err);
 void pons_http_event_clear(pons_http_event *ev);
-// Makes one call and waits until it is over, for a thread that does nothing else with its client. The reply's body goes
-// behind what is in `body` (NULL: it is dropped), its status into *ret_status. PONS_ECANCELED: end_fd (negative: nothing) was
-// readable before; PONS_EPROTOCOL: the body is longer than body_max; PONS_EIO: no whole reply. These name the address.
+// Makes one call and waits until it is over, for a thread that does nothing else with its client. It appends the reply's body
+// to `body` (NULL: it is dropped) and sets *ret_status. PONS_ECANCELED: end_fd (negative: none) became readable first;
+// PONS_EPROTOCOL: the body is longer than body_max; PONS_EIO: no complete reply. These errors name the address.
 int pons_http_call(const pons_http_ops *http, void *client, uint64_t call,
                    const pons_http_request *request, int end_fd, pons_buf *body, int *ret_status,
                    pons_error *err);
-// The same, where only the status counts; 0: no reply.
+// Makes such a call and returns the reply's status only; 0: no reply.
 int pons_http_status(const pons_http_ops *http, void *client, uint64_t call,
                      const pons_http_request *request, int end_fd);
 // The value of a header of a HEAD, the last of that name, cut to cap; false and "" without one.

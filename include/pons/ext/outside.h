@@ -34,12 +34,12 @@ typedef struct pons_robot_place { // by the robot's own localisation
 
 typedef struct
     pons_robot_map {     // as nav_msgs/OccupancyGrid has it; each may have another frame and size
-    uint64_t number;     // of this map: another one than that of the map before; never 0
-    int64_t stamp_ns;    // robot time of the newest scan in it, as far as that is known
+    uint64_t number;     // differs from that of the map before; never 0
+    int64_t stamp_ns;    // robot time of the newest scan in the map, if known
     int w, h;            // cells, at least one
-    double resolution_m; // of a cell's edge
-    pons_pose2 origin;   // of the first cell's corner, in map; rows run along its x
-    int8_t *cells;       // (h, w) -1 unknown, 0 free … 100 occupied; by malloc
+    double resolution_m; // length of a cell's edge
+    pons_pose2 origin;   // pose of the first cell's corner in map; rows run along its x axis
+    int8_t *cells;       // (h, w) -1 unknown, 0 free … 100 occupied; malloc'ed
 } pons_robot_map;
 
 typedef enum pons_external_goal_state {
@@ -95,9 +95,9 @@ typedef struct pons_robot_outside_ops {
     const struct pons_skill *const *(*skills)(void *self, size_t *ret_n,
                                               const char **ret_interface);
 
-    // Since version 7. Of a robot that localises itself, in a world whose map grows: the map that its SLAM makes. True: there is
-    // a newer one than number `seen`, and its cells are the caller's. False: there is none; why, when none comes, else "".
-    // NULL: it gives none.
+    // Since version 7. For a robot that localises itself, in a world whose map grows: gets the map that the robot's SLAM makes.
+    // True: there is a newer map than number `seen`; the caller frees its cells. False: there is none; ret_why is the reason
+    // if no map comes at all, else "". NULL: the driver gives no maps.
     bool (*map)(void *self, uint64_t seen, pons_robot_map *ret,
                 char ret_why[PONS_OUTSIDE_TEXT_MAX]);
 } pons_robot_outside_ops;

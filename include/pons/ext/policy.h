@@ -28,9 +28,10 @@ typedef struct pons_policy_ops {
     // reads it and the wish without it ("every day at 9 go to the kitchen": "0 9 * * *", "go to the
     // kitchen"). PONS_ENOTFOUND: no. Pure.
     int (*when)(void *self, const char *text, pons_value **ret, pons_error *err);
-    // Optional. Whether a person names this place, or forgets one: *ret is {word: "remember"|"room"|"forget",
-    // name} (room: the whole room is meant, where it is known), or says that it is the robot's charging place: {word: "charger"}. PONS_ENOTFOUND: no. PONS_EINVAL: it can be
-    // no name. Pure.
+    // Optional. Whether a sentence names the place where the robot is, or forgets a place. *ret is {word:
+    // "remember"|"room"|"forget", name}; "room": it names the whole room, if the map has one there. *ret is {word: "charger"}
+    // if the sentence says that the robot stands where it charges. PONS_ENOTFOUND: it does none of these. PONS_EINVAL: the
+    // name is not allowed. Pure.
     int (*place)(void *self, const char *text, pons_value **ret, pons_error *err);
     // Optional. Whether a person says how fast from now on: *ret is {word: "slower"|"faster"|"normal"|
     // "percent"|"mps", number, at_most, before, rest}; at_most: the number is a limit that raises nothing ("slow

@@ -66,7 +66,7 @@ typedef struct pons_robot_state {
     bool on_charger; // contacts touch
 
     // Since version 7.
-    int64_t battery_number; // of the battery's newest reading; 0: each state has one of its own
+    int64_t battery_number; // number of the battery's newest reading; 0: the driver numbers none
 } pons_robot_state;
 
 typedef struct pons_robot_ops {

@@ -9,7 +9,7 @@
 // and zones keep their coordinates when a loop is closed; walls far from the start may shift by its correction.
 //
 // The file of `save` is the pose graph as g2o's text, VERTEX_SE2 and EDGE_SE2 lines, each vertex
-// followed by its scan as CARMEN's ROBOTLASER1. With the resolution, which the map has, it makes the map again.
+// followed by its scan as CARMEN's ROBOTLASER1. `load` draws the map from it again, with the resolution of `open`.
 //
 // Threads: all members are called by one thread, one call at a time, and the robot's loop does not wait for it. They may take
 // their time and do I/O.
@@ -42,17 +42,18 @@ typedef struct pons_slam_ops {
     // The robot is there: at the first scan, and again after it was carried. Scans that follow are matched from here on.
     int (*place)(void *self, pons_pose2 base_in_map, pons_pose2 odom_from_base);
     // The next scan, and odometry at its stamp. *ret_map_from_odom: the newest estimate. *ret_changed: the map has something
-    // new in it. Where scans do not show that the robot moves, as in a long corridor, odometry does. An error is of this scan
-    // (PONS_EINVAL: no lidar has such angles or ranges, or it is nowhere); nothing is returned, and the next one is tried.
+    // new in it. Where scans do not show the motion, as in a long corridor, odometry is used. An error is about this scan alone
+    // (PONS_EINVAL: its angles or ranges are impossible, or the pose is too far away); the outputs are unchanged, and the caller
+    // gives the next scan.
     int (*add)(void *self, const pons_scan *scan, pons_pose2 odom_from_base,
                pons_pose2 *ret_map_from_odom, bool *ret_changed, pons_error *err);
-    // The map as it is now, from the first row and column of which something is known to the last; w and h are 0 when nothing
-    // is. ret->cells is the caller's to free.
+    // The present map, cropped to the rows and columns that have known cells; w and h are 0 if no cell is known. The caller
+    // frees ret->cells.
     int (*map)(void *self, pons_slam_map *ret, pons_error *err);
     // Writes the pose graph; the caller renames. PONS_EIO.
     int (*save)(void *self, const char *path, pons_error *err);
-    // Reads one in place of what there is. PONS_ENOTFOUND: there is no such file; PONS_EINVAL with path:line; PONS_EIO. *self is
-    // as it was after an error.
+    // Replaces the pose graph by that of a file. PONS_ENOTFOUND: there is no such file; PONS_EINVAL with path:line; PONS_EIO.
+    // After an error *self is unchanged.
     int (*load)(void *self, const char *path, pons_error *err);
     void (*close)(void *self); // NULL-safe
 } pons_slam_ops;

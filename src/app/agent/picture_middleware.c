@@ -1,9 +1,9 @@
-// picture_middleware.c - new pictures for the agent's model: of each of `cameras` in config/vision.yaml, with the newest words.
+// picture_middleware.c - adds new pictures to the agent's requests: one of each of `cameras` in config/vision.yaml.
 //
 //     before each turn, plan step and replanner's call --> pictures are taken --> the request names them
 //
-// So the planner sees the robot's surroundings, and the replanner sees what became of a step. As for the brain's decisions,
-// pictures are in the request only, in no checkpoint. Where a person's yes is needed and missing, none is taken.
+// So the planner sees the robot's surroundings, and the replanner sees the result of a step. As with the brain's decisions,
+// pictures are in the request only, and in no checkpoint. While a person's consent is needed and missing, none is taken.
 #include "app/agent/agent_setup.h"
 #include "app/pictures/pictures.h"
 #include "pons/buf.h"

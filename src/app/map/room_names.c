@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double AS_LARGE = 2.5; // a zone larger than this many rooms is not the name of a room
+static const double AS_LARGE = 2.5; // rooms: a larger zone does not name the room it contains
 
 static double area_of(const pons_value *polygon)
 {
@@ -26,7 +26,7 @@ static double area_of(const pons_value *polygon)
     return 0.5 * fabs(twice);
 }
 
-// The zone that a room is; NULL: it has no name yet.
+// The zone that names a room; NULL: the room has no name yet.
 static const char *zone_of(const pons_value *zones, const pons_room *r)
 {
     pons_each(zone, zones) {
@@ -127,7 +127,7 @@ static const pons_value *names_of(const pons_value *zones, const char *id)
     return NULL;
 }
 
-// Its number's, or the next one that is free: numbers change when a map grows.
+// The id with the room's number, or with the next free one: numbers of rooms change when a map grows.
 static const char *free_room_id(const pons_value *zones, const pons_value *room, char ret[40])
 {
     int i = (int)pons_get_int(room, "number", 1);
@@ -138,7 +138,7 @@ static const char *free_room_id(const pons_value *zones, const pons_value *room,
     return ret;
 }
 
-// In a world without the zone that they are to name.
+// Checks new names against the world, without the zone that is to get them.
 static int check_names(const app_context *c, const pons_value *world, const char *zone_id,
                        const pons_value *names, pons_error *err)
 {
@@ -229,7 +229,7 @@ int app_room_call(const app_context *c, const char *world, double x, double y, c
     const char *zh = chinese ? name : NULL;
     int rc = app_world(world, &loaded, err);
     if (rc == PONS_OK && !pons_get_bool(pons_get(loaded, "map"), "grows", false)) {
-        return PONS_ENOTFOUND; // its rooms were drawn by a person
+        return PONS_ENOTFOUND; // a person has drawn its zones
     }
     if (rc < 0 || app_rooms(world, &rooms, NULL) < 0) {
         return rc < 0 ? rc : PONS_ENOTFOUND; // there is no map yet

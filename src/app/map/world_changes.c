@@ -1,5 +1,5 @@
-// world_changes.c - what a person changes in a world while a robot is in it: which file that is, the charger, and that the
-// body hears of it.
+// world_changes.c - changes of a world by a person while a robot runs in it: finds the file, writes the charger, and tells the
+// body.
 #include "app/map/world_files.h"
 #include "app/workspace/which_robot.h"
 #include "pons/body.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Whether a file is in the folder of worlds that are installed with the program.
+// Whether a file is in the folder of worlds that pons ships.
 static bool is_shipped(const char *file)
 {
     char shipped[PATH_MAX], folder[PATH_MAX];

@@ -51,47 +51,47 @@ typedef enum app_zone_kind {
 
 extern const char *const app_zone_lists[APP_ZONE_KINDS]; // their keys in a world
 
-// How long an edit waits for others in the same folder. On a loop thread, which has a heartbeat to keep, that is short.
+// How long an edit waits for other edits in the same folder. It is short on a loop thread, which must send heartbeats.
 enum { APP_EDIT_MS = 10000, APP_EDIT_IN_LOOP_MS = 200 };
 
-// The file stays its writer's: only the zone's own lines change. PONS_EINVAL: the file would be no world. PONS_EAGAIN: others
-// have edited in its folder for longer than wait_ms.
+// Adds or replaces a zone. All other lines of the file, comments included, stay as a person wrote them. PONS_EINVAL: the file
+// would no longer be a valid world. PONS_EAGAIN: another edit in the folder took longer than wait_ms.
 int app_zone_put(const char *path, app_zone_kind kind, const pons_value *zone, int wait_ms,
                  pons_error *err);
-// Its names alone, whatever else a person has written there. *ret: the zone.
+// Replaces the names of a zone and keeps its other fields. *ret: the zone.
 int app_zone_rename(const char *path, const char *id, const pons_value *names, int wait_ms,
                     pons_value **ret, pons_error *err);
 int app_zone_remove(const char *path, const char *id, app_zone_kind *ret_kind, pons_error *err);
-// Where the robot stands when it charges, of a world that has a charger already or has none.
+// Writes the pose at which the robot charges, whether the world has a charger already or not.
 int app_charger_put(const char *path, pons_pose2 at, int wait_ms, pons_error *err);
 
 // ---- world_changes.c ----------------------------------------------------------------------------
 
-// The file of a world that a person may change: one of the workspace, or of a path. PONS_EINVAL: it is one that pons ships.
+// The file of a world that a person may change: in the workspace, or given by its path. PONS_EINVAL: pons ships this world.
 int app_world_file(const char *name, char ret[PATH_MAX], pons_error *err);
 bool app_body_in(const app_context *c,
-                 const char *path); // whether one runs in the world of that file
-// Tells the body that is in that world, if one is, its zones and its charger.
+                 const char *path); // whether a body runs in the world of this file
+// Sends the world's zones and charger to the body that runs in this world. *ret_known: there is one, and it has them.
 int app_places_tell(const app_context *c, const char *path, bool *ret_known, pons_error *err);
-// Writes the charger into the world's file, unless that place lies in a keep-out area. *ret: as the file has it.
+// Writes the charger into the world's file, unless it would lie in a keep-out area. *ret: the charger as the file has it.
 int app_charger_set(const char *world, pons_pose2 at, pons_value **ret, pons_error *err);
 
 // ---- room_names.c -------------------------------------------------------------------------------
 
-// Names of a zone, {en: [kitchen, …], zh: […]}, of words with commas between; NULL, "": none of that language.
+// Names of a zone, {en: [kitchen, …], zh: […]}, from texts with commas between the names; NULL, "": none in that language.
 pons_value *app_zone_names(const char *en, const char *zh);
 // The rooms of a world's map, the largest first, in the same order each time: [{number, area_m2, x, y, polygon, zone?}].
 // x, y: its middle; zone: the id of the zone that gives it its name. PONS_EINVAL: the world has no map.
 int app_rooms(const char *world, pons_value **ret, pons_error *err);
-// Of that list the one at this place of the map; NULL: none is there.
+// The room of that list at this point of the map; NULL: none is there.
 const pons_value *app_room_at(const pons_value *rooms, double x, double y);
-// A room, one of that list, becomes a zone of these names; one that has been named so before is named anew, in the languages
-// that are given. *ret: the zone. PONS_EINVAL: that name is not allowed (pons_place_name_refused).
+// Makes a zone with these names of a room of that list. If the room has such a zone already, its names in the given languages
+// are replaced. *ret: the zone. PONS_EINVAL: a name is not allowed (pons_place_name_refused).
 int app_room_name(const app_context *c, const char *world, const pons_value *room, const char *en,
                   const char *zh, int wait_ms, pons_value **ret, pons_error *err);
-// Names the room at this place of a map that grows, in the language of the name. *ret_zones: the world's. PONS_ENOTFOUND: there
-// is no such map or no room, or it has a name in that language. For a loop thread: it loads the map and divides it into rooms,
-// 0.2 s for a hall of 1,100 m2.
+// Names the room at this point of a map that grows, in the language of the name. *ret_zones: the world's zones. PONS_ENOTFOUND:
+// no such map or room, or the room has a name in that language. A loop thread may call it: it loads the map and divides it into
+// rooms, which takes 0.2 s for a hall of 1,100 m2.
 int app_room_call(const app_context *c, const char *world, double x, double y, const char *name,
                   pons_value **ret_zones, pons_error *err);
 

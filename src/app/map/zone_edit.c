@@ -4,7 +4,7 @@
 // one entry are taken out, and all else, comments too, is as it was. What comes out is read as a world
 // before it takes the file's place, so a zone that makes no sense changes nothing.
 //
-// Who edits holds a lock on the folder from the read until the file has its name: two that edit at once both count.
+// An edit holds a lock on the folder from the read until the file is renamed, so two edits at once are both kept.
 #include "app/map/world_files.h"
 #include "pons/file.h"
 #include "pons/yaml.h"
@@ -21,13 +21,13 @@
 
 const char *const app_zone_lists[APP_ZONE_KINDS] = {"zones", "keep_out", "speed_zones"};
 
-static const double CONTACT_M = 0.12; // of a charger that nobody has measured
+static const double CONTACT_M = 0.12; // default distance of a new charger's contact
 
 enum { LOCK_STEP_MS = 10, FILE_MOST = 16 * 1024 * 1024 };
 
 typedef struct edit {
     char path[PATH_MAX]; // of the world's file
-    int folder;          // which it holds a lock on; -1: none
+    int folder;          // the locked folder; -1: none
     pons_yaml *yaml;
     char *text;
     pons_buf out;
@@ -75,7 +75,7 @@ static void close_edit(edit *e)
     free(e->text);
     pons_buf_fini(&e->out);
     if (e->folder >= 0) {
-        close(e->folder); // and its lock with it
+        close(e->folder); // this releases the lock
     }
 }
 
@@ -164,7 +164,7 @@ static const char *entry_end(const char *at, size_t indent)
     return end ? end + 1 : at + strlen(at);
 }
 
-// Its line at the margin; NULL: there is none.
+// The line of a top-level key; NULL: there is none.
 static const char *line_of_key(const edit *e, const char *key)
 {
     const size_t n = strlen(key);
@@ -190,13 +190,13 @@ static int take_out(edit *e, app_zone_kind kind, size_t i, pons_error *err)
         const char *key = line_of_key(e, list);
         from = key ? key : at;
     }
-    const char *kept = from == at ? at : line_start(from, 2); // comments between the two
+    const char *kept = from == at ? at : line_start(from, 2); // comments between key and entry
     pons_buf_printf(&e->out, "%.*s%.*s%s", (int)(from - e->text), e->text, (int)(at - kept), kept,
                     entry_end(at, indent));
     return PONS_OK;
 }
 
-// The entry as one line where it was.
+// Replaces the entry by one line.
 static int put_instead(edit *e, app_zone_kind kind, size_t i, const pons_value *zone,
                        pons_error *err)
 {
@@ -237,7 +237,7 @@ static int save(edit *e, pons_error *err)
         rc = pons_error_set(err, PONS_EIO, "map", "cannot write %s: %s", e->path, strerror(errno));
     }
     if (rc < 0) {
-        unlink(draft); // where it has not taken the file's place
+        unlink(draft); // unless it was renamed
         if (err && strncmp(err->source, draft, strlen(draft)) == 0) { // the lines are the file's
             char where[PONS_ERROR_SOURCE_MAX];
             snprintf(where, sizeof where, "%s", err->source + strlen(draft));

@@ -32,7 +32,8 @@ int app_picture_take(const app_context *c, const char *camera, pons_value **ret,
 void app_pictures_folder(const app_context *c, char *ret, size_t cap);
 // {SHA-256: true} of the pictures that an agent's thread names; the caller's.
 pons_value *app_pictures_of(pons_store store, const char *thread);
-// Removes those that no thread names: of `gone` (what a deleted thread named) at once, of others (NULL: all) after a week.
+// Removes pictures that no thread names: those of `gone`, which a deleted thread named, at once; others (NULL: all) after a
+// week.
 // The number.
 int app_pictures_prune(const app_context *c, pons_store store, const pons_value *gone,
                        pons_error *err);

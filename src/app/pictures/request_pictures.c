@@ -1,4 +1,4 @@
-// request_pictures.c - pictures for what a model is asked now: of each of `cameras` that gives one, until there are enough.
+// request_pictures.c - takes pictures for a model's request: one of each of `cameras`, until there are enough.
 //
 // The tool's thread takes them (camera_tool.c) while the asker's loop goes on; that waits WAIT_MS for them, no longer.
 #include "app/pictures/pictures.h"

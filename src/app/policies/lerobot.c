@@ -5,8 +5,8 @@
 //        |
 //        '--> policies/unpickle_actions.py, in the sandbox of tools/sandbox --> rows, JSON
 //
-// A pickle is a program. Each answer is unpickled by a process of its own: without network and writable files, with limits
-// of memory and time, and with five allowed globals. The client never reads it. Without a sandbox the answer is refused.
+// A pickle is a program. A process of its own unpickles each answer: without network and writable files, with limits of
+// memory and time, and with five allowed globals. The client never unpickles. Without a sandbox the answer is refused.
 #include "app/policies/policies.h"
 #include "pons/buf.h"
 #include "pons/module.h"

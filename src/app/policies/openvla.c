@@ -15,7 +15,7 @@
 
 #define WHERE      "openvla"
 #define CONNECT_MS 5000
-#define WHOLE_MS   600000 // the session ends the process long before; nobody may be left to
+#define WHOLE_MS   600000 // the session ends the process long before, unless the session has died
 
 typedef struct server {
     const pons_http_ops *http;

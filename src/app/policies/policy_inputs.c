@@ -8,8 +8,8 @@
 //     state                           all numbers of a question, as docs/reference/workspace.md has them
 //     joints, gripper, joints_gripper those of the arm, in the server's units
 //
-// A policy was trained on keys, frames and units of its own, and a wrong guess moves a robot: keys, the frame and
-// units of deltas, and the unit of joints (`scale`) have no default. What is missing is one line.
+// A policy was trained with certain keys, frames and units, and a wrong guess would move a robot. So keys, the frame
+// and units of deltas, and the unit of joints (`scale`) have no default. A missing one is reported in one line.
 #include "app/policies/policies.h"
 #include "pons/buf.h"
 #include "pons/out_of_memory.h"

@@ -1,4 +1,4 @@
-// object_memory_query.c - asks the memory of objects about one thing, for the critic; nothing is cached.
+// object_memory_query.c - looks up one object in the object memory, for the critic; nothing is cached.
 #include "app/sight/sight.h"
 
 #include <string.h>

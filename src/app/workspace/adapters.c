@@ -75,7 +75,7 @@ int app_slam(const pons_value *world, const pons_robot_ops *robot, const pons_sl
     const int rc =
         pons_module_load_of("slam", pons_get_str(map, "slam", "mrpt"), PONS_SLAM_ABI, &ops, err);
     if (rc == PONS_ENOTFOUND && pons_robot_gives_map(robot)) {
-        return PONS_OK; // it may make one itself: the body knows
+        return PONS_OK; // the robot may make the map itself: the body decides
     }
     *ret = rc < 0 ? *ret : ops;
     return rc;

@@ -79,8 +79,8 @@ bool app_is_path(const char *name); // it has a folder, or YAML's ending
 int app_world(const char *name, pons_value **ret, pons_error *err);
 void app_worlds_of(const char *workspace); // of this process; borrowed
 int app_driver(const char *name, const pons_robot_ops **ret, pons_error *err);
-// What makes the map of this world: the module slam-NAME; *ret stays when its map does not grow, or there is no such module but a
-// robot that may give a map itself.
+// Loads the module slam-NAME that makes the map of this world. *ret is unchanged if the world's map does not grow, or if the
+// module is not installed and the robot's own SLAM may give the map.
 struct pons_slam_ops;
 int app_slam(const pons_value *world, const pons_robot_ops *robot, const struct pons_slam_ops **ret,
              pons_error *err);

@@ -231,8 +231,8 @@ static int same_config(const app_context *c, const app_robot *meant, const pons_
         line, *said ? said : "nothing", file, *says ? says : "nothing", pid);
 }
 
-// A body of somebody's own (docs/reference/ros2-own-body.md) has read no file of ours: the world's name tells. What was named
-// in the world since it was meant is in its file.
+// A custom body (docs/reference/ros2-own-body.md) has read no file of pons, so only the world's name is compared. Zones that
+// were named since the robot was chosen are in the world's file.
 static bool has_world(const pons_value *body, const app_robot *meant)
 {
     const char *id = pons_get_str(body, "world_id", NULL);

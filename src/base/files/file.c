@@ -124,7 +124,7 @@ int pons_file_sync_folder(const char *path)
 
 int pons_file_replace(const char *path, const void *data, size_t n, mode_t mode)
 {
-    static atomic_uint count; // threads of one process write one file, too
+    static atomic_uint count; // several threads of a process may write the same file
     char fresh[PATH_MAX + 48];
     snprintf(fresh, sizeof fresh, "%s.%ld.%u.new", path, (long)getpid(),
              atomic_fetch_add(&count, 1));

@@ -6,7 +6,7 @@
 
 typedef struct pons__area pons__area; // immutable: any thread reads it
 
-#define PONS__AREA_NAME_MAX 112 // what pons__area_nearest and pons__area_ids say
+#define PONS__AREA_NAME_MAX 112 // bytes of a text of pons__area_nearest or pons__area_ids
 
 typedef struct pons__area_frame { // the cells of a costmap
     double x0, y0, res;
@@ -26,10 +26,10 @@ bool pons__area_cell(const pons__area *a, int cx, int cy); // the same by cell, 
 bool pons__area_near(const pons__area *a, double x, double y, double within_m);
 double pons__area_speed(const pons__area *a, double x, double y); // [m/s]; INFINITY: no limit
 bool pons__area_has_keep_out(const pons__area *a);
-// The keep-out area that is nearest to a place, if any is within_m: how far [m], 0 inside, else INFINITY. buf: what it is
-// called, and why it is there: "wet: the floor is wet". Of a mask: its file, where the place is in it.
+// Distance to the nearest keep-out area [m]: 0 inside it, INFINITY if none is within_m. buf: the area's id and reason ("wet:
+// the floor is wet"). Of a mask: its file, if the point lies in the mask.
 double pons__area_nearest(const pons__area *a, double x, double y, double within_m, char *buf,
                           size_t cap);
 void pons__area_ids(const pons__area *a, char *buf,
-                    size_t cap);               // of all that keep out: "wet, hall"
+                    size_t cap);               // ids of all keep-out areas: "wet, hall"
 double pons__area_cell_m(const pons__area *a); // a cell's edge

@@ -67,7 +67,8 @@ static void watch_clocks(pons_body *b, int64_t host_ns, int64_t robot_ns)
     b->robot_ns = robot_ns;
 }
 
-// Where the robot is, others know. A loop that they close moves it at once, and what was seen from there is drawn elsewhere.
+// Takes the pose from the mapper or from the robot's own localisation. When they close a loop the pose jumps. Obstacles seen
+// before would then lie in the wrong place, so the costmaps forget them.
 static void take_place(pons_body *b, const pons_robot_place *place)
 {
     const pons_pose2 was = pons__localizer_pose(b->localizer);
@@ -78,7 +79,7 @@ static void take_place(pons_body *b, const pons_robot_place *place)
     }
 }
 
-// While the mapper runs it knows the place, unless the robot does, and the costmap has its newest map.
+// While the mapper runs, the costmap gets its newest map, and the pose is the mapper's unless the robot localises itself.
 static void sense_map(pons_body *b)
 {
     if (pons__mapper_take(b->mapper, b->grid)) {
@@ -106,7 +107,7 @@ static void sense_scan(pons_body *b)
         return;
     }
     pons__self_filter_apply(&b->self_filter,
-                            &b->scan); // at each poll, which gives the raw scan again
+                            &b->scan); // at each poll, because each gives the raw scan again
     if (b->scan.stamp_ns == last_ns) {
         return;
     }
@@ -548,7 +549,7 @@ static bool localises_itself(const pons_body *b)
 static int open_mapper(pons_body *b, const pons_slam_ops *slam, pons_error *err)
 {
     const bool own = maps_itself(b);
-    if (!own && slam && localises_itself(b)) { // one of them says where it is
+    if (!own && slam && localises_itself(b)) { // two sources of the pose
         return pons_error_set(err, PONS_EINVAL, MODULE,
                               "this world's map grows, but the robot localises itself and gives no "
                               "map: set its localization to pons, or remove `grows`");

@@ -119,11 +119,11 @@ struct pons_body {
     int64_t started_ms;                 // wall clock
     char *ledger_path, *sim_state_path; // NULL: none
     void (*kick)(void *user);           // wakes the safety thread; NULL: single thread
-    void (*world_changed)(void *user);  // world_id is another; NULL: nobody wants to know
-    void *kick_user;                    // of both
-    const pons_value *opened; // the world that it was opened with; the arm goes on using it
+    void (*world_changed)(void *user);  // world_id has changed; may be NULL
+    void *kick_user;                    // `user` of both
+    const pons_value *opened; // the world at the start; the arm keeps using it
 
-    // what people name may be told anew (link_messages.c)
+    // world.places may replace its zones and charger (link_messages.c)
     const pons_value *world;
     char world_id[PONS_WORLD_ID_MAX];
     pons_value *registry;
@@ -149,7 +149,7 @@ struct pons_body {
     // senses
     int64_t robot_ns, host_ns; // of this poll
     int64_t blind_until_ns;    // robot time: a scan from before then is from before a gap
-    pons_robot_state state;    // its charge is the one that holds
+    pons_robot_state state;    // its charge is the accepted one (battery_filter.c)
     pons__battery_filter battery_filter;
     pons_scan scan;
     pons_pose2 scan_pose; // in map: where the robot was when it looked

@@ -151,7 +151,7 @@ static int write_body_json(process *p, pons_error *err)
 
 static void world_changed(void *user)
 {
-    write_body_json(user, NULL); // whoever reads it meanwhile takes this for another world's body
+    write_body_json(user, NULL); // until then a reader takes this body for another world's
 }
 
 static void signal_fd(int fd)

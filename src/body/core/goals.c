@@ -660,7 +660,7 @@ static void take_arm(pons_body *b, const pons__goal *g)
     }
 }
 
-// Where a motion has failed, what the lidar sees of its own robot may be why.
+// After a failed motion: adds what the lidar sees of the robot itself, because that may be the cause.
 static void say_of_lidar(const pons_body *b, pons__goal *g)
 {
     char says[200], why[PONS__SKILL_MSG_MAX - sizeof says - 1];

@@ -216,17 +216,17 @@ static void on_battery(pons_body *b, pons__client *c, const pons_message *msg)
                            "only a simulated battery can be set");
     } else {
         b->robot->set_battery(b->self, msg->as.battery.pct);
-        b->battery_filter.known = false; // no reading that jumps: it is so
+        b->battery_filter.known = false; // a set charge is accepted at once
         ok(c, "world.battery");
     }
 }
 
-// ---- what people name ---------------------------------------------------------------------------
+// ---- zones and the charger ----------------------------------------------------------------------
 //
 //     world.places{zones, charger} -> checked as the world's file is -> the body's world -> hello, to all clients
 //
-// Whoever sends it has written the world's file before. What moves goes on with what it began with, and what the safety gate
-// knows (walls, keep-out and slow areas) stays as it was read.
+// The sender has already written the world's file. A running goal continues with the zones that it started with. The velocity
+// gate keeps the walls, keep-out and slow areas that it read at the body's start.
 
 static int take_places(pons_body *b, pons_value *world, pons_error *err)
 {

@@ -215,8 +215,8 @@ static void answer_pace(pons_body *b, pons__client *c)
 
 // ---- public functions ---------------------------------------------------------------------------
 
-// The socket's mode lets in its owner, but modes change and descriptors are handed on: the kernel
-// says who connected.
+// The socket's mode admits its owner only. But a mode can be changed and a descriptor passed on, so
+// the kernel is asked which user connected.
 bool pons__client_may_reset(const pons_body *b, const pons__client *c)
 {
     return b->controller == c || pons_link_peer_uid(c->link) == (int64_t)geteuid();

@@ -3,7 +3,7 @@
 
 #include "body/core/body.h"
 
-// Whether it is in control, or a process of the user that the body runs as.
+// Whether the client is the controller, or a process of the user that the body runs as.
 bool pons__client_may_reset(const pons_body *b, const pons__client *c);
 void pons__stop_asked(pons_body *b, pons__client *c, const pons_message *msg);
 void pons__reset_asked(pons_body *b, pons__client *c, const pons_message *msg);

@@ -373,7 +373,7 @@ static bool is_explained(const pons__costmap *g, int32_t cell, const void *user)
     return (double)pons__costmap_surface(g, cell % g->w, cell / g->w) <= EXPLAINED_M;
 }
 
-// Forgets the evidence of these cells. How many they were.
+// Forgets the evidence of the cells for which `goes` is true. Returns how many they were.
 static int32_t forget(pons__costmap *g,
                       bool (*goes)(const pons__costmap *g, int32_t cell, const void *user),
                       const void *user)

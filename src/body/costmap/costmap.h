@@ -113,7 +113,7 @@ static inline uint8_t pons__costmap_level(const pons__costmap *g, size_t cell)
     const uint8_t near = (uint8_t)(PONS__LEVELS - 1 - g->near[cell]);
     return g->fixed[cell] < near ? g->fixed[cell] : near;
 }
-// That at a point; 0 outside the map.
+// The level at a point; 0 outside the map.
 static inline uint8_t pons__costmap_level_at(const pons__costmap *g, double x, double y)
 {
     const double fx = (x - g->x0) * g->inv_res, fy = (y - g->y0) * g->inv_res;

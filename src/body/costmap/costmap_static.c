@@ -395,7 +395,7 @@ int pons__costmap_alloc(pons__costmap *g, pons_error *err)
     return PONS_OK;
 }
 
-// Its frame, its memory and its static layer.
+// Reads the frame, allocates the costmap and fills its static layer.
 static int read_all(pons__costmap *g, const pons_value *world, pons_error *err)
 {
     int rc = read_frame(g, world, err);

@@ -1,7 +1,7 @@
 // growing_map.c - the static layer of a costmap whose map is still being made.
 //
-// Only this layer and the obstacles that scans have shown change in a costmap. Another thread works out the new layer, and
-// the loop only swaps pointers.
+// A new map changes only the static layer of a costmap. Another thread computes the new layer, and the loop only swaps
+// pointers.
 #include "body/costmap/growing_map.h"
 
 #include "pons/map.h"

@@ -1,4 +1,4 @@
-// frontiers.c - frontiers, where the known floor ends, in the order of a short round through them.
+// frontiers.c - finds the frontiers, where the known floor ends, and orders them by the shortest round through them.
 //
 // A frontier (Yamauchi, "A Frontier-Based Approach for Autonomous Exploration", 1997) is a run of free cells beside unknown
 // ones. Three floods, each from what the last one has found:
@@ -7,16 +7,16 @@
 //               --> free cells near those, which it sees from there          (LOOK_M further; never through a wall)
 //               --> runs of them that are beside unknown cells               (a frontier each, if it is long enough)
 //
-// A corner behind a chair has such cells as well, and no robot would ever stand there. So a cell counts
-// only if the robot's middle could reach a new pose near it, were all unknown cells free.
+// There are such cells behind a chair as well, in a corner where no robot can stand. So a cell counts only if the robot's
+// middle could reach a new pose near the cell if all unknown cells were free.
 //
 // The first flood goes by rings of equal way, in fifths of a cell: 5 straight, 7 across a corner. So a frontier behind a wall
 // is as far as its way, and one that nobody can reach is none.
 //
-// All frontiers are driven to in the end, so what counts is the way of the whole round: from the robot through the nearest
-// STOPS_MAX and home. Held and Karp ("A Dynamic Programming Approach to Sequencing Problems", 1962) give the shortest one that
-// begins with each; a flood from each gives the ways between them. All frontiers are visited in the end, so the length of
-// the whole counts: who goes to the largest or the nearest first comes back later for a small one in a far corner.
+// The robot visits all frontiers in the end, so the length of the whole round counts: from the robot through the nearest
+// STOPS_MAX frontiers and home. A robot that drives to the largest or the nearest first must come back later for a small one in
+// a far corner. A flood from each frontier gives the ways between them. The algorithm of Held and Karp ("A Dynamic Programming
+// Approach to Sequencing Problems", 1962) gives the shortest round that begins with each.
 #include "body/mapping/frontiers.h"
 
 #include "pons/growing_list.h"
@@ -57,7 +57,7 @@ static bool has_room(const field *f, int32_t cell)
     return (double)f->g->metres[f->l->fixed[cell]] >= f->room_m;
 }
 
-// The cell with room nearest to the robot, which may stand closer to a wall than it would go; -1: there is none near.
+// The nearest cell that has enough clearance, for the robot may stand closer to a wall than it would drive; -1: none is near.
 static int32_t first_cell(const field *f, pons_pose2 robot)
 {
     const pons__costmap *g = f->g;
@@ -103,7 +103,7 @@ static bool reach(field *f, int32_t from, int32_t to, bool across)
     return push(&f->ring[way % RINGS], to);
 }
 
-// All that can be reached from there, by rings of equal way; a ring that comes round again is empty by then.
+// Floods all cells that can be reached from `first`, by rings of equal way. A ring is empty before its slot is used again.
 static bool reach_all(field *f, int32_t first)
 {
     memset(f->way, 0xff, sizeof *f->way * (size_t)f->g->w * (size_t)f->g->h);
@@ -115,7 +115,7 @@ static bool reach_all(field *f, int32_t first)
         empty = r->n > 0 ? 0 : empty + 1;
         for (int i = 0; good && i < r->n; i++) {
             const int32_t cell = r->at[i];
-            if (f->way[cell] == way) { // else a shorter way was found meanwhile
+            if (f->way[cell] == way) { // else a shorter way to it was found later
                 good = push(&f->seen, cell) && around(f, cell, reach);
             }
         }
@@ -161,8 +161,8 @@ static bool is_edge(const field *f, int32_t cell)
            (y + 1 < h && known[cell + w] == PONS__UNKNOWN);
 }
 
-// Whether, for all that is known of walls, the robot might stand within room_m of it, where it cannot yet. No wall is in between,
-// as none is that near to where it would stand.
+// Whether the robot could stand within room_m of this cell, on a cell that it cannot reach yet, if all unknown cells were free.
+// No wall is between the two, because no wall is within room_m of a cell where the robot can stand.
 static bool opens(const field *f, int32_t cell)
 {
     const pons__costmap *g = f->g;
@@ -187,7 +187,7 @@ static pons_pose2 facing(const field *f, int32_t cell, double x, double y)
     return (pons_pose2){px, py, atan2(y - py, x - px)};
 }
 
-// The cell of a run whose middle it is.
+// The cell of a run that is nearest to the run's middle, x, y.
 static int32_t middle_of(const field *f, const list *run, double x, double y)
 {
     int32_t best = run->at[0];
@@ -201,7 +201,7 @@ static int32_t middle_of(const field *f, const list *run, double x, double y)
     return best;
 }
 
-// A run of edge cells becomes a frontier; their sources are taken from them on the way.
+// Makes a frontier of the run of edge cells from `first`. It marks their sources (-2 - source), so no other run takes them.
 static bool of_run(field *f, int32_t first, list *run, pons__frontier *ret, bool *ret_long)
 {
     const pons__costmap *g = f->g;
@@ -230,7 +230,7 @@ static bool of_run(field *f, int32_t first, list *run, pons__frontier *ret, bool
     *ret = (pons__frontier){.x = sx / run->n, .y = sy / run->n};
     ret->stand = facing(f, stand, ret->x, ret->y);
     ret->front = facing(f, -2 - f->source[middle_of(f, run, ret->x, ret->y)], ret->x, ret->y);
-    ret->round_m = f->way[stand] * g->res / STRAIGHT; // until there is a round
+    ret->round_m = f->way[stand] * g->res / STRAIGHT; // `order` replaces it by the round's length
     *ret_long = length_m >= LENGTH_MIN_M - 1e-9;
     return good;
 }
@@ -273,7 +273,7 @@ static bool find_all(field *f, pons__frontiers *ret)
     return good;
 }
 
-// What is left from each of n stops, through those of a set in the best order, and home, whose ways are the last row.
+// [set][stop]: the shortest way from this stop through the stops of the set and home.
 typedef int32_t rest_of[1 << STOPS_MAX][STOPS_MAX];
 
 static void find_rests(int32_t ways[][STOPS_MAX], int n, rest_of rest)
@@ -291,7 +291,7 @@ static void find_rests(int32_t ways[][STOPS_MAX], int n, rest_of rest)
     }
 }
 
-// Ways from there to the first n frontiers; 0 where it is known of none.
+// Lengths of the ways from this pose to the first n frontiers; 0: no way is known.
 static bool ways_between(field *f, pons_pose2 from, const pons__frontier *to, int n, int32_t *ret)
 {
     const pons__costmap *g = f->g;
@@ -305,7 +305,7 @@ static bool ways_between(field *f, pons_pose2 from, const pons__frontier *to, in
     return good;
 }
 
-// Their ways become rounds, and they are put in their order; what is not in the rounds comes last.
+// Orders the frontiers by the rounds that begin with them. Frontiers beyond STOPS_MAX are in no round, and come last.
 static bool order(field *f, pons_pose2 home, pons__frontiers *all)
 {
     const int n = all->n < STOPS_MAX ? all->n : STOPS_MAX;

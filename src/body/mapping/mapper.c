@@ -12,8 +12,8 @@
 //                       | a graph that cannot be read, a map that cannot be written
 //                       +-------------------------------> FAILED --- start ---> RUNNING
 //
-// Saved are the pose graph, by rename, and then the map (pons_map_save). The graph is what a map is made of: a kill between
-// the two leaves a map that is a few seconds older, of the same frame. Of the robot's own map (robot_map.c) there is no graph here.
+// The thread saves the pose graph, by rename, and then the map (pons_map_save). The map is drawn from the graph. A kill between
+// the two leaves a map in the same frame that is a few seconds older. The robot's own map (robot_map.c) has no pose graph here.
 #include "body/mapping/mapper.h"
 
 #include "body/mapping/robot_map.h"
@@ -35,7 +35,7 @@ static const int64_t MAP_NS = PONS_NS_PER_S;       // robot time between maps
 static const int64_t SAVE_NS = 10 * PONS_NS_PER_S; // and between saves
 enum { REFUSED_MAX = 20 };                         // scans in a row, before it has failed
 #define MAPPER_WAIT_S 2.0
-#define ROBOT_WAIT_S  15.0 // slam_toolbox makes a map every 10 s where nobody tells it otherwise
+#define ROBOT_WAIT_S  15.0 // slam_toolbox makes a map every 10 s by default
 
 typedef struct inbox {
     bool start, stop, scan;
@@ -101,7 +101,7 @@ static int sync_file(const char *path, pons_error *err)
                 : pons_error_set(err, PONS_EIO, MODULE, "cannot write %s: %s", path, strerror(why));
 }
 
-// An empty picture is none.
+// Saves the map, unless it is empty.
 static int save_map(const pons__mapper *m, const pons_slam_map *map, pons_error *err)
 {
     return map->w == 0 ? PONS_OK

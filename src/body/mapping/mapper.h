@@ -1,4 +1,4 @@
-// mapper.h - the map that grows while a robot explores: a module of ext/slam.h, or the robot's own map, on a thread of its own.
+// mapper.h - the map that grows while a robot explores. A thread gets it from a module of ext/slam.h, or from the robot's SLAM.
 #pragma once
 
 #include "body/costmap/growing_map.h"
@@ -8,13 +8,13 @@
 typedef struct pons__mapper pons__mapper;
 
 typedef struct pons__mapper_options {
-    const pons_slam_ops *slam;   // NULL: the map is the robot's own
-    const pons_robot_ops *robot; // whose it is then
+    const pons_slam_ops *slam;   // NULL: the robot's own SLAM makes the map
+    const pons_robot_ops *robot; // the robot whose SLAM that is
     void *robot_self;
     const pons__costmap *grid; // borrowed: its frame
     const char *map_path;      // of the YAML; the pose graph lies beside it
-    double room_m;             // what the robot's middle keeps from everything
-    pons_pose2 home;           // where the robot comes back to
+    double room_m;             // clearance of the robot's middle from walls
+    pons_pose2 home;           // where the robot returns to
     bool threaded;             // false: all is done within pons__mapper_scan
 } pons__mapper_options;
 
@@ -49,7 +49,7 @@ bool pons__mapper_take(pons__mapper *m, pons__costmap *grid);
 pons__mapper_state pons__mapper_state_of(const pons__mapper *m);
 const pons__mapper_output *
 pons__mapper_newest(const pons__mapper *m); // as of the last take; borrowed
-// The longest wait for a map with the present scan; and whether the map is the robot's own, whose SLAM may skip scans.
+// How long to wait at most for a map with the present scan; and whether the robot's own SLAM, which may skip scans, makes it.
 double pons__mapper_wait_s(const pons__mapper *m);
 bool pons__mapper_is_robots(const pons__mapper *m);
 const char *pons__mapper_fault(const pons__mapper *m); // "": none

@@ -1,14 +1,15 @@
-// robot_map.c - the map that a robot's own SLAM makes, in place of a mapper's (slam_toolbox's /map).
+// robot_map.c - the map that a robot's own SLAM makes (slam_toolbox's /map), used in place of a SLAM module's.
 //
-// The robot says where it is, and gives a whole map every few seconds; scans only say when to look for one. A new map replaces
-// the one before: a loop that was closed moves its walls, and its origin and size are what they are then. It is redrawn on the
-// cells of the costmap, and what lies outside of those is left out.
+// The robot reports its pose, and gives a whole map every few seconds. Each scan is only the occasion to ask for a new map. A
+// new map replaces the one before, and may have other walls (after a loop closure), another origin and another size. It is
+// resampled onto the cells of the costmap. Parts outside the costmap are left out.
 //
-// **What goes wrong** is an error of the scan, and exploring ends with it (mapper.c) when it stays:
+// **Faults** are returned as the scan's error. Exploring ends with an error that stays (mapper.c):
 //
-//     no map at all for FIRST_S                     its SLAM does not run, or its map has another name
-//     none for SILENT_S, in which it drove SILENT_M it has ended; a SLAM that publishes only changes is silent at rest
-//     much less floor than before, or in its file   it began anew, with another frame; the file would be written over
+//     no map within FIRST_S                         the SLAM does not run, or its topic has another name
+//     no map for SILENT_S and SILENT_M of way       the SLAM has ended; one that publishes only changes is silent at rest
+//     much less floor than the map before or the    the SLAM has started anew, in another frame: saving would overwrite
+//     saved map                                     the file
 #include "body/mapping/robot_map.h"
 
 #include "pons/map.h"
@@ -21,9 +22,9 @@
 #define FIRST_S  15.0
 #define SILENT_S 30.0
 #define SILENT_M 3.0
-#define ANEW     0.5 // a map that goes on keeps at least this share of the floor that it had
+#define ANEW     0.5 // a map with less than this share of the floor before has started anew
 
-enum { FREE_MOST = 25, OCCUPIED_LEAST = 65 }; // map_server's thresholds; between them nobody knows
+enum { FREE_MOST = 25, OCCUPIED_LEAST = 65 }; // map_server's thresholds; unknown between them
 
 typedef struct robot_map {
     const pons_robot_outside_ops *outside;
@@ -31,12 +32,12 @@ typedef struct robot_map {
     const pons__costmap *grid; // its frame
     const char *map_path;
     pons_robot_map newest; // number 0: none
-    double newest_m2;      // its floor
-    bool counts;           // since `place`:
-    int64_t since_ns;      // stamp of the scan when a map came last, or of the first one
-    double way_m;          // driven since then
-    pons_pose2 last;       // odometry
-    double known_m2;       // floor in the map before; at first in the map's file; 0: there is none
+    double newest_m2;      // floor of `newest`
+    bool counts;           // since_ns and way_m are set; `place` clears it
+    int64_t since_ns;      // stamp of the scan at which a map came last, or of the first scan
+    double way_m;          // driven since since_ns
+    pons_pose2 last;       // odometry at the last scan
+    double known_m2;       // floor of the map before, at first of the saved map; 0: none
 } robot_map;
 
 bool pons__robot_map_given(const pons_robot_ops *robot, void *robot_self)
@@ -155,7 +156,7 @@ static int8_t meant(int8_t cell)
     return cell >= OCCUPIED_LEAST ? 100 : -1;
 }
 
-// What the robot's map says where each cell of the costmap has its middle.
+// Gives each cell of the costmap the value of the robot's map at the cell's middle.
 static void draw(const robot_map *r, int8_t *cells)
 {
     const pons__costmap *g = r->grid;
@@ -173,8 +174,8 @@ static void draw(const robot_map *r, int8_t *cells)
     }
 }
 
-// A cell of the costmap is a wall if the middle of an occupied cell of the robot's map lies in it, whatever the resolutions and
-// the rotation.
+// Marks each cell of the costmap that contains the middle of an occupied cell of the robot's map. So no wall is lost, whatever
+// the resolutions and the rotation.
 static void draw_walls(const robot_map *r, int8_t *cells)
 {
     const pons__costmap *g = r->grid;

@@ -190,8 +190,8 @@ LEAF(within_bounds)
                   off <= pons__nav_in_num(call, "max_heading_error", M_PI));
 }
 
-// pons' own: is there anything in a costmap that is not in the map, and could it be why there is no plan? What the map
-// itself shuts does not open by clearing and waiting.
+// pons's own: whether the costmap holds an obstacle that is not in the map, and could be the reason for no plan. If the map
+// itself blocks the goal, clearing the costmap and waiting does not help.
 LEAF(obstacles_seen)
 {
     char name[128];

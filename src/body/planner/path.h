@@ -1,4 +1,4 @@
-// path.h - a path over the costmap, and what one is planned by (path_geometry.c).
+// path.h - a path over the costmap, and how one is planned (path_geometry.c).
 #pragma once
 
 #include "body/costmap/costmap.h"
@@ -21,15 +21,15 @@ static inline double pons__path_length(const pons__path *p)
 // The point s metres along; clamped to the ends.
 void pons__path_at(const pons__path *p, double s, double *ret_x, double *ret_y);
 // Where along the path a pose is [m]: the nearest point from from_s on, no more than ahead_m
-// further. *ret_off: how far beside it.
+// further. *ret_off: distance of the pose from the path.
 double pons__path_project(const pons__path *path, double from_s, double ahead_m, pons_pose2 pose,
                           double *ret_off);
 
-// What the next plan is made by. A robot that is not round is never planned for by cells alone: then CELLS
-// is TURNS; nor one that cannot turn where it stands: then both are CURVES.
+// How the next plan is searched. For a robot that is not round, CELLS means TURNS. For one that cannot turn
+// in place, CELLS and TURNS mean CURVES.
 typedef enum pons__plan_kind {
-    PONS__PLAN_CELLS, // places; the robot turns where it must
-    PONS__PLAN_TURNS, // headings too: curves, and turns where it stands
+    PONS__PLAN_CELLS, // positions only; the robot turns in place where it must
+    PONS__PLAN_TURNS, // headings too: curves, and turns in place
     PONS__PLAN_CURVES // headings too: no curve tighter than its turning radius; ends at the goal's heading
 } pons__plan_kind;
-#define PONS__PLAN_GOES_ON (-1) // of a plan in steps: not done yet
+#define PONS__PLAN_GOES_ON (-1) // a plan made in steps is not done yet

@@ -1,4 +1,4 @@
-// path_smoothing.h - the cells of a plan become a path, and what a path costs (path_smoothing.c).
+// path_smoothing.h - makes a path of a plan's cells, and computes what a path costs (path_smoothing.c).
 #pragma once
 
 #include "body/planner/path.h"
@@ -15,8 +15,8 @@ void pons__planner_measure(const pons__planner *p, pons__path *path);
 double pons__planner_cost_from(const pons__planner *p, const pons__path *path, double s,
                                double *ret_planned);
 
-// For the planner: what a metre here costs more, after what has happened (planner: a pons__planner); room for so many
-// points more, and two besides; the points that were found become a path.
+// For the planner. spot_cost: extra cost of a metre at a point that is to be avoided (planner: a pons__planner). grow:
+// makes room for this many points more, and two besides. shape: makes a path of the points that were found.
 double pons__planner_spot_cost(const void *planner, double x, double y);
 bool pons__planner_grow(pons__planner *p, int more);
 void pons__planner_shape(pons__planner *p, pons__path *ret);

@@ -1,4 +1,4 @@
-// planner.h - a path over the costmap: searched (planner.c), measured and smoothed (path_smoothing.h).
+// planner.h - searches a path over the costmap (planner.c), then smooths and measures it (path_smoothing.h).
 #pragma once
 
 #include "body/planner/nav_errors.h"
@@ -23,9 +23,9 @@ int pons__planner_begin(pons__planner *p, pons_pose2 start, pons_pose2 goal, cha
 int pons__planner_step(pons__planner *p, int cells, pons__path *ret_path, char *ret_msg,
                        size_t msg_cap);
 void pons__planner_drop(pons__planner *p);
-int pons__planner_searched(const pons__planner *p);     // cells, since it began
-bool pons__planner_shut_by_map(const pons__planner *p); // the newest goal is, whatever goes away
-bool pons__planner_is_large(const pons__planner *p);    // the map: more than a step may be needed
+int pons__planner_searched(const pons__planner *p);     // cells searched since it began
+bool pons__planner_shut_by_map(const pons__planner *p); // the map blocks the newest goal for good
+bool pons__planner_is_large(const pons__planner *p);    // a plan may need more than one step
 // All of it at once.
 int pons__planner_plan(pons__planner *p, pons_pose2 start, pons_pose2 goal, pons__path *ret_path,
                        char *ret_msg, size_t msg_cap);

@@ -54,7 +54,7 @@ struct pons__planner {
     // the search that is under way
     stage stage;
     pons_pose2 start, goal;
-    bool shut_by_map; // the goal lies in what never goes away
+    bool shut_by_map; // the goal lies in a wall or an unknown cell
     place from, to;
     int leg_from; // of the regions' way, where this leg begins
     int n_lattice, cap_lattice;

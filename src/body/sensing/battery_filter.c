@@ -1,14 +1,14 @@
 // battery_filter.c - rejects outliers in the battery's charge.
 //
-// A gauge gives a wild reading now and then: nothing, -1, 3 % between two of 80 %. One of them must not send a robot to its
-// charger, nor end its charging. But a real charge may be far from the accepted one: the first reading was wrong, the
-// battery was changed, or the gauge speaks only now and then.
+// A gauge gives an outlier now and then: nothing, -1, 3 % between two readings of 80 %. One outlier must not send a robot to
+// its charger, nor end its charging. But a real charge may be far from the accepted one: the first reading was wrong, the
+// battery was changed, or the gauge reports only now and then.
 //
 //     a reading                      is
 //     no number, or not 0 to 100     ignored
 //     within JUMP_PCT                accepted
 //     an outlier, further away       accepted if it is still the newest after ALONE_NS
-//     the third outlier in a row     on one side, over CONFIRM_NS at least: the one nearest to the accepted charge is accepted
+//     the third outlier in a row     if all lie on one side, over CONFIRM_NS at least: the nearest of them is accepted
 //
 // The first reading of a body is accepted. A driver that numbers no readings gives a new one whenever its charge changes.
 // Body and brain see only the accepted charge.

@@ -1,12 +1,12 @@
-// lidar_self_filter.c - posts, an arm, a load: the parts of the robot that its own lidar sees.
+// lidar_self_filter.c - ignores the parts of the robot that its own lidar sees: posts, an arm, a load.
 //
 // A range alone cannot tell a post from a foot, for a foot fits into a robot's circle and between its forks. So only the
 // parts that a person lists are ignored, by the gate as by the costmap, the localizer and the mapper. Everything else is an
 // obstacle, also inside the outline.
 //
-// A robot that sees an unlisted part of itself stands. A goal that fails then names the direction in which something was near
-// the outline in every scan. A wall beside a standing robot gives the same returns, so parts that are wider than WIDE_RAD are
-// not reported. Nor is one reported while the lidar is covered: that is the report then.
+// A robot that sees an unlisted part of itself does not move. The failed goal then names the direction in which something was
+// near the outline in every scan. A wall beside a standing robot gives the same returns, so nothing wider than WIDE_RAD is
+// reported. While the lidar is covered, the goal reports only that.
 #include "body/sensing/lidar_self_filter.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 static const double BESIDE_M = 0.15; // from the outline: returns further out do not stop the robot
 static const float SAME_M = 0.03F;   // a lidar's noise
 static const double WIDE_RAD = 0.6;
-enum { SURE = 20 }; // scans
+enum { SURE = 20 }; // scans before a part is reported
 
 #define BIN_RAD (2.0 * M_PI / PONS__NEAR_BINS)
 #define DEG     (180.0 / M_PI)
@@ -61,9 +61,9 @@ void pons__self_filter_apply(const pons__self_filter *f, pons_scan *scan)
     }
 }
 
-// ---- what is near in every scan -----------------------------------------------------------------
+// ---- returns near the outline in every scan -----------------------------------------------------
 
-// Distance from the outline to where a beam ends [m]; negative inside.
+// Distance from the outline to a beam's end [m]; negative inside.
 static double beyond(const pons__near_returns *r, const pons_scan *s, double angle, float range)
 {
     const pons_pose2 at = pons_pose_compose(
@@ -108,7 +108,7 @@ static bool is_near(const pons__near_returns *r, int bin)
     return isfinite(r->near[bin % PONS__NEAR_BINS]);
 }
 
-// How many bins from this one on belong to one part: bins without returns that are no more than gap wide count as part of it.
+// How many bins, from this one on, belong to one part. A part may have gaps without returns of up to `gap` bins.
 static int width_of(const pons__near_returns *r, int from, int gap)
 {
     int last = 0;
@@ -118,7 +118,7 @@ static int width_of(const pons__near_returns *r, int from, int gap)
     return last + 1;
 }
 
-// A bin before which nothing was near for more than gap; -1: there is none, so something is all around.
+// A bin that has more than `gap` bins without returns before it; -1: there is none, for something is all around the robot.
 static int first_after_gap(const pons__near_returns *r, int gap)
 {
     for (int from = 0, empty = 0; from < 2 * PONS__NEAR_BINS; from++) {

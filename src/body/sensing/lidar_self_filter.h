@@ -17,7 +17,7 @@ typedef struct pons__self_filter { // `self_filter` of the world's lidar
 } pons__self_filter;
 
 void pons__self_filter_read(const pons_value *lidar, pons__self_filter *ret);
-// Sets the returns of these parts to NAN. Neither blocks nor allocates. Any thread.
+// Sets the returns from these parts to NAN. It neither blocks nor allocates. Any thread.
 void pons__self_filter_apply(const pons__self_filter *f, pons_scan *scan);
 
 typedef struct pons__near_returns { // the caller's storage, zeroed; one thread
@@ -31,6 +31,6 @@ typedef struct pons__near_returns { // the caller's storage, zeroed; one thread
 } pons__near_returns;
 
 void pons__near_returns_update(pons__near_returns *r, const pons_scan *scan);
-// A line about a covered lidar, or about the first part that was near the outline in every scan; "": nothing to report.
+// Writes a line about a covered lidar, or about the first part that was near the outline in every scan; "": neither.
 const char *pons__near_returns_report(const pons__near_returns *r, const pons_scan *scan, char *buf,
                                       size_t cap);

@@ -44,7 +44,7 @@ enum {
     PONS__LOCALIZATION_LOST = 9907,
     PONS__ROBOT_LACKS = 9908,    // a sense of the robot, or its wheels, did not come back
     PONS__MAPPING_FAILED = 9910, // the mapper cannot go on, or its map cannot be written
-    PONS__NOTHING_SEEN = 9911,   // no floor is seen that the robot could stand on
+    PONS__NOTHING_SEEN = 9911,   // no free floor is seen that is large enough for the robot
     PONS__OUTCOME_UNKNOWN = 9909 // the robot's own software has lost the goal
 };
 
@@ -145,7 +145,7 @@ typedef struct pons__skill_run { // of one goal; the caller's storage
 typedef struct pons__skill_output {
     pons__skill_status status;
     int error_code;
-    char error_msg[PONS__SKILL_MSG_MAX + 200]; // the body may have a word more (goals.c)
+    char error_msg[PONS__SKILL_MSG_MAX + 200]; // room for what the body adds (goals.c)
     pons_twist2 cmd;
     double qd[PONS_ARM_JOINTS]; // of the arm
     bool docking;               // the command is a docking one
@@ -212,7 +212,7 @@ int pons__skills_open(pons__skills *s, unsigned has, const pons_skill *const *mo
                       pons_error *err);
 // Those of the robot's own software join them; PONS_EINVAL, PONS_EEXIST as above.
 int pons__skills_join(pons__skills *s, const pons_robot_ops *robot, void *self, pons_error *err);
-// Where a charger has become known, dock_to_charger joins them, if it is of use.
+// After the world has got a charger: adds dock_to_charger, if the robot can use it.
 int pons__skills_dock(pons__skills *s, unsigned has, pons_error *err);
 void pons__skills_close(pons__skills *s);
 // NULL: unknown. *ret_schema, unless NULL, is that of its arguments.

@@ -92,7 +92,7 @@ static void tell_doubts(pons__port *p)
 
 static void on_hello(pons__port *p, const pons_report *r)
 {
-    const bool anew = p->ready; // a person has named something: what is out goes on
+    const bool anew = p->ready; // a hello after names have changed: effects in flight continue
     pons_value_unref(p->hello);
     pons_report_clear(&p->greeting);
     p->greeting = pons_report_share(r);

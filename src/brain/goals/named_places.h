@@ -4,7 +4,7 @@
 #include "brain/state/self.h"
 
 // Whether these words, a person's, name this place or forget one: done with the tick's own commit, or told why not.
-// *ret_places: {charger?, zones?}, what the world's file has now and the body is to be told; the caller's. NULL: nothing.
+// *ret_places: {charger?, zones?}, as the world's file has them now, for the body; the caller's. NULL: nothing has changed.
 bool pons__places_hear(pons_brain *b, pons_cx *cx, const char *text, const char *by,
                        pons_value **ret_places);
 // The body's world with its skills and the named places: what words are understood with. New reference.

@@ -139,7 +139,7 @@ void pons__recovery_progress(pons_brain *b, pons__react *r)
 
 // ---- climbing -----------------------------------------------------------------------------------
 
-// One more end without progress. An area that keeps robots out does not go away by waiting.
+// Counts one more failure without progress. In a keep-out area it asks at once, for waiting does not help there.
 static void climb(const pons_brain *b, pons__recovery_state *l, int64_t error_code, const char *why)
 {
     const int64_t ways = b->rules.recovery_other_ways, waits = b->rules.recovery_waits;

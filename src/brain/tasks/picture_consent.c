@@ -1,4 +1,4 @@
-// picture_consent.c - a person's yes before pictures of a decision leave this machine, once a thread and server.
+// picture_consent.c - asks a person, once per thread and server, before pictures of a decision leave this machine.
 //
 // A decision does not wait for it: until a yes it goes without a picture. So the question is no task's. It stands in the
 // kernel's own `asks`, with its answer for as long as the thread lives; a later no takes the yes back.

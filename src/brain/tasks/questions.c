@@ -6,7 +6,7 @@
 //     a task's asks                 the task was put aside with it, so that others may run
 //     tasks.react.asks              and has its turn again, which the inner loop has not read yet
 //     an await of the engine        an effect of a fork asks, before it goes out
-//     the kernel's own asks         nothing waits for it (picture_consent.c); it stays there with its answer
+//     the kernel's own questions    nothing waits for them (picture_consent.c); they stay in the list with their answers
 //
 // The first answer binds. Answers come through the kernel's inbox, which is ordered and durable, so
 // whoever posted first has answered, whether a brain lives or not; K5 writes it down in `hci`:

@@ -17,7 +17,7 @@ typedef struct pons__open { // borrowed, until a channel changes
         const pons__question *about; // NULL: the engine's own, of a fork
         pons__task *task; // that was put aside with it; NULL: the inner loop is parked with it
         bool answered;    // and nobody has acted on it yet
-        bool own;         // no task's: nothing waits for it (picture_consent.c)
+        bool own;         // the kernel's, not a task's: nothing waits for it (picture_consent.c)
     } *at;
     size_t n, unanswered; // the kernel's own count where no other is unanswered
     const char *next;     // the first that nobody has answered; NULL: there is none

@@ -204,7 +204,7 @@ static int find(cli_source *s, const cli_camera_options *o, pons_value **ret_bod
     if (rc < 0) {
         return rc;
     }
-    pons_each(region, pons_get(s->vision, "blur")) { // a name that is misspelt would blur nothing
+    pons_each(region, pons_get(s->vision, "blur")) { // a misspelt name would blur nothing
         const char *blurred = pons_get_str(region, "camera", "");
         if (!pons_find(pons_get(s->world, "cameras"), "id", blurred)) {
             cli_err("pons: config/vision.yaml: blur: the world %s has no camera %s\n",

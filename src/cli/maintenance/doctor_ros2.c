@@ -80,7 +80,7 @@ void doctor_ros2(doctor *d)
         pons_config_find(d->c->app.workspace, "config/ros2.yaml", path, sizeof path, &place, &err);
     if (there < 0 || place == PONS_CONFIG_SHIPPED ||
         pons_module_load_of("topics", "ros2", PONS_TOPICS_ABI, &found, &err) <
-            0) { // the module's own line says it
+            0) { // the line about the module says it already
         return;
     }
     const pons_topics_ops *ops = found;

@@ -27,7 +27,7 @@ typedef struct map_zone {
 int map_zones(cli *c, const char *world, const char *verb, const char *id, const map_zone *zone,
               pons_error *err);
 
-// Prints a zone that is in the world's file now, and tells the body that is in that world.
+// Prints a zone that was written into the world's file, and tells the body that runs in this world.
 int map_tell_zone(const cli *c, const char *path, const pons_value *zone, app_zone_kind kind,
                   pons_error *err);
 

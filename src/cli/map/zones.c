@@ -136,7 +136,7 @@ static int zone_of(const char *id, const map_zone *z, app_zone_kind *ret_kind, p
 
 // ---- what is done -------------------------------------------------------------------------------
 
-// Walls that nobody may pass are the safety gate's, which reads them at the body's start.
+// Tells the body about a changed zone. Keep-out and slow areas are read by the velocity gate when the body starts.
 static int tell_body(const cli *c, const char *path, app_zone_kind kind, pons_error *err)
 {
     bool known_now = false;

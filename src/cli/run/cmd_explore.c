@@ -86,7 +86,7 @@ static const char **as_run(cli *c, char *const *typed, int n, const char *name, 
     return all;
 }
 
-// What is left to be done by a person.
+// Prints what a person still has to do.
 static void tell_next(const cli *c, const char *name)
 {
     pons_autovalue world = NULL;

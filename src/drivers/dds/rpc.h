@@ -39,24 +39,26 @@ typedef struct ros2_rpc {
         [RPC_CLIENTS]; // a client: its own number of the request that Fast DDS numbers otherwise
 } ros2_rpc;
 
-// Opens a client or a server of the service; asks or answers NULL: PONS_ENOMEM, and err is said already. answers_type NULL: the descriptor's. All are the node's, which closes them.
+// Opens a client or a server of the service. asks or answers NULL: PONS_ENOMEM, and err is set already. answers_type NULL: the
+// descriptor's. The node owns and closes all of them.
 int ros2_rpc_open(ros2_rpc *s, ros2_node *n, bool serves, const char *name,
                   const dds_topic_descriptor_t *asks, const dds_topic_descriptor_t *answers,
                   const char *answers_type, pons_error *err);
 void ros2_rpc_close(ros2_rpc *s); // what was taken last; zeroed is fine
-// A client: whether a server is there that it can be heard by. Any thread; the reader thread lets it find one of another RMW.
+// Whether a server is there that receives this client's requests. Any thread. The reader thread discovers servers of another
+// RMW.
 bool ros2_rpc_there(ros2_rpc *s);
-bool ros2_rpc_comes(ros2_rpc *s); // one is known of, and can be asked now or soon
-void ros2_rpc_meet(ros2_rpc *s);  // reader thread, now and then
+bool ros2_rpc_comes(ros2_rpc *s); // a server was discovered, and can be asked now or soon
+void ros2_rpc_meet(ros2_rpc *s);  // matches a server of another RMW; reader thread, periodically
 bool ros2_rpc_foreign(
-    ros2_rpc *s); // only servers are there whose RMW is not understood: nothing will be sent
-// Why not: dds_node.h's reasons, or an RMW that is not understood. True: somebody is there, and does not fit.
+    ros2_rpc *s); // all servers have an RMW that is not understood: nothing is sent
+// Why no server matches: dds_node.h's reasons, or an RMW that is not understood. True: a server is there, but does not match.
 bool ros2_rpc_why(ros2_rpc *s, char *ret, size_t cap);
-// How many peers hear it, and how many it hears.
+// ret: how many peers receive its messages, and from how many it receives.
 void ros2_rpc_peers(const ros2_rpc *s, int ret[2]);
 uint64_t ros2_rpc_guid(const ros2_rpc *s); // how a client names itself in its requests
 bool ros2_rpc_write(ros2_rpc *s, const void *message);
-void ros2_rpc_flush(ros2_rpc *s); // waits up to 300 ms until who hears it has what was written
-// The next message, valid until the next call; NULL: that is all of this turn. Reader thread.
+void ros2_rpc_flush(ros2_rpc *s); // waits up to 300 ms until its readers have what was written
+// The next message, valid until the next call; NULL: there are no more for now. Reader thread.
 const void *ros2_rpc_next(ros2_rpc *s);
 #define ROS2_RPC_TAKE(rpc, type, var) for (const type *var; (var = ros2_rpc_next(rpc)) != NULL;)

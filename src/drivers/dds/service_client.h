@@ -22,7 +22,7 @@ bool ros2_service_knows(ros2_service *s, const char *id);
 void ros2_service_end(ros2_service *s, const char *id); // nobody waits for it any more: forgotten
 // It is no longer wanted: forgotten when it was not sent, or when its end was looked at; else `look` has it until then.
 void ros2_service_leave(ros2_service *s, const char *id);
-bool ros2_service_comes(ros2_service *s); // a server is known of, and can be asked now or soon
+bool ros2_service_comes(ros2_service *s); // a server was discovered, and can be asked now or soon
 // The reader thread: takes what has come, sends what is to be sent.
 void ros2_service_poll(ros2_service *s, int64_t host_ns);
 const ros2_shape *ros2_service_request(const ros2_service *s);

@@ -11,8 +11,8 @@
 //                                               --none answers------------> the manager's word; none: not known
 //
 // What is not known holds nothing: a robot whose Nav2 has no lifecycle manager drives as it did, and one without
-// Nav2 is told by its actions that nobody serves them. But a first goal waits until all have been asked once; and where one is
-// known of that has not answered, as Fast DDS may find it later than Cyclone DDS, for FIRST_S.
+// Nav2 is noticed because nobody serves its actions. But a first goal waits until all nodes have been asked once. If a node was
+// discovered and has not answered, the goal waits for FIRST_S: Fast DDS may discover the peer later than Cyclone DDS does.
 #include "drivers/ros2/lifecycle.h"
 
 #include "drivers/dds/service_client.h"
@@ -35,8 +35,8 @@ struct ros2_lifecycle {
     ros2_service *manager;
     ros2_service *nodes[ROS2_LIFECYCLE_MAX];
     watch watch;      // reader thread
-    int64_t begun_ns; // of the newest round, host time
-    int64_t first_ns; // of the first one
+    int64_t begun_ns; // start of the newest round, host time
+    int64_t first_ns; // start of the first round, host time
 
     pthread_mutex_t mtx; // what follows
     char why[PONS_OUTSIDE_TEXT_MAX];
@@ -165,7 +165,7 @@ bool ros2_lifecycle_begins(ros2_lifecycle *l)
 
 // ---- the reader thread --------------------------------------------------------------------------
 
-// Nobody has answered yet, and somebody is there.
+// Whether an answer may still come: a server was discovered, and FIRST_S is not over.
 static bool comes(const ros2_lifecycle *l, int64_t host_ns)
 {
     bool any = ros2_service_comes(l->manager);

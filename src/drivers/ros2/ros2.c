@@ -58,19 +58,19 @@ typedef struct robot {
     pons_value *world;     // the zones and the charger, for goals
     ros2_errands *errands; // NULL: nothing is the robot's own software's
     dds_entity_t cmd_vel, cmd_vel_in, initialpose;
-    ros2_map *map; // NULL: nobody needs it
+    ros2_map *map; // NULL: the map is not needed
     pthread_t reader, writer;
     bool reads, writes;
     _Atomic bool quit;
     pons__outlet outlet;
     _Atomic uint64_t cmd;              // two floats: v, w
-    _Atomic uint64_t want;             // the same, of cmd_vel_in
-    _Atomic int64_t want_ns, alive_ns; // host times: of that, of the reader's last round
+    _Atomic uint64_t want;             // the same, from cmd_vel_in
+    _Atomic int64_t want_ns, alive_ns; // host times: of `want`, of the reader's last round
     pons__seqlock lacks;               // PONS_OUTSIDE_TEXT_MAX bytes
-    int rivals;                        // who else publishes cmd_vel; reader thread, as the next
-    int64_t rivals_ns, opened_ns;      // host times: of that look, of the reader's first round
-    bool settled;                      // who drives has had its time to be found
-    pthread_mutex_t reported_mtx;      // the pose that a person said
+    int rivals;                        // other publishers of cmd_vel; reader thread, as the next
+    int64_t rivals_ns, opened_ns;      // host times: of that count, of the reader's first round
+    bool settled;                      // other publishers have had time to be discovered
+    pthread_mutex_t reported_mtx;      // guards the pose that a person reported
     bool has_reported;
     pons_pose2 reported;
 } robot;

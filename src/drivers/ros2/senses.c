@@ -92,7 +92,7 @@ int ros2_senses_open(ros2_node *n, const ros2_config *c, ros2_senses **ret, pons
     s->n = n;
     s->tf = ros2_tf_create();
     s->place.std_m = NAN;
-    s->state.battery_pct = *c->t_battery.name ? NAN : 100.0; // not told yet, or none
+    s->state.battery_pct = *c->t_battery.name ? NAN : 100.0; // none has come, or no topic
     atomic_store(&s->offset_ns,
                  c->sim_time ? 0 : clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC));
     if (!s->tf || !pons__seqlock_init(&s->states, sizeof s->state) ||

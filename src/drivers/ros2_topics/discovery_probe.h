@@ -1,4 +1,4 @@
-// discovery_probe.h - who else is in a robot's DDS domain (ext/topics.h).
+// discovery_probe.h - discovers the other participants of a robot's DDS domain (ext/topics.h).
 #pragma once
 
 #include "pons/ext/topics.h"

@@ -1,4 +1,4 @@
-// sms_spelling.c - a sentence as it is typed, in words that the lists have: "u", "w8", "meeee", "the mug's".
+// sms_spelling.c - turns typed spellings into words that the lists have: "u", "w8", "meeee", "the mug's".
 //
 // /spellings of the intents has the words. What is in quotes and what is a name stays as it is.
 #include "intents/sentence/sms_spelling.h"

@@ -1,4 +1,4 @@
-// sms_spelling.h - a sentence as it is typed, in words that the lists have.
+// sms_spelling.h - turns typed spellings into words that the lists have.
 #pragma once
 
 #include "intents/sentence/parse_state.h"

@@ -3,7 +3,7 @@
 //     GET /v1/map              {name, bounds, zones, charger, objects, skills, driver, …}
 //     GET /v1/live?hz=10       telemetry as it comes, at most so often; not stored
 //                  &view=1     and the way ahead, the scan and the tree, for pictures
-//                              `world {}`: names in the world have changed, so /v1/map has
+//                              `world {}`: names in the world have changed; read /v1/map again
 //
 //     body.sock --observer--> the body's thread: newest telemetry, newest hello --> clients
 //
@@ -62,7 +62,7 @@ struct pons__live {
     pons_value *tree;      // the thread: as it stands
     uint64_t tree_n;       // the thread: how often it has changed
     int64_t tree_ms;       // the thread: when it was last told
-    uint64_t worlds;       // the thread: how many greetings of bodies have come
+    uint64_t worlds;       // the thread: number of hellos that bodies have sent
 };
 
 // ---- the thread ---------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ static void tell_tree(pons__live *l, int64_t now)
     }
 }
 
-// Names in the world have changed, or it is another world: clients read it again.
+// Tells clients to read the map again: names in the world have changed, or it is another world.
 static void tell_world(pons__live *l)
 {
     static const char text[] = "event: world\ndata: {}\n\n";

@@ -1,9 +1,9 @@
-// map_rooms.c - rooms that a map has, and their names.
+// map_rooms.c - lists the rooms of a map, and names them.
 //
 //     GET  /v1/map/rooms                     {world, rooms: [{number, area_m2, x, y, polygon, zone?}]}
 //     POST /v1/map/rooms {x, y, en?, zh?}    the room at this place has that name from now on: {zone, known}
 //
-// A room is meant by a place in it, for its number may be another one when the map has grown.
+// A point inside the room identifies it, because its number may change when the map grows.
 #include "serve/access/reply.h"
 #include "serve/robot/robot.h"
 

@@ -1,6 +1,6 @@
 -- repair.sql - deletes rows of a repaired store that no longer fit together, in the order in which repair.c does it.
 
--- Values of a wrong type, when a page belongs to another table. Only rows without a checksum can have them.
+-- Values of a wrong type, from a page that belonged to another table. Only rows without a checksum can have them.
 -- name: MEND_KINDS
 DELETE FROM meta WHERE typeof(value)<>'integer';
 DELETE FROM thread WHERE typeof(name)||typeof(created_ms)||typeof(touched_ms)||typeof(epoch)

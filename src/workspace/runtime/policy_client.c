@@ -102,8 +102,8 @@ static void become(const char *const *words, int in, int out)
 {
     dup2(in, 0);
     dup2(out, 1);
-    setpgid(0, 0);                    // it ends with all that it starts,
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // and with whoever asks it
+    setpgid(0, 0);                    // it is ended with all its children,
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // and when the asking process ends
     signal(SIGPIPE, SIG_DFL);
     execvp(words[0], (char *const *)(uintptr_t)words);
     _exit(127);
@@ -151,7 +151,7 @@ static int open_program(policy *p, const pons_value *client, pons_error *err)
     return start_program(p, words, err);
 }
 
-// A server of another protocol; which there are, `pons watchdog policy` knows.
+// Opens a server of another protocol; `pons watchdog policy` knows the protocols.
 static int open_protocol(policy *p, const pons_value *client, const char *pons, pons_error *err)
 {
     const char *name = pons_get_str(client, "protocol", "");

@@ -169,7 +169,7 @@ int pons__ws_swap(const char *dir, const char *name, const char *text, size_t le
     // The name is the new text's now, whatever fails from here on.
     *ret_kept = fresh_name || (pons__ws_read_file(fresh, came, NULL) == PONS_OK &&
                                (!keep || rename(fresh, keep) == 0));
-    pons_file_sync_folder(path); // else a machine that falls may have the old one
+    pons_file_sync_folder(path); // else a machine that loses power may have the old file
     return PONS_OK;
 }
 

@@ -1,4 +1,4 @@
-// chunk_blending.c - what follow_actions and follow_joints have in common: when each action of a chunk has its period, and
+// chunk_blending.c - what follow_actions and follow_joints have in common: the period of each action of a chunk, and
 // how a chunk takes over from the one before.
 //
 //     robot time   from_ms                    now

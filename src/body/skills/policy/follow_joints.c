@@ -4,8 +4,8 @@
 // As follow_actions is for wheels: a chunk is a goal, the ledger has it, a stop ends it, and the arm's gate slows and
 // stops what comes near to something. An action has a number for each joint of the chain, or six of a delta along the axes
 // of `frame`, and one more is the gripper's opening in metres. Deltas add up from where the tool is when the chunk begins.
-// A position is reached at the end of its period, with one speed. A chunk that the joints cannot do is refused as a whole
-// before anything moves. After the last action the arm stands.
+// A joint reaches its position at the end of the action's period, at constant speed. A chunk that the joints cannot do is
+// refused as a whole, before anything moves. After the last action the arm holds still.
 #include "body/skills/arm_common.h"
 
 #include <math.h>
