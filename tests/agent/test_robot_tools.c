@@ -20,7 +20,7 @@ typedef struct body { // the test's
     bool gone;         // nobody answers on the socket
     bool busy;         // another controller has it
     bool mute;         // takes goals and says nothing
-    const char *den;   // the name of a zone that the world has, too; NULL: it has not
+    const char *den;   // the name of a further zone of the world; NULL: none
     const char *known; // what status says of a key: a state, or NULL: unknown
     bool same_boot;
     pons_value *got; // every message but heartbeats and hellos
@@ -271,7 +271,7 @@ static void a_call_is_a_goal(void **state)
     }
 }
 
-// A person names a room while the session goes on: what is judged by is made anew, and only then.
+// A person names a room while the session goes on. The critic's world is made again then, and only then.
 static void a_zone_that_is_named_meanwhile(void **state)
 {
     (void)state;

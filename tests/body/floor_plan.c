@@ -1,4 +1,4 @@
-// floor_plan.c - floor plans of generated places, for tests of exploring (floor_plan.h).
+// floor_plan.c - generates floor plans of places, for tests of exploring (floor_plan.h).
 #include "floor_plan.h"
 
 #include "body/body_bench.h"
@@ -181,7 +181,7 @@ static const char robot[] =
     " hz: 10, noise_m: 0.01}\n"
     "odometry: {scale_std: 0.01, yaw_scale_std: 0.02, noise_m: 0.01, noise_rad: 0.02}\n";
 
-static char dir[64]; // of the place's files
+static char dir[64]; // folder of the place's files
 
 static void make_dir(void)
 {
@@ -269,7 +269,7 @@ void place_write(int number)
     write_new(hypot(w, d) + 1.0);
 }
 
-// A place ends where its map's picture does: all that has no wall there gets one.
+// The edge of the map's picture is the place's end, so a wall is added wherever the edge has none.
 static void copy_map(const char *from, const char *name)
 {
     char path[512];

@@ -1,4 +1,4 @@
-// floor_plan.h - generated places that a robot has no map of, and a judge that knows them.
+// floor_plan.h - generated places for a robot without a map, and a judge that compares its map with the place.
 #ifndef PONS_TESTS_FLOOR_PLAN_H
 #define PONS_TESTS_FLOOR_PLAN_H
 
@@ -8,7 +8,7 @@
 enum {
     PLACE_KINDS =
         4, // rooms; rooms along a corridor; a narrow passage with dead ends; a hall with pillars
-    PLACE_BAYS = 102,  // the number of one with three racks
+    PLACE_BAYS = 102,  // number of a place with three racks
     PLACE_SMALL = 103 // the number of one with two rooms, which is explored in half a minute
 };
 
@@ -16,7 +16,7 @@ enum {
 void place_write(int number);
 // The same for from/NAME.yaml, a map of nav2_map_server, whose picture's edge is a wall; the robot starts there.
 void place_write_of_map(const char *from, const char *name, pons_pose2 start);
-const char *in_place(const char *name); // a file of that folder; until the next call
+const char *in_place(const char *name); // path of a file of that folder; valid until the next call
 // A folder and the files in it; NULL: the place's.
 void place_remove(const char *folder);
 

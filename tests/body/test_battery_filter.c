@@ -13,7 +13,7 @@
 
 enum { READINGS_MAX = 12 };
 
-// Readings that come every so many seconds, up to one below -9, and what holds after each.
+// Readings at equal intervals, ended by one below -9, and the accepted charge after each.
 static const struct {
     const char *what;
     double every_s, said[READINGS_MAX], holds[READINGS_MAX];
@@ -59,7 +59,7 @@ static void what_holds_after_each_reading(void **state)
     }
 }
 
-// A gauge that speaks only when it changes: what it has said last holds after 30 s, whether its readings are numbered or not.
+// A gauge that reports only changes: its last reading is accepted after 30 s, whether readings are numbered or not.
 static void one_that_is_not_told_again(void **state)
 {
     (void)state;
@@ -89,7 +89,7 @@ static double told(void)
     return pons_get_num(t.telemetry, "battery_pct", NAN);
 }
 
-// A driver that numbers no readings: one that stays is believed after 30 s. What is set in a simulation is no reading.
+// A driver that numbers no readings: one that stays is accepted after 30 s. A charge set in a simulation holds at once.
 static void telemetry_tells_what_holds(void **state)
 {
     (void)state;

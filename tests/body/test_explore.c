@@ -2,8 +2,8 @@
 // was touched, and the way is no detour. People walk about; it is stopped, killed, carried off, and goes on.
 //
 // The places are generated (floor_plan.c): in `./dev test` one with racks and one with two rooms, with `--full` twelve of up to 120
-// square metres; and maps that people publish, where PONS_NAV2_MAPS names a folder of them. It takes half a minute: ten
-// times a robot drives through a place, for a minute of the virtual clock.
+// square metres; and published maps, if PONS_NAV2_MAPS names a folder of them. It takes half a minute: a robot drives through
+// a place ten times, for a minute of the virtual clock each.
 #include "body/body_bench.h"
 #include "body/core/body.h"
 #include "body/floor_plan.h"
@@ -383,8 +383,8 @@ static void test_a_person_walks_about(void **state)
     close_place();
 }
 
-// A screen of glass between the robot and the door: it stands in the way, and the lidar sees through it (the simulated one
-// sees nothing that is lower than itself).
+// A glass screen between the robot and the door blocks the way, and the lidar sees through it (the simulated lidar sees
+// nothing that is lower than itself).
 static const pons_box2 screen = {1.25, 2.8, 0.0, 2.4, 0.04};
 
 static void put_screen(void)
@@ -395,7 +395,7 @@ static void put_screen(void)
     assert_int_equal(t.body->robot->spawn(t.body->self, glass, NULL), PONS_OK);
 }
 
-// A person has drawn it: the robot touches nothing, and goes round it.
+// A person has drawn a keep-out area there: the robot touches nothing, and drives round it.
 static void test_glass_in_a_keep_out_area(void **state)
 {
     (void)state;
@@ -403,7 +403,7 @@ static void test_glass_in_a_keep_out_area(void **state)
         skip();
     }
     place_write(PLACE_SMALL);
-    const pons_pose2 start = {1.5, 1.6, 0.3}; // of the place, where the new map's frame is
+    const pons_pose2 start = {1.5, 1.6, 0.3}; // in the place; the origin of the new map's frame
     FILE *f = fopen(in_place("new.yaml"), "ae");
     assert_non_null(f);
     fputs("keep_out:\n  - id: glass\n    polygon:\n", f);
@@ -423,7 +423,7 @@ static void test_glass_in_a_keep_out_area(void **state)
     close_place();
 }
 
-// Nobody has: it stands where it has touched, and looks for another way. The map is whole all the same.
+// Without a keep-out area the robot stops where it touches the glass, and looks for another way. The map is still complete.
 static void test_glass_that_nobody_has_drawn(void **state)
 {
     (void)state;
@@ -486,7 +486,7 @@ static void test_stopped_and_gone_on(void **state)
     close_place();
 }
 
-// Maps of other people: `file x y` a line in $PONS_NAV2_MAPS/places.txt.
+// Published maps: each line of $PONS_NAV2_MAPS/places.txt is `file x y`.
 static void test_published_maps(void **state)
 {
     (void)state;

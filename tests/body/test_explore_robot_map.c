@@ -1,8 +1,8 @@
-// test_explore_robot_map.c - a robot whose own SLAM makes the map explores a place: its maps come rarely, each of another size and
-// origin, without the scans from near to one that is in it, and turned until a loop is closed. Its SLAM ends, was never there, or
-// begins anew, and that is said.
+// test_explore_robot_map.c - a robot whose own SLAM makes the map explores a place. Maps come rarely, each with another size and
+// origin. The SLAM skips scans that are close to an earlier one, and its map is rotated until a loop is closed. If the SLAM ends,
+// never ran or starts anew, exploring ends with the reason.
 //
-// The SLAM is the test's: scans from where the kinematic robot truly stands, drawn on cells; what is skewed is its frame.
+// The test plays the SLAM: it draws scans from the true pose of the kinematic robot, in a frame that it may skew.
 #include "body/body_bench.h"
 #include "body/core/body.h"
 #include "body/floor_plan.h"
@@ -19,26 +19,26 @@ enum { SIDE = 640, FIRST = SIDE / 2 }; // cells
 static const double RES = 0.05, OFF = 0.013,
                     LONGEST_S = 1200.0;             // of no common multiple with the body's
 static const int64_t EVERY_NS = 5 * PONS_NS_PER_S;  // between maps, as slam_toolbox has it
-static const double APART_M = 0.5, APART_RAD = 0.5; // between scans that it takes
+static const double APART_M = 0.5, APART_RAD = 0.5; // least motion between scans that it takes
 
 static struct {
     uint8_t hits[SIDE * SIDE], passes[SIDE * SIDE];
-    bool none, ended;      // it gives no map; it gives none any more
-    const char *why;       // and that is known of it
-    uint64_t maps, closes; // how many it has given; at which of them a loop is closed
-    pons_pose2 skew;       // of its frame until then
-    double reach_m;        // of the beams that it uses; 0: of all
-    bool flickers;         // the floor at FLICKER is unknown but from near to it
+    bool none, ended;      // it never gives a map; it has stopped giving maps
+    const char *why;       // the reason that the driver gives
+    uint64_t maps, closes; // maps so far; number of the map that closes a loop
+    pons_pose2 skew;       // of its frame until that map
+    double reach_m;        // longest beam that it uses; 0: all
+    bool flickers;         // the floor at FLICKER is unknown, except from near to it
     int64_t given_ns, scan_ns;
     bool scanned;
-    pons_pose2 at; // of the scan that it took last
+    pons_pose2 at; // pose of the scan that it took last
 } slam;
 
 static const double FLICKER_X = 1.0, FLICKER_Y = 1.0, FLICKER_M = 0.3, FLICKER_FAR_M = 1.0;
 
 static bench t;
 
-static pons_pose2 truth(void *self) // in the map as it should be: it begins where the robot did
+static pons_pose2 truth(void *self) // the true pose in the map, whose origin is the robot's start
 {
     const pons_value *start = pons_get(pons_get(t.world, "simulated"), "start");
     const pons_pose2 from = {pons_get_num(start, "x", 0), pons_get_num(start, "y", 0),
@@ -79,7 +79,7 @@ static void draw(const pons_scan *s, pons_pose2 base)
     }
 }
 
-// The newest scan, if it is not from where one was taken.
+// The newest scan, if the robot has moved far enough since the last one that was taken.
 static void take_scan(void *self)
 {
     pons_scan s;
@@ -107,7 +107,7 @@ static int8_t cell(int at)
     return (int8_t)(hits + passes == 0 ? -1 : 10 * hits > passes ? 100 : 0);
 }
 
-// Around what is known, as far as it is.
+// The map, cropped to the known cells.
 static bool give(pons_robot_map *ret)
 {
     int x0 = SIDE, y0 = SIDE, x1 = -1, y1 = -1;
@@ -172,7 +172,7 @@ static bool lacks_nothing(void *self, char ret_why[PONS_OUTSIDE_TEXT_MAX])
     return false;
 }
 
-static pons_robot_ops robot; // the kinematic one, with the software that is above
+static pons_robot_ops robot; // the kinematic robot with the SLAM above
 
 static void open_place(void)
 {
@@ -233,7 +233,7 @@ static void comes_back(void)
     assert_true(hypot(at.x, at.y) < 0.3);
 }
 
-// No module makes the map, and none is there; a body that begins again goes on with the same SLAM.
+// Works without a SLAM module. A restarted body continues with the same SLAM.
 static void test_explores_with_the_robots_map(void **state)
 {
     (void)state;
@@ -253,7 +253,7 @@ static void test_explores_with_the_robots_map(void **state)
     close_place();
 }
 
-// The first maps are turned; then all of the map, and the robot in it, is elsewhere at once.
+// The first maps are rotated. After the loop closure the whole map, and the robot in it, jumps at once.
 static void test_a_loop_is_closed(void **state)
 {
     (void)state;
@@ -284,7 +284,7 @@ static void test_no_map_comes(void **state)
     close_place();
 }
 
-// On the way its SLAM ends, or gives no map any more. It drives on for a little, by what is in the map, and then stands.
+// The SLAM ends under way, or gives no more maps. The robot drives on a little, by the map that it has, and then stops.
 static void test_maps_stop_coming(void **state)
 {
     (void)state;
@@ -311,7 +311,7 @@ static void test_maps_stop_coming(void **state)
     }
 }
 
-// Its SLAM is begun again, without what it knew: the file that has all of the place is not written over.
+// The SLAM starts anew without its old map: the file with the complete map is not overwritten.
 static void test_a_map_that_begins_anew(void **state)
 {
     (void)state;
@@ -336,7 +336,7 @@ static void test_a_map_that_begins_anew(void **state)
     close_place();
 }
 
-// The same under way: the file keeps the floor that it had by then.
+// The SLAM starts anew under way: the file keeps the floor that it had before.
 static void test_it_begins_anew_under_way(void **state)
 {
     (void)state;
@@ -363,7 +363,7 @@ static void test_it_begins_anew_under_way(void **state)
     close_place();
 }
 
-// A frontier that is there from afar only is driven to again and again, and then left.
+// A frontier that is in the map only while the robot is far away is driven to several times, and then given up.
 static void test_a_frontier_that_comes_and_goes(void **state)
 {
     (void)state;

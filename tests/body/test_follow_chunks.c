@@ -16,9 +16,9 @@
 #define HZ        10
 #define ACTIONS   8
 #define RUN_S     4.0
-#define SLOW_MPS  0.05  // that is standing: every answer wants more than twice of it
-#define BRAKE_MPS 0.101 // what the house's robot brakes by in 50 ms
-#define JUMP_MPS  0.03  // between two reports, 50 ms; an answer may differ from the last by 0.1
+#define SLOW_MPS  0.05  // below it the robot stands: every answer wants more than twice this speed
+#define BRAKE_MPS 0.101 // change of speed of the house's robot when it brakes for 50 ms
+#define JUMP_MPS  0.03  // largest change between two reports, 50 ms; answers may differ by 0.1
 
 static bench t;
 
@@ -154,7 +154,7 @@ static void a_late_chunk_goes_on_from_where_it_stands(void **state)
     bench_close(&t);
 }
 
-// Asked at a chunk's end, a policy takes 0.9 to 1.5 of it: the base brakes, stands and starts within its accelerations.
+// A policy that takes 0.9 to 1.5 chunks is asked at a chunk's end: the base brakes, stands and starts within its limits.
 // docs/how-to/use-a-policy.md has the shares.
 static void a_slow_policy_leaves_it_standing_smoothly(void **state)
 {

@@ -1,5 +1,5 @@
-// test_frontiers.c - where a robot that makes a map is sent next. The map is drawn by hand: a corridor along x, known from 1 to
-// 11 m, whose ends nobody has seen; a branch of it may be shut.
+// test_frontiers.c - the order of frontiers. The map is drawn by hand: a corridor along x, known from 1 to 11 m, with unknown
+// ends; a branch of it may be shut.
 #include "body/costmap/costmap.h"
 #include "body/mapping/frontiers.h"
 #include "unit.h"
@@ -57,13 +57,13 @@ static void the_nearer_end_is_first(void **state)
     assert_int_equal(f.n, 2);
     near_to(f.at[0].x, 1.0);
     near_to(f.at[1].x, 11.0);
-    near_to(f.at[0].round_m, 2.7 + 9.4 + 4.7); // between where it would stand
+    near_to(f.at[0].round_m, 2.7 + 9.4 + 4.7); // ways between the stands, and home
     near_to(f.at[1].round_m, 6.7 + 9.4 + 4.7);
     near_to(f.at[0].stand.x, 1.3);
     assert_false(f.at_edge);
 }
 
-// The round ends there, so what is near it comes last.
+// The round ends at home, so the frontier near home comes last.
 static void the_end_beside_home_is_last(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static void an_end_that_is_shut_off_is_none(void **state)
     near_to(f.reachable_m2, (7.75 - 1.25) * (1.4 - 2.0 * ROOM_M));
 }
 
-// More than are in the rounds: bays that the corridor opens to, all of which count.
+// More frontiers than the rounds have: bays along the corridor. All of them are found.
 static void many_are_all_there(void **state)
 {
     (void)state;

@@ -343,7 +343,7 @@ static void each_planner_goes_around(void **state)
     }
 }
 
-// What a goal's result says, which has to come before anything is tried that could help elsewhere.
+// The text of a goal's result. The goal must end before any recovery is tried.
 static void refused_at_once(const char *id, const char *skill, const char *args, const char *says)
 {
     const pons_pose2 was = truth();
@@ -355,7 +355,7 @@ static void refused_at_once(const char *id, const char *skill, const char *args,
     assert_int_equal(pons_get_int(pons_get(why, "metrics"), "recoveries", -1), 0);
 }
 
-// Neither in, nor from within: it names the area, at once, though things stand about that may go away.
+// A goal in a keep-out area, or a start in one, ends at once and names the area, even with movable obstacles near.
 static void in_there_it_stays_and_says_so(void **state)
 {
     (void)state;
@@ -382,7 +382,7 @@ static void in_there_it_stays_and_says_so(void **state)
     }
 }
 
-// Names and reasons that are too long are cut, and not within a character.
+// Names and reasons that are too long are cut, but never within a character.
 static void a_long_name_stays_text(void **state)
 {
     (void)state;

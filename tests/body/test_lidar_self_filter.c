@@ -19,12 +19,12 @@
 #define HOUSE    PONS_SOURCE_DIR "/worlds/house.yaml"
 #define RADIUS_M 0.22 // of its robot
 
-typedef struct part { // between two directions, so far from the lidar
+typedef struct part { // between two directions, at a distance from the lidar
     double from_deg, to_deg, at_m;
 } part;
 
 static bench t;
-static const part *parts; // up to one at no distance
+static const part *parts; // ends with a part at distance 0
 
 static bool scan(void *self, pons_scan *ret)
 {
@@ -44,7 +44,7 @@ static bool scan(void *self, pons_scan *ret)
     return true;
 }
 
-// The house, whose lidar is told of these parts (NULL: of none).
+// The house with these parts in lidar.self_filter (NULL: none).
 static void open_robot(const part *of, const part *told)
 {
     static pons_robot_ops ops;
@@ -96,7 +96,7 @@ static void what_it_is_told_of_stops_nobody(void **state)
     bench_close(&t);
 }
 
-// How far it comes straight ahead, of a metre.
+// How far the robot gets, of a metre straight ahead.
 static double ahead(const char *id)
 {
     pons_pose2 was;
@@ -106,7 +106,7 @@ static double ahead(const char *id)
     return bench_truth_to(&t, was.x, was.y);
 }
 
-// A box behind a post, a foot beside one, and what presses against the outline are obstacles; also after the robot has turned.
+// A box behind a post, a foot beside a post, and anything against the outline are obstacles; also after the robot has turned.
 static void nothing_else_is_left_out(void **state)
 {
     (void)state;
@@ -135,7 +135,7 @@ static void nothing_else_is_left_out(void **state)
     bench_close(&t);
 }
 
-// Of which nobody has told it, the same as a foot: the robot stands, and the goal's end says where, and what to do.
+// An unlisted part counts as an obstacle: the robot does not move, and the failed goal says where the part is and what to do.
 static void what_it_is_not_told_of_is_named(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void what_it_is_not_told_of_is_named(void **state)
     }
 }
 
-// By direction and distance, over the seam behind the robot too; of any number of beams.
+// Parts are filtered by direction and distance, also across the seam behind the robot, with any number of beams.
 static void parts_by_direction(void **state)
 {
     (void)state;
@@ -195,7 +195,7 @@ static void parts_by_direction(void **state)
     }
 }
 
-// What is as wide as a wall, or is not in every scan, is no part of the robot.
+// Returns as wide as a wall, or not in every scan, are not reported as a part of the robot.
 static void a_wall_is_not_named(void **state)
 {
     (void)state;
@@ -218,7 +218,7 @@ static void a_wall_is_not_named(void **state)
     }
 }
 
-// From the start, or while it drives.
+// The lidar is covered from the start, or while the robot drives.
 static void a_covered_lidar_moves_nothing(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-// test_localization_jump.c - the robot's own localization corrects itself while it drives, by little or much, for good or for
-// a moment: it still arrives. A goal that lies in a wall ends at once.
+// test_localization_jump.c - the robot's own localization corrects itself under way, by little or much, for good or for a
+// moment. The robot still arrives. A goal in a wall ends at once.
 //
 // The driver is the kinematic robot with a localization of its own, which knows the truth but for an error that the test
 // changes while the robot is on its way.
@@ -49,7 +49,7 @@ static void open_robot(pons_pose2 wrong_by)
     bench_step(&t, 0.5);
 }
 
-// How fast it goes never jumps, whatever it is told of where it is; and it gets there.
+// The robot arrives, and its speed never jumps, however its pose does.
 static void arrives(const char *what, double limit_mps)
 {
     const char *result = "";
@@ -67,7 +67,7 @@ static void arrives(const char *what, double limit_mps)
     assert_int_equal(t.risks, 0);
 }
 
-// The error that the localization had is gone at once; or it has one for so long, and then it is right again.
+// The localization's error vanishes at once; or an error appears for some time, and then vanishes.
 static void it_arrives_whatever_the_map_does(void **state)
 {
     (void)state;
@@ -91,7 +91,7 @@ static void it_arrives_whatever_the_map_does(void **state)
     }
 }
 
-// What stands in the map does not go away by clearing, turning and waiting, though there are other things about.
+// A wall of the map does not go away by clearing, turning and waiting, so none is tried, even with movable obstacles near.
 static void a_goal_in_a_wall_ends_at_once(void **state)
 {
     (void)state;

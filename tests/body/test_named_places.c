@@ -1,5 +1,5 @@
-// test_named_places.c - zones and a charger that a person names while the body runs: it knows them at once, tells every client
-// with a hello, docks at the charger, and takes nothing that its world's file could not have.
+// test_named_places.c - a person names zones and a charger while the body runs. The body knows them at once, sends every client
+// a hello, docks at the charger, and refuses zones that would not be valid in the world's file.
 #include "body_bench.h"
 #include "pons/drivers.h"
 #include "pons/link_message.h"
@@ -30,7 +30,7 @@ static void write_file(const char *path, const char *text)
     fclose(f);
 }
 
-// The map of the room, as it was made: walls below and above.
+// The map of the room: walls below and above.
 static void write_map(void)
 {
     char path[96];
@@ -126,7 +126,7 @@ static void known_at_once(void **state)
     assert_int_equal(json_array_size(pons_get(world, "zones")), 1);
     assert_true(pons_get_num(pons_get(pons_get(world, "charger"), "pose"), "x", 0.0) == 3.5);
 
-    // The same world as of a file that says so.
+    // Equals a world read from a file with these zones.
     char text[4096];
     snprintf(
         text, sizeof text,
@@ -146,7 +146,7 @@ static void known_at_once(void **state)
                         "done 0");
     assert_string_equal(pons_get_str(t.telemetry, "battery_state", ""), "charging");
 
-    // What is not said stays; a list of none takes all zones away.
+    // A field that is left out stays; an empty list removes all zones.
     tell("{\"type\":\"world.places\",\"zones\":[]}");
     hello = bench_last(&t, "hello");
     assert_null(pons_get(pons_get(hello, "world"), "zones"));
@@ -178,7 +178,7 @@ static void others_hear_it(void **state)
     close_bare();
 }
 
-// A goal that runs goes on, and ends as it would have.
+// A running goal continues, and ends as it would have.
 static void what_runs_goes_on(void **state)
 {
     (void)state;

@@ -214,7 +214,7 @@ static void test_a_good_world_loads(void **unused)
     pons_value_unref(world);
 }
 
-// A dock that the robot stood on, a table where a room's target was: what exploring finds is no fault of the file.
+// Exploring may find a dock at the start, or a table at a room's target. The world's file stays valid.
 static void test_what_was_explored_is_no_mistake(void **unused)
 {
     (void)unused;

@@ -548,7 +548,7 @@ static void goals_in_nav2s_warehouse(void **state)
     assert_int_equal(goals(40, 17), 0);
 }
 
-// A fleet writes one for each robot, elsewhere: the map and all other files are those of the world that it names.
+// A fleet writes a world for each robot in another folder. Its map and other files are those of the world that it refers to.
 static void a_world_of_another_one(void **state)
 {
     (void)state;

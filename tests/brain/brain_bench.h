@@ -58,10 +58,10 @@ typedef struct bench {
     const char *resources; // the hello's, JSON with ' for "
     const char *schedules; // the namespace of goals of a time; NULL: none
     const char *places;    // the same of places
-    bool no_world_file;    // nobody can write where the charger is
+    bool no_world_file;    // the world's file cannot be changed
     bool in_room;          // the robot is in a room that has no name
-    pons_value *charger;   // as it was kept last
-    pons_value *told;      // the last world.places that the body had
+    pons_value *charger;   // the charger that was written last
+    pons_value *told;      // the last world.places that the body got
     double std_m;          // of the body's pose
     const char *seen;      // the same of the memory of objects
     const pons_value *seen_words;

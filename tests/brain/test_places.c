@@ -202,7 +202,7 @@ static int asked(const bench *b, const char *type)
     return n;
 }
 
-// Where it charges: in the world's file, with the body, and gone to from then on, without anything being begun anew.
+// The charger is written into the world's file and sent to the body. The robot can charge there at once, without a restart.
 static void its_own_place(void **state)
 {
     (void)state;
@@ -223,7 +223,7 @@ static void its_own_place(void **state)
         assert_true(pons_get_num(p, "x", 0.0) == 3.25 && pons_get_num(p, "std_m", 0.0) == 0.03);
         bench_await(&b, "task.done", "status", "succeeded", 20.0);
         assert_int_equal(bench_starts(&b, "navigate_to_pose"), 1);
-        assert_int_equal(asked(&b, "status"), 0); // what is out is not asked about
+        assert_int_equal(asked(&b, "status"), 0); // effects in flight are not asked about again
         assert_true(json_equal(pons_get(b.told, "charger"), b.charger));
         assert_null(pons_get(b.told, "zones")); // they stay
         assert_int_equal(kept(&b), 0);
@@ -234,7 +234,7 @@ static void its_own_place(void **state)
     }
 }
 
-// A room without a name is named whole; what is said once more, or of the place, names the place.
+// A room without a name gets it. A second name, or "this place", names the place.
 static void a_room(void **state)
 {
     (void)state;

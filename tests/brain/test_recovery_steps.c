@@ -392,7 +392,7 @@ static void no_way_to_a_zone_tries_its_other_sides(void **state)
     }
 }
 
-// An area that keeps robots out is asked about at once: it does not go away by waiting.
+// A goal in a keep-out area is asked about at once, for waiting does not help.
 static void an_area_that_keeps_it_out_is_asked_about(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
-// test_explore_name_charge.c - from a place without a map to ordinary goals, as a person types it: the robot explores, is shown
-// where it charges, its rooms get names, and every kind of goal works. The body is not started again.
+// test_explore_name_charge.c - from a place without a map to ordinary goals, as a person types it. The robot explores, is told
+// where it charges, its rooms get names, and every kind of goal works, without a restart of the body.
 //
-// It is seconds long: a real body and real brains, which map a flat of two rooms and drive about in it.
+// It takes seconds: a real body and real brains map a flat of two rooms and drive in it.
 #include "cli_bench.h"
 #include "serve_client.h"
 #include "unit.h"
@@ -59,7 +59,7 @@ static void name_room(bench *b, int number, const char *names)
     bench_free(&p);
 }
 
-// As the page does it, with a body that is there: the room without a name. Returns the other one's number.
+// Names a room as the page does, with a running body. Returns the other room's number.
 static int name_room_on_page(bench *b)
 {
     proc p = {0};
@@ -102,7 +102,7 @@ static void from_nothing(void **state)
         skip();
     }
     bench_open(&b);
-    bench_must_fail(&b, "explore house", 2, "house is a world that pons ships"); // it would hide it
+    bench_must_fail(&b, "explore house", 2, "house is a world that pons ships"); // name is taken
     snprintf(words, sizeof words, "explore flat --json --thread map " ROBOT "--speed 5 --world %s",
              bench_file(&b, "real.yaml", FLAT));
     bench_start(&b, &p, NULL, words);
@@ -111,7 +111,7 @@ static void from_nothing(void **state)
     bench_free(&p);
 
     bench_start_body(&b, &body, ROBOT "--speed 20 --world flat");
-    assert_int_equal(bench_run(&b, "run charge"), 1); // nobody has shown it where
+    assert_int_equal(bench_run(&b, "run charge"), 1); // it does not know its charger
     bench_start(&b, &p, NULL, "run --json 'this is your place'");
     const pons_value *kept = bench_await(&p, "charger.kept", NULL, NULL);
     assert_true(hypot(pons_get_num(kept, "x", 9.0), pons_get_num(kept, "y", 9.0)) < 0.15);
@@ -131,13 +131,13 @@ static void from_nothing(void **state)
     assert_int_equal(bench_body_pid(&b), body.pid);
     assert_true(bench_alive(&body));
 
-    // What was named is in the file: another body knows it too.
+    // The names are in the file, so another body knows them too.
     bench_end_body(&b);
     bench_waited(&body);
     bench_free(&body);
     goals_succeed(&b, "去厨房 'go charge'");
 
-    // Where nobody goes, nothing charges.
+    // A charger in a keep-out area is refused.
     assert_int_equal(bench_run(&b, "map zones flat add dry --polygon '-0.4,-0.4 0.4,-0.4 0.4,0.4 "
                                    "-0.4,0.4' --keep-out"),
                      0);

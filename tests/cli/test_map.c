@@ -367,7 +367,7 @@ static void a_file_stays_its_writers(void **state)
     free(text);
 }
 
-// Several people at once, each in a process: what each was told is done is in the file, which others may still read.
+// Several edits at once, each in its own process: every edit that reported success is in the file, which stays readable.
 static void edits_at_once_all_count(void **state)
 {
     (void)state;
@@ -400,7 +400,7 @@ static void edits_at_once_all_count(void **state)
     assert_int_equal(now.st_mode & 07777, 0644);
 }
 
-// What a person has drawn by hand for a room that was named stays; so do comments around it.
+// Fields that a person has added to a named room's zone stay, and so do the comments around it.
 static void a_room_is_named_anew(void **state)
 {
     (void)state;
@@ -441,11 +441,11 @@ static void a_room_is_named_anew(void **state)
         snprintf(words, sizeof words, "map rooms room name 1 %s", wrong[i][0]);
         bench_must_fail(&b, words, 2, wrong[i][1]);
     }
-    must_say("map rooms room name 1 --en 'den, study'", 0, "en: den, study"); // its own is free
+    must_say("map rooms room name 1 --en 'den, study'", 0, "en: den, study"); // own name: allowed
     free(text);
 }
 
-// Walls that nobody may pass are read when a body starts, and who draws one is told so.
+// Keep-out areas are read when a body starts, and `pons map` says so.
 static void a_body_there_follows_later(void **state)
 {
     (void)state;

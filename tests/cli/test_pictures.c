@@ -38,7 +38,7 @@ typedef struct stage {
     bench b;
     fake_server *server;
     char url[64];
-    char *says; // what `taken` has said on standard error
+    char *says; // what `taken` printed on standard error
 } stage;
 
 static void begin(stage *s, const fake_step *steps, size_t n, const char *vision)
@@ -248,7 +248,7 @@ static void a_cameras_picture_is_blurred(void **state)
     assert_true(most_changes(&p) > BORDERS);
     bench_put(&s.b, "config/vision.yaml",
               "blur:\n  - {camera: front, rect: [0, 0, 1, 1]}\n"
-              "  - {camera: frnt, rect: [0, 0, 1, 1]}\n"); // one that nobody has is named
+              "  - {camera: frnt, rect: [0, 0, 1, 1]}\n"); // a camera that does not exist is named
     assert_true(taken(&s, &p));
     assert_non_null(strstr(s.says, "blur: the world tabletop has no camera frnt"));
     assert_in_range(most_changes(&p), 0, BORDERS);

@@ -31,7 +31,7 @@ static void named_gone_to_and_forgotten(void **state)
     bench_close(&b);
 }
 
-// Where it charges is in the world's file, in which all else stays as a person wrote it.
+// The charger is written into the world's file. All other lines stay as a person wrote them.
 static void its_own_place(void **state)
 {
     (void)state;

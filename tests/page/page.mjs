@@ -169,7 +169,7 @@ await test('a goal that is not understood is answered below its field, and stand
   await p.fill('#goal', 'go to the kichen');
   await p.press('#goal', 'Enter');
   await p.locator('#said.bad', { hasText: 'kitchen' }).waitFor();
-  await p.waitForFunction(() => document.getElementById('goal').value === 'go to the kichen'); // what was typed is there again
+  await p.waitForFunction(() => document.getElementById('goal').value === 'go to the kichen'); // the typed text is back
   await p.waitForFunction(() => { const r = document.getElementById('said').getBoundingClientRect(); return document.elementFromPoint(r.x + 5, r.bottom - 5)?.id === 'said'; }); // and not behind Stop
   await p.context().close();
 });
@@ -235,7 +235,7 @@ await test("Stop's port that cannot be reached is an alarm, and one that is back
   const [port] = [new URL(s.stopUrl).port];
   await p.route(`**://127.0.0.1:${port}/**`, (r) => r.abort('connectionrefused'));
   await p.getByRole('alert').filter({ hasText: 'STOP UNREACHABLE' }).waitFor();
-  await p.getByText('answers slowly').or(p.locator('#live.warn')).first().waitFor(); // the pill does not say that all is well
+  await p.getByText('answers slowly').or(p.locator('#live.warn')).first().waitFor(); // the status does not claim that all is well
   await p.unroute(`**://127.0.0.1:${port}/**`);
   await p.getByRole('alert').waitFor({ state: 'hidden' });
   await p.context().close();
@@ -758,7 +758,7 @@ await test('keep-out areas, slow zones and the robot\'s own outline are on the m
   await q.close();
 });
 
-// The house's robot in a world of its own whose map grows; lines: what the world has besides.
+// The house's robot in a new world whose map grows; lines: further lines of the world's file.
 function mapped(lines, files = {}) {
   const q = new Server({ args: ['--speed', '4', '--world', 'flat'] }), worlds = path.join(q.workspace, 'worlds');
   const house = path.join(import.meta.dirname, '../../worlds/house.yaml');

@@ -246,7 +246,7 @@ static void test_a_jpeg_fits(void **state)
     free(p.rgb);
 }
 
-// Stripes of two pixels, black and white, at 2 m: what is blurred has none left, and no distance.
+// Black and white stripes of two pixels, at 2 m: the blurred part has neither stripes nor a distance.
 static void test_nothing_can_be_read_of_what_is_blurred(void **state)
 {
     static const double rect[4] = {0.25, 0.5, 0.75, 1.5};

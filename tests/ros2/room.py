@@ -41,7 +41,7 @@ def wall(x, y):
 
 
 class Slam:
-    """A SLAM's map of the room: it begins where the robot did, and takes scans that are apart."""
+    """A SLAM's map of the room. Its origin is the robot's start, and it takes only scans that are apart."""
     CELL, APART_M, APART_RAD = .05, .3, .4
 
     def __init__(self):
@@ -63,7 +63,7 @@ class Slam:
         return math.floor(x / self.CELL), math.floor(y / self.CELL)
 
     def grid(self):
-        """Width, height, where its corner is, and the cells."""
+        """Width, height, the corner's x and y, and the cells."""
         xs, ys = [x for x, _ in self.cells], [y for _, y in self.cells]
         x0, y0, w, h = min(xs), min(ys), max(xs) - min(xs) + 1, max(ys) - min(ys) + 1
         return w, h, x0 * self.CELL, y0 * self.CELL, [self.cells.get((x0 + i % w, y0 + i // w), -1) for i in range(w * h)]

@@ -681,7 +681,7 @@ def not_understood():
 
 
 def nobody_publishes():
-    """Nav2's last stage publishes elsewhere: the doctor, the driver's line and the goal's end say so, with the same name."""
+    """Nav2's last stage publishes elsewhere: the doctor, the driver's line and the goal's error all name the topic."""
     c = Case("topics: {cmd_vel_in: cmd_vel_nobody}\n")
     try:
         robot = c.robot()
@@ -805,7 +805,7 @@ def fleet():
 
 
 def explores():
-    """Without a module for it: the map is the one that the robot's own SLAM makes. Then an ordinary goal in that world."""
+    """Explores without a SLAM module: the robot's own SLAM makes the map. Then an ordinary goal in that world."""
     c = Case()
     try:
         robot = c.robot("maps")

@@ -1,5 +1,5 @@
-// conformance.c - the suite of mappers. A lidar of 180 beams is driven through places of a few walls, with odometry that is
-// wrong by some percent; what the mapper says is held against where the walls and the robot are.
+// conformance.c - the conformance suite of SLAM modules. A lidar of 180 beams moves through places with a few walls, and its
+// odometry is wrong by some percent. The suite compares the module's map and pose with the true ones.
 #include "slam/conformance.h"
 
 #include "pons/file.h"
@@ -16,7 +16,7 @@
 enum { BEAMS = 180 };
 static const uint64_t SEED = 11;
 static const double RANGE_M = 10.0, RES = 0.05;
-static const double SCALE = 1.01, YAW_SCALE = 0.98; // what odometry says for what was driven
+static const double SCALE = 1.01, YAW_SCALE = 0.98; // odometry's error: of distance, of turning
 
 // ---- a lidar in a place -------------------------------------------------------------------------
 
@@ -34,7 +34,7 @@ static const pons_pose2 round_trip[] = {{0, 0, 0}, {6, 0, 0}, {6, 4, 0},
                                         {0, 4, 0}, {0, 0, 0}, {2, 0, 0}};
 enum { ROUND_POINTS = sizeof round_trip / sizeof *round_trip };
 
-// Its ends are out of sight from the middle, and its walls show nothing on the way.
+// A corridor: its ends are out of sight from the middle, and its walls have no features.
 static const wall corridor[] = {{-2, -1, 32, -1}, {32, -1, 32, 1}, {32, 1, -2, 1}, {-2, 1, -2, -1}};
 static const pons_pose2 along_it[] = {{0, 0, 0}, {30, 0, 0}};
 
@@ -79,7 +79,7 @@ static pons_scan look(lidar *l)
     return s;
 }
 
-// A tenth of a second at these speeds.
+// Moves for 0.1 s at these speeds.
 static void move(lidar *l, double v, double w)
 {
     const pons_pose2 step = {0.1 * v, 0.0, 0.1 * w},
@@ -101,7 +101,7 @@ static pons_pose2 give(const pons_slam_ops *ops, void *self, lidar *l)
     return pons_pose_compose(map_from_odom, l->odom);
 }
 
-// Turns and drives to each point; every scan is given. Returns the last estimate.
+// Turns and drives to each point, and gives the module every scan. Returns the last estimate.
 static pons_pose2 drive(const pons_slam_ops *ops, void *self, lidar *l, const pons_pose2 *to, int n)
 {
     pons_pose2 estimate = give(ops, self, l);
@@ -129,9 +129,9 @@ static void near_to(const char *what, pons_pose2 is, pons_pose2 must, double m, 
     }
 }
 
-// ---- a mapper -----------------------------------------------------------------------------------
+// ---- a SLAM module ------------------------------------------------------------------------------
 
-static char folder[32]; // of one test after the other
+static char folder[32]; // of the present test
 
 static const char *graph_path(void)
 {
@@ -173,7 +173,7 @@ static void *opened(const pons_slam_ops *ops)
     return self;
 }
 
-// One that has driven round the room.
+// A module after a drive round the room.
 static void *with_room(const pons_slam_ops *ops, lidar *l)
 {
     void *self = opened(ops);
@@ -285,7 +285,7 @@ void slam_takes_odometry_where_scans_show_nothing(const pons_slam_ops *ops)
     ops->close(self);
 }
 
-// How many cells differ; both lie anywhere.
+// How many cells of two maps differ; the maps may have different origins.
 static int differing(const pons_slam_map *a, const pons_slam_map *b)
 {
     int n = 0;
@@ -297,7 +297,7 @@ static int differing(const pons_slam_map *a, const pons_slam_map *b)
     return n;
 }
 
-// As it was, but for the digits that a file has; and what was loaded is saved again as it was.
+// A saved and loaded map is the same, up to the digits in the file. A loaded map is saved again unchanged.
 void slam_makes_the_same_map_again(const pons_slam_ops *ops)
 {
     lidar l;
@@ -314,7 +314,7 @@ void slam_makes_the_same_map_again(const pons_slam_ops *ops)
     assert_int_equal(ops->save(other, path, NULL), PONS_OK);
     assert_int_equal(ops->load(third, path, NULL), PONS_OK);
     still_has(ops, third, &again);
-    assert_int_equal(ops->load(self, path, NULL), PONS_OK); // in place of what it has
+    assert_int_equal(ops->load(self, path, NULL), PONS_OK); // replaces the map that it has
     still_has(ops, self, &again);
     free(m.cells);
     free(again.cells);
@@ -324,7 +324,7 @@ void slam_makes_the_same_map_again(const pons_slam_ops *ops)
     remove_graph(path);
 }
 
-// It was carried, and is told where to, nearly.
+// The robot was carried, and `place` gives its pose approximately.
 void slam_goes_on_from_elsewhere(const pons_slam_ops *ops)
 {
     static const pons_pose2 there = {5.8, 3.6, 1.0}, said = {5.85, 3.55, 1.03},
@@ -394,7 +394,7 @@ void slam_refuses_damaged_files(const pons_slam_ops *ops)
         refuses(ops, self, path, &all[i]);
         still_has(ops, self, &m);
     }
-    // Cut off anywhere it is refused, or is the part of it that is whole: then it loads again as it was saved.
+    // A file that is cut off anywhere is refused, or its complete part is loaded. That part can be saved and loaded again.
     assert_int_equal(ops->save(self, path, NULL), PONS_OK);
     size_t n = 0;
     char *text = pons_file_text(path, 1u << 24, &n);
@@ -410,7 +410,7 @@ void slam_refuses_damaged_files(const pons_slam_ops *ops)
         free(part.cells);
         ops->close(other);
     }
-    // And it goes on as if nothing had been.
+    // After the errors the module works as before.
     near_to("after all that", drive(ops, self, &l, round_trip, 2), l.at, 0.05, 0.02);
     free(text);
     free(m.cells);
@@ -433,14 +433,14 @@ static void strange(pons_scan *s, int kind)
     s->angle_increment = kind == 11 ? NAN : s->angle_increment;
     s->angle_min = kind == 12 ? INFINITY : s->angle_min;
     s->from.x = kind == 13 ? (double)NAN : s->from.x;
-    if (kind == 14) { // it sees very far
+    if (kind == 14) { // a very long range
         s->range_max = 1e9f;
         s->ranges[3] = 9e8f;
     }
 }
 enum { STRANGE = 15 };
 
-// Each comes first, where everything is new, and then once more where the map is known. An error is of this scan.
+// Each bad scan comes first into an empty map, and then once more into a known one. It is an error of this scan only.
 void slam_takes_any_scan(const pons_slam_ops *ops)
 {
     static const pons_pose2 nowhere[] = {{NAN, 0, 0}, {0, 0, NAN}, {INFINITY, 0, 0}, {1e12, 0, 0}};
@@ -461,7 +461,7 @@ void slam_takes_any_scan(const pons_slam_ops *ops)
             } else {
                 assert_true(isfinite(ret.x) && isfinite(ret.y) && isfinite(ret.yaw));
             }
-            move(&l, 0.0, kind % 2 ? -0.7 : 0.7); // far enough for the next to be matched
+            move(&l, 0.0, kind % 2 ? -0.7 : 0.7); // far enough that the next scan is matched
         }
         near_to("after strange scans", drive(ops, self, &l, round_trip + 1, 1), l.at, 0.05, 0.02);
     }

@@ -1,4 +1,4 @@
-// conformance.h - what every mapper must do (include/pons/ext/slam.h), whoever it is.
+// conformance.h - what every SLAM module must do (include/pons/ext/slam.h).
 #ifndef TESTS_SLAM_CONFORMANCE_H
 #define TESTS_SLAM_CONFORMANCE_H
 

@@ -1,4 +1,4 @@
-// test_slam.c - the mappers that pons brings, held against the suite of all.
+// test_slam.c - runs the conformance suite on the SLAM modules that pons ships.
 #include "slam/conformance.h"
 #include "unit.h"
 

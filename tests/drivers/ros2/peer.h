@@ -42,13 +42,13 @@ void peer_workspace_remove(const char *workspace);
 // Takes part in the domain while the tests run: the first of a process begins DDS's threads, and the last ends them.
 void peer_stay(ros2_node *n, uint32_t domain);
 
-// The module's driver, and where it and the tests of this process meet. They are there once it is loaded.
+// The module's driver, and the namespace that it shares with the tests of this process. They are set once it is loaded.
 extern const pons_robot_ops *ros2;
-extern char peer_ns[32]; // that nobody else has
+extern char peer_ns[32]; // unique to this process
 extern uint32_t peer_domain;
-// Loads it; less than 0, with a line on stderr, where it cannot be. Does not take part in the domain yet.
+// Loads the module; negative, with a line on stderr, if it cannot. Does not join the domain yet.
 int peer_load(void **state);
-// A group's set-up and its end: it is loaded, and this process takes part while the tests run.
+// Set-up and teardown of a group: loads the module, and joins the domain while the tests run.
 int peer_group_open(void **state);
 int peer_group_close(void **state);
 // Opens it with that config/ros2.yaml. config may be NULL.
@@ -66,9 +66,9 @@ void peer_take(peer *p);    // what has come on cmd_vel
 void peer_say(peer *p);     // the senses as they are now
 void peer_step(peer *p, int64_t dt_ns);
 void peer_say_battery(peer *p);
-void peer_wait(void *p); // a step of it, where it is open, and a millisecond
+void peer_wait(void *p); // one step of the peer robot, if it is open, and a millisecond
 
-// Waits until this is missing, by its reason; "": until nothing is. Fails the test when it never is.
+// Waits until the driver reports this as missing; "": until nothing is. Fails the test when that never happens.
 void peer_until_lacks(void *driver, const char *expected, void (*wait)(void *user), void *user);
 int64_t peer_clock_ns(clockid_t id);
 

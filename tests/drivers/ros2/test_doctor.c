@@ -1,5 +1,5 @@
-// test_doctor.c - what `pons doctor` says of a robot whose goals cannot work: its services are of an RMW that this installation
-// does not speak, or nobody publishes where Nav2's last stage should. The robot's servers are played here, the program is real.
+// test_doctor.c - `pons doctor` on a robot whose goals cannot work: its services use an RMW that this installation does not
+// speak, or nobody publishes on the topic of Nav2's last stage. The test plays the robot's servers; the program is real.
 #include "peer.h"
 #include "pons/module.h"
 #include "ros2.h"
@@ -26,7 +26,7 @@ static void shell(const char *words)
     pclose(p);
 }
 
-// The line that begins so, of what was printed; the rest of it is given.
+// Finds the printed line that begins with this text. Returns the rest of the line.
 static const char *line_of(const char *begin)
 {
     static char line[512];
@@ -46,7 +46,7 @@ static void says(const char *begin, const char *words)
     }
 }
 
-// A program beside no modules, that is given these. "" : those of the tree.
+// Runs `pons doctor` from a folder with its own modules. "": from the build.
 static void doctor(const char *installed)
 {
     char words[512];
@@ -109,7 +109,7 @@ static void nothing_came(void *user)
     (void)user;
 }
 
-// The server of a goal as rmw_fastrtps has it.
+// An action server's services as rmw_fastrtps names them.
 static ros2_fast *fast_server(const ros2_fast_ops *ops)
 {
     ros2_fast *f = NULL;

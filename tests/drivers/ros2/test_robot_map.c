@@ -1,5 +1,5 @@
-// test_robot_map.c - /map for a world that grows: what the driver gives of the maps that a robot's SLAM publishes, each of another
-// size and origin; which are none, and when nobody publishes any.
+// test_robot_map.c - /map for a world whose map grows: the driver gives the maps that a robot's SLAM publishes, each with another
+// size and origin. It refuses invalid maps, and says when nobody publishes any.
 #include "../conformance.h"
 #include "peer.h"
 #include "pons/clock.h"
@@ -15,7 +15,7 @@ enum { LOOKS = 20000 }; // each of a millisecond or more
 
 typedef struct both {
     void *driver;
-    peer robot; // its senses, when there are any
+    peer robot; // publishes its senses, in tests that need them
     ros2_node node;
     dds_entity_t writer;
     char ns[64], topic[96];
@@ -66,7 +66,7 @@ static void close_both(both *b)
 typedef struct grid {
     uint32_t w, h;
     pons_pose2 origin;
-    int64_t stamp_ns; // by the wall's clock
+    int64_t stamp_ns; // wall clock
     const char *frame;
     int8_t *cells;
 } grid;
@@ -135,7 +135,7 @@ static void lacks(both *b, const char *expected)
     peer_until_lacks(b->driver, expected, peer_wait, &b->robot);
 }
 
-// Also the one that was there before the driver was.
+// A map that was published before the driver started is given as well.
 static void test_each_map_is_given_once(void **state)
 {
     (void)state;
@@ -199,7 +199,7 @@ static void test_nobody_publishes_it(void **state)
     close_both(&b);
 }
 
-// The walls that a saved map has become, drawn on cells of the house; they are all free with `none`.
+// Draws the walls of a saved map on cells of the house; with `none`, all these cells are free.
 static void draw_house(int8_t *cells, uint32_t w, uint32_t h, bool none)
 {
     pons_autovalue world = house_world();
@@ -216,7 +216,7 @@ static void draw_house(int8_t *cells, uint32_t w, uint32_t h, bool none)
     }
 }
 
-// A SLAM that begins at another place than the file of the map says is not given; of one that agreed, walls may move later.
+// A map that contradicts the saved map is not given. Once a map has agreed, its walls may move later.
 static void test_what_is_no_map_of_this_place(void **state)
 {
     (void)state;

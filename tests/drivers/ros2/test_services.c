@@ -33,7 +33,7 @@ typedef struct service {
 #define BRIEF   "server_s: 60, answer_s: 1"
 #define BOTH    "server_s: 0.3, answer_s: 0.3"
 
-// What is there before the driver is.
+// Servers that exist before the driver starts.
 static void open_network(robot *r, const char *release)
 {
     static int nth;
@@ -331,7 +331,7 @@ static void answer_nav2(nav2 *n)
     }
 }
 
-// Who is served while a test waits.
+// The servers that answer while a test waits.
 typedef struct wait_for {
     robot *r;
     nav2 *n;
@@ -350,7 +350,7 @@ static void until_lacks(robot *r, nav2 *n, const char *expected)
     peer_until_lacks(r->driver, expected, wait_and_answer, &(wait_for){r, n});
 }
 
-// The goal that the server is sent at last.
+// Returns the goal that the server receives in the end.
 static pons_value *goal_at_last(robot *r, nav2 *n, server *s)
 {
     pons_value *goal = NULL;
@@ -442,7 +442,7 @@ static void test_a_nav2_of_which_little_is_known(void **state)
     close_robot(&r);
 }
 
-// Its services are there, and say nothing at first: a goal that came before their first word waits for it.
+// The services exist but do not answer at first: a goal that comes earlier waits for the first answer.
 static void test_a_nav2_that_answers_late(void **state)
 {
     (void)state;
@@ -456,7 +456,7 @@ static void test_a_nav2_that_answers_late(void **state)
     open_nav2(&r, &n);
     open_beside(&r, "jazzy", BOTH, "", true);
     begin(&r, "turn", "spin", "{\"angle_rad\":1}");
-    for (int i = 0; i < 3; i++) { // the manager's and its nodes' silence, each time
+    for (int i = 0; i < 3; i++) { // neither the manager nor its nodes answer
         pons_autovalue unanswered = asked(&r, &n.manager);
         assert_true(server_quiet(&spin));
     }
