@@ -16,6 +16,8 @@ typedef struct pons_scenario_env {
     const pons_robot_ops *robot;
     const pons_value *world;  // from pons_world_load
     const pons_value *config; // kernel.yaml
+    // Makes the map of a scenario with `unmapped: true` (pons/ext/slam.h); NULL: it cannot be played.
+    const struct pons_slam_ops *slam;
     pons_policy policy;
     // Opens the scripted model of a scenario ({replies[…]}); called once a run, closed by the run.
     const pons_llm_ops *script;
@@ -44,6 +46,7 @@ const pons_value *pons_scenario_value(const pons_scenario *s); // as the file sa
 const char *pons_scenario_name(const pons_scenario *s);
 const char *pons_scenario_world(const pons_scenario *s);  // "house"
 const char *pons_scenario_driver(const pons_scenario *s); // "kinematic"
+bool pons_scenario_is_unmapped(const pons_scenario *s);   // the robot has no map of the world
 
 // Overrides for sweeps and fuzzing.
 typedef struct pons_scenario_options {

@@ -3,6 +3,7 @@
 // A brain is opened again from its store half a second after its death, as `pons resume` would. A body
 // boots from its ledger and the world's last saved state, with an id of its own.
 #include "scenario/runner.h"
+#include "scenario/unmapped_world.h"
 
 #include <string.h>
 
@@ -26,7 +27,13 @@ int pons__body_birth(pons__runner *r, pons_error *err)
     }
     pons_body_options body = PONS_BODY_OPTIONS_INIT;
     body.robot = pons__wheels_wrap(&r->wheels, r->env->robot);
-    body.world = r->env->world;
+    pons_autovalue unmapped = NULL; // or the story's world
+    int rc = r->unmapped ? pons__unmapped_load(r->env->dir, &unmapped, err) : PONS_OK;
+    if (rc < 0) {
+        return rc;
+    }
+    body.world = r->unmapped ? unmapped : r->env->world;
+    body.slam = r->unmapped ? r->env->slam : NULL;
     body.ledger_path = r->ledger;
     body.sim_state_path = pons__happen_kills_body(r) ? r->sim_state : NULL;
     body.clock = r->clock;
@@ -35,7 +42,7 @@ int pons__body_birth(pons__runner *r, pons_error *err)
     body.workspace = r->env->trees;
     r->control.on_report = r->env->on_report ? tell_report : NULL;
     r->control.user = r;
-    int rc = pons_body_create(&body, &r->body, err);
+    rc = pons_body_create(&body, &r->body, err);
     rc = rc < 0 ? rc : pons__control_open(&r->control, r->body, r->brainless, watches, err);
     if (rc >= 0 && r->boots++ > 0) {
         pons__watch_rebooted(&r->watch);

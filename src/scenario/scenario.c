@@ -13,6 +13,7 @@
 // A file without goals has no brain: its events send goals to the body (direct_control.c), and the story ends
 // when all of them have.
 #include "scenario/runner.h"
+#include "scenario/unmapped_world.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,6 +100,17 @@ static void watch(pons__runner *r, bool ran, bool awake)
     pons__watch_look(&r->watch, &look, r->brain, r->memory, PONS__STORY_THREAD);
 }
 
+static void judge_map(const pons__runner *r, pons_value *misses)
+{
+    const double least_m2 = pons_get_num(pons_get(r->s->value, "expect"), "map_m2", 0.0),
+                 m2 = least_m2 > 0.0 ? pons__unmapped_floor_m2(r->env->dir) : 0.0;
+    if (m2 < least_m2) {
+        json_array_append_new(
+            misses, json_sprintf("map_m2: the robot's map has %.1f m2 of floor, expected %g", m2,
+                                 least_m2));
+    }
+}
+
 static pons_value *report(pons__runner *r)
 {
     pons_value *misses = json_array();
@@ -133,6 +145,7 @@ static pons_value *report(pons__runner *r)
     r->story.robot_s = (double)r->robot_ns / 1e9;
     r->story.stood_s = (double)r->watch.stood_most_ns / 1e9;
     pons__judge_expect(r->s, &r->story, r->env->world, truth, misses);
+    judge_map(r, misses);
     return pons_object("name", json_string(pons_scenario_name(r->s)), "seed",
                        json_integer(pons_get_int(r->s->value, "seed", 1)), "passed",
                        json_boolean(json_array_size(misses) == 0), "misses", misses, "status",
@@ -205,6 +218,14 @@ static int runner_init(pons__runner *r, pons_error *err)
     if (rc < 0) {
         return rc;
     }
+    r->unmapped = pons_scenario_is_unmapped(r->s);
+    if (r->unmapped && !r->env->slam) {
+        return pons_error_set(err, PONS_EINVAL, "scenario", "'unmapped' needs a mapper");
+    }
+    rc = r->unmapped ? pons__unmapped_create(r->env->dir, r->env->world, err) : rc;
+    if (rc < 0) {
+        return rc;
+    }
     r->store = pons__fault_store_wrap(&r->fault, r->memory);
     r->added = (pons__kill_plan){r->opts->kill_at_commit, r->opts->kill_before};
     pons_rand_seed(&r->fuzz, r->opts->fuzz_seed);
@@ -231,6 +252,7 @@ static void runner_fini(pons__runner *r)
     pons__watch_fini(&r->watch);
     pons_value_unref(r->config);
     pons__happen_fini(r);
+    pons__unmapped_remove(r->env->dir);
 }
 
 static int poll_brain(pons__runner *r, bool *ret_over, pons_error *err)

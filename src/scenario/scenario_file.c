@@ -86,3 +86,8 @@ const char *pons_scenario_driver(const pons_scenario *s)
 {
     return pons_get_str(s->value, "driver", "kinematic");
 }
+
+bool pons_scenario_is_unmapped(const pons_scenario *s)
+{
+    return pons_get_bool(s->value, "unmapped", false);
+}

@@ -144,6 +144,11 @@ static int run_story(const pons_scenario *s, const pons_scenario_options *o, pon
         must(pons_module_load("driver", pons_scenario_driver(s), &ops, err), err, "driver");
         env.robot = ops;
     }
+    if (pons_scenario_is_unmapped(s)) {
+        const void *ops = NULL;
+        must(pons_module_load("slam", "mrpt", &ops, err), err, "slam");
+        env.slam = ops;
+    }
     char world_path[512];
     pons_autovalue world = NULL;
     snprintf(world_path, sizeof world_path, "%s/worlds/%s.yaml", PONS_SOURCE_DIR,

@@ -15,7 +15,7 @@
 
 enum { BEAMS = 180 };
 static const uint64_t SEED = 11;
-static const double RANGE_M = 10.0, RES = 0.05;
+static const double RANGE_M = 10.0, RES = 0.05, RADIUS_M = 0.2;
 static const double SCALE = 1.01, YAW_SCALE = 0.98; // odometry's error: of distance, of turning
 
 // ---- a lidar in a place -------------------------------------------------------------------------
@@ -166,7 +166,7 @@ static void *opened(const pons_slam_ops *ops)
 {
     void *self = NULL;
     pons_error err = PONS_ERROR_INIT;
-    pons_autovalue config = json_pack("{s:f}", "resolution_m", RES);
+    pons_autovalue config = json_pack("{s:f,s:f}", "resolution_m", RES, "radius_m", RADIUS_M);
     if (ops->open(config, &self, &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -220,14 +220,15 @@ static void still_has(const pons_slam_ops *ops, void *self, const pons_slam_map 
 
 void slam_refuses_configurations(const pons_slam_ops *ops)
 {
-    static const double bad[] = {0.0, -0.05, 1e-9, 1e9};
+    static const double bad[] = {0.0, -0.05, 1e-9, 1e9, -1.0, -1e9};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         void *self = NULL;
         pons_error err = PONS_ERROR_INIT;
-        pons_autovalue config = json_pack("{s:f}", "resolution_m", bad[i]);
+        const char *key = i % 2 ? "radius_m" : "resolution_m";
+        pons_autovalue config = json_pack("{s:f}", key, bad[i]);
         assert_int_equal(ops->open(config, &self, &err), PONS_EINVAL);
         assert_null(self);
-        assert_non_null(strstr(err.message, "resolution_m"));
+        assert_non_null(strstr(err.message, key));
     }
     ops->close(NULL);
 }
@@ -282,6 +283,31 @@ void slam_takes_odometry_where_scans_show_nothing(const pons_slam_ops *ops)
     assert_int_equal(ops->place(self, l.at, l.odom), PONS_OK);
     const pons_pose2 estimate = drive(ops, self, &l, along_it + 1, 1);
     near_to("at the corridor's end", estimate, l.at, 0.02 * 30.0, 0.02);
+    ops->close(self);
+}
+
+// Somebody stands where it has driven: there is no wall, or there would be no way back. Beside its way they are in the map.
+void slam_keeps_its_way_free(const pons_slam_ops *ops)
+{
+    static const wall hall[] = {{-1, -1, 7, -1},       {7, -1, 7, 5},       {7, 5, -1, 5},
+                                {-1, 5, -1, -1},       {1, -0.6, 1, 0.6},   {1, 0.6, 1.3, 0.6},
+                                {1.3, 0.6, 1.3, -0.6}, {1.3, -0.6, 1, -0.6}};
+    static const pons_pose2 way[] = {{4, 0, 0}, {4, 1, 0}, {3, 0.5, 0}};
+    enum { WITHOUT = 4, WITH = sizeof hall / sizeof *hall };
+    void *self = opened(ops);
+    lidar l = lidar_in(hall, WITHOUT, round_trip[0]);
+    assert_int_equal(ops->place(self, l.at, l.odom), PONS_OK);
+    drive(ops, self, &l, way, 1);
+    l.n_walls = WITH;
+    drive(ops, self, &l, way + 1, 2);
+    pons_slam_map m = map_of(ops, self);
+    assert_true(cell_at(&m, 1.32, 0.45) > 0 || cell_at(&m, 1.28, 0.45) > 0);
+    for (double x = 0.0; x < 4.0; x += RES) {
+        for (double y = -RADIUS_M; y <= RADIUS_M; y += RES) {
+            assert_int_equal(cell_at(&m, x, y), 0);
+        }
+    }
+    free(m.cells);
     ops->close(self);
 }
 

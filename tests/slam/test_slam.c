@@ -12,6 +12,7 @@ CASE(refuses_configurations)
 CASE(knows_nothing_at_first)
 CASE(drives_a_round)
 CASE(takes_odometry_where_scans_show_nothing)
+CASE(keeps_its_way_free)
 CASE(makes_the_same_map_again)
 CASE(goes_on_from_elsewhere)
 CASE(refuses_damaged_files)
@@ -24,6 +25,7 @@ int main(void)
         cmocka_unit_test(mrpt_knows_nothing_at_first),
         cmocka_unit_test(mrpt_drives_a_round),
         cmocka_unit_test(mrpt_takes_odometry_where_scans_show_nothing),
+        cmocka_unit_test(mrpt_keeps_its_way_free),
         cmocka_unit_test(mrpt_makes_the_same_map_again),
         cmocka_unit_test(mrpt_goes_on_from_elsewhere),
         cmocka_unit_test(mrpt_refuses_damaged_files),

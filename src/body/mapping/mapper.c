@@ -354,7 +354,8 @@ static int name_files(pons__mapper *m, const char *map_path, pons_error *err)
 int pons__mapper_create(const pons__mapper_options *o, pons__mapper **ret, pons_error *err)
 {
     pons__mapper *m = calloc(1, sizeof *m);
-    pons_autovalue config = pons_object("resolution_m", json_real(o->grid->res), NULL);
+    pons_autovalue config = pons_object("resolution_m", json_real(o->grid->res), "radius_m",
+                                        json_real(o->radius_m), NULL);
     if (!m || !config) {
         free(m);
         return pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for a mapper");

@@ -13,6 +13,7 @@ typedef struct pons__mapper_options {
     void *robot_self;
     const pons__costmap *grid; // borrowed: its frame
     const char *map_path;      // of the YAML; the pose graph lies beside it
+    double radius_m;           // of the circle about the base inside the robot's outline
     double room_m;             // clearance of the robot's middle from walls
     pons_pose2 home;           // where the robot returns to
     bool threaded;             // false: all is done within pons__mapper_scan

@@ -10,6 +10,7 @@
 //   --seed N            that one, with its events
 // fuzz NAME… --seeds A..B  these scenarios with random kills
 #include "cli/cli.h"
+#include "pons/ext/slam.h"
 #include "pons/llm.h"
 #include "pons/module.h"
 #include "pons/record.h"
@@ -119,6 +120,11 @@ static int env_of(player *p, const pons_scenario *s, pons_scenario_env *ret, pon
     int rc = app_driver(p->driver ? p->driver : pons_scenario_driver(s), &ret->robot, err);
     rc = rc < 0 ? rc : app_world(pons_scenario_world(s), ret_world, err);
     ret->world = p->world = *ret_world;
+    const void *slam = NULL;
+    rc = rc < 0 || !pons_scenario_is_unmapped(s)
+             ? rc
+             : pons_module_load_of("slam", "mrpt", PONS_SLAM_ABI, &slam, err);
+    ret->slam = slam;
     return rc;
 }
 

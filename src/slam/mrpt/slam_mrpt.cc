@@ -30,6 +30,7 @@
 #include <mrpt/graphslam/levmarq.h>
 #include <mrpt/maps/COccupancyGridMap2D.h>
 #include <mrpt/maps/CSimplePointsMap.h>
+#include <mrpt/math/geometry.h>
 #include <mrpt/obs/CObservation2DRangeScan.h>
 #include <mrpt/poses/CPosePDF.h>
 #include <mrpt/slam/CICP.h>
@@ -74,6 +75,7 @@ typedef struct edge {
 
 typedef struct mapper {
     double resolution_m = 0.05;
+    double driven_m = 0.0; // beside where the robot has driven: floor, whatever was seen there
     std::vector<keyframe> keys;
     std::vector<edge> edges;
     std::unique_ptr<COccupancyGridMap2D> grid;
@@ -539,9 +541,14 @@ int slam_open(const pons_value *config, void **ret_self, pons_error *err)
     if (!(resolution_m >= 0.01 && resolution_m <= 0.5)) {
         return pons_error_set(err, PONS_EINVAL, MODULE, "resolution_m is %g, not within 0.01 … 0.5", resolution_m);
     }
+    const double radius_m = pons_get_num(config, "radius_m", 0.0);
+    if (!(radius_m >= 0.0 && radius_m <= 5.0)) {
+        return pons_error_set(err, PONS_EINVAL, MODULE, "radius_m is %g, not within 0 … 5", radius_m);
+    }
     try {
         auto m = std::make_unique<mapper>();
         m->resolution_m = resolution_m;
+        m->driven_m = radius_m > 0.0 ? radius_m + 0.5 * resolution_m : 0.0;
         draw_all(m.get());
         *ret_self = m.release();
         return PONS_OK;
@@ -606,6 +613,29 @@ int8_t known(const COccupancyGridMap2D &g, int x, int y)
     return evidence == 0 ? -1 : is;
 }
 
+// No wall is where the robot has driven: what was seen there came later, or went before, and would shut the way back.
+void clear_driven(const mapper &m, const pons_slam_map &map)
+{
+    const double res = map.resolution_m, r = m.driven_m;
+    for (const edge &e : m.edges) {
+        if (r <= 0.0 || e.to != e.from + 1) {
+            continue; // a loop
+        }
+        const CPose2D &a = m.keys[e.from].pose, &b = m.keys[e.to].pose;
+        const int x0 = (int)((std::min(a.x(), b.x()) - r - map.x0) / res), y0 = (int)((std::min(a.y(), b.y()) - r - map.y0) / res);
+        const int x1 = (int)((std::max(a.x(), b.x()) + r - map.x0) / res), y1 = (int)((std::max(a.y(), b.y()) + r - map.y0) / res);
+        for (int y = std::max(y0, 0); y <= std::min(y1, map.h - 1); y++) {
+            for (int x = std::max(x0, 0); x <= std::min(x1, map.w - 1); x++) {
+                double px, py; // the nearest point of the way
+                if (mrpt::math::minimumDistanceFromPointToSegment(map.x0 + (x + 0.5) * res, map.y0 + (y + 0.5) * res, a.x(),
+                                                                  a.y(), b.x(), b.y(), px, py) <= r) {
+                    map.cells[y * map.w + x] = 0;
+                }
+            }
+        }
+    }
+}
+
 int slam_map(void *self, pons_slam_map *ret, pons_error *err)
 {
     mapper *m = static_cast<mapper *>(self);
@@ -631,6 +661,7 @@ int slam_map(void *self, pons_slam_map *ret, pons_error *err)
     }
     const double res = m->resolution_m;
     *ret = pons_slam_map{w, h, res, res * std::round(g.getXMin() / res + x0), res * std::round(g.getYMin() / res + y0), cells};
+    clear_driven(*m, *ret);
     return PONS_OK;
 }
 
@@ -670,6 +701,7 @@ int slam_load(void *self, const char *path, pons_error *err)
     try {
         mapper fresh;
         fresh.resolution_m = m->resolution_m;
+        fresh.driven_m = m->driven_m;
         reader r = {path, 1, err};
         for (; rc == PONS_OK && getline(&line, &cap, f) > 0; r.line++) {
             rc = read_line(r, line, &fresh);
