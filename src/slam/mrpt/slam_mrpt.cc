@@ -618,10 +618,10 @@ void clear_driven(const mapper &m, const pons_slam_map &map)
 {
     const double res = map.resolution_m, r = m.driven_m;
     for (const edge &e : m.edges) {
-        if (r <= 0.0 || e.to != e.from + 1) {
-            continue; // a loop
-        }
         const CPose2D &a = m.keys[e.from].pose, &b = m.keys[e.to].pose;
+        if (r <= 0.0 || e.to != e.from + 1 || apart(a, b) > 2.0 * KEY_M) {
+            continue; // a loop, or it was carried
+        }
         const int x0 = (int)((std::min(a.x(), b.x()) - r - map.x0) / res), y0 = (int)((std::min(a.y(), b.y()) - r - map.y0) / res);
         const int x1 = (int)((std::max(a.x(), b.x()) + r - map.x0) / res), y1 = (int)((std::max(a.y(), b.y()) + r - map.y0) / res);
         for (int y = std::max(y0, 0); y <= std::min(y1, map.h - 1); y++) {
