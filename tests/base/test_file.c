@@ -82,11 +82,28 @@ static void what_a_shell_hands_over_is_read(void **state)
     close(null);
 }
 
+static void a_lock_has_one_holder(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/pons-lock-XXXXXX";
+    const int file = mkstemp(path), again = open(path, O_RDONLY);
+    assert_true(file >= 0 && again >= 0);
+    assert_int_equal(pons_file_lock(file, 0), 0);
+    assert_int_equal(pons_file_lock(again, 0), -EWOULDBLOCK);
+    assert_int_equal(pons_file_lock(again, 2), -EWOULDBLOCK);
+    close(file);
+    assert_int_equal(pons_file_lock(again, 0), 0);
+    assert_int_equal(pons_file_lock(-1, 0), -EBADF);
+    close(again);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_would_hold_us_is_refused),
         cmocka_unit_test(what_a_shell_hands_over_is_read),
+        cmocka_unit_test(a_lock_has_one_holder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

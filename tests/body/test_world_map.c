@@ -556,7 +556,7 @@ static void a_world_of_another_one(void **state)
         const char *text, *what, *where;
     } bad[] = {
         {"of: ../w.yaml\nstart: {x: 7.1, y: 5, yaw: 0}\nrobot_id: r7\n", "the start", "of.yaml:2"},
-        {"of: ../w.yaml\nstart: {x: 1, y: 2}\n", "has of, start and robot_id", "of.yaml:1"},
+        {"of: ../w.yaml\nstart: {x: 1, y: 2}\n", "has exactly start and robot_id", "of.yaml:1"},
         {"of: ../none.yaml\nstart: {x: 1, y: 2}\nrobot_id: r7\n", "", "none.yaml"},
         {"of: of.yaml\nstart: {x: 1, y: 2}\nrobot_id: r7\n", "missing property 'name'", "of.yaml"}};
     char text[600];

@@ -432,7 +432,7 @@ static void a_room_is_named_anew(void **state)
                                            {"--en yes", "controls the robot"},
                                            {"--en 'go to far'", "the world has one"},
                                            {"--en far", "the world has one"},
-                                           {"--en ' '", "not blank"},
+                                           {"--en ' '", "cannot be blank"},
                                            {"--en den\x1b[2J", "control char"},
                                            {"--en 'a\nb'", "control char"},
                                            {"--zh 书房 --en 'a\xc2\x85'", "control char"}};

@@ -14,16 +14,14 @@
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 const char *const app_zone_lists[APP_ZONE_KINDS] = {"zones", "keep_out", "speed_zones"};
 
 static const double CONTACT_M = 0.12; // default distance of a new charger's contact
 
-enum { LOCK_STEP_MS = 10, FILE_MOST = 16 * 1024 * 1024 };
+enum { FILE_MOST = 16 * 1024 * 1024 };
 
 typedef struct edit {
     char path[PATH_MAX]; // of the world's file
@@ -36,25 +34,18 @@ typedef struct edit {
 static int lock_folder(edit *e, int wait_ms, pons_error *err)
 {
     char path[PATH_MAX];
-    const struct timespec step = {.tv_nsec = LOCK_STEP_MS * 1000000L};
     snprintf(path, sizeof path, "%s", e->path);
     const char *folder = dirname(path);
     e->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int left = wait_ms / LOCK_STEP_MS;
-    bool held = e->folder >= 0 && flock(e->folder, LOCK_EX | LOCK_NB) == 0;
-    for (; !held && e->folder >= 0 && (errno == EWOULDBLOCK || errno == EINTR) && left > 0;
-         left--) {
-        nanosleep(&step, NULL);
-        held = flock(e->folder, LOCK_EX | LOCK_NB) == 0;
-    }
-    if (!held && left == 0) {
+    const int why = e->folder < 0 ? errno : -pons_file_lock(e->folder, wait_ms);
+    if (why == EWOULDBLOCK) {
         return pons_error_set(err, PONS_EAGAIN, "map",
                               "%s: another program has held a lock on its folder for %d ms",
                               e->path, wait_ms);
     }
-    return held ? PONS_OK
-                : pons_error_set(err, PONS_EIO, "map", "cannot lock %s: %s", folder,
-                                 strerror(errno));
+    return why == 0 ? PONS_OK
+                    : pons_error_set(err, PONS_EIO, "map", "cannot lock %s: %s", folder,
+                                     strerror(why));
 }
 
 static int open_edit(const char *path, int wait_ms, edit *e, pons_error *err)

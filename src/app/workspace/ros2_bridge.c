@@ -4,6 +4,7 @@
 // configuration ends the command and not only the bridge.
 #include "app/workspace/context.h"
 #include "pons/ext/bridge.h"
+#include "pons/file.h"
 #include "pons/module.h"
 
 #include <errno.h>
@@ -11,13 +12,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define READY_MS   20000
-#define LOCK_TRIES 30 // of 100 ms each: the one of a body that has just died ends a moment after it
+#define LOCK_MS 3000 // the one of a body that has just died ends a moment after it
 
 static volatile sig_atomic_t quit;
 
@@ -61,13 +61,9 @@ static int be_the_only_one(const app_context *c, pons_error *err)
         return pons_error_set(err, PONS_EIO, "body", "cannot open %.200s: %s", path,
                               strerror(errno));
     }
-    for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) < 0 && !quit; i++) {
-        if (i == LOCK_TRIES) {
-            close(fd);
-            return app_lacks(err, "another process shows this body to ROS 2 already [%.200s]",
-                             path);
-        }
-        usleep(100000);
+    if (pons_file_lock(fd, LOCK_MS) < 0) {
+        close(fd);
+        return app_lacks(err, "another process shows this body to ROS 2 already [%.200s]", path);
     }
     return PONS_OK;
 }

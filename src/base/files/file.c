@@ -8,8 +8,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BLOCK 4096 // bytes of the first piece of what tells no size
@@ -120,6 +122,18 @@ int pons_file_sync_folder(const char *path)
     }
     errno = why;
     return rc;
+}
+
+int pons_file_lock(int fd, int wait_ms)
+{
+    const struct timespec step = {.tv_nsec = 1000000L};
+    for (int left = wait_ms; flock(fd, LOCK_EX | LOCK_NB) < 0;) {
+        if (errno != EINTR && (errno != EWOULDBLOCK || left-- <= 0)) {
+            return -errno;
+        }
+        nanosleep(&step, NULL);
+    }
+    return 0;
 }
 
 int pons_file_replace(const char *path, const void *data, size_t n, mode_t mode)

@@ -16,7 +16,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -131,21 +130,18 @@ int pons__ws_lock(const char *dir, const char *name, int patience_ms, int *ret, 
     if (fd < 0) {
         return pons__ws_failed(err, "open the lock", path);
     }
-    for (int waited_ms = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; waited_ms++) {
-        if (errno == EWOULDBLOCK && waited_ms < patience_ms) {
-            usleep(1000);
-        } else if (errno == EWOULDBLOCK) {
-            close(fd);
-            pons_error_set(err, PONS_EAGAIN, WHERE, "another process is just writing %s", name);
-            return pons_error_source(err, "%s", path);
-        } else if (errno != EINTR) {
-            const int rc = pons__ws_failed(err, "take the lock", path);
-            close(fd);
-            return rc;
-        }
+    const int why = -pons_file_lock(fd, patience_ms);
+    if (why == 0) {
+        *ret = fd;
+        return PONS_OK;
     }
-    *ret = fd;
-    return PONS_OK;
+    close(fd);
+    if (why == EWOULDBLOCK) {
+        pons_error_set(err, PONS_EAGAIN, WHERE, "another process is just writing %s", name);
+        return pons_error_source(err, "%s", path);
+    }
+    errno = why;
+    return pons__ws_failed(err, "take the lock", path);
 }
 
 int pons__ws_swap(const char *dir, const char *name, const char *text, size_t len, bool fresh_name,
