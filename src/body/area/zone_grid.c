@@ -14,6 +14,7 @@
 // Where several limits meet, the lowest holds.
 #include "body/area/zone_grid.h"
 
+#include "pons/buf.h"
 #include "pons/map.h"
 
 #include <math.h>
@@ -383,27 +384,27 @@ double pons__area_nearest(const pons__area *a, double x, double y, double within
             nearest = area;
         }
     }
-    const char *why = pons_get_str(nearest, "reason", "");
     if (nearest) {
-        snprintf(buf, cap, "%.40s%s%.60s", pons_get_str(nearest, "id", ""), *why ? ": " : "", why);
+        char id[41], why[61];
+        pons_utf8_copy(id, sizeof id, pons_get_str(nearest, "id", ""));
+        pons_utf8_copy(why, sizeof why, pons_get_str(nearest, "reason", ""));
+        snprintf(buf, cap, "%s%s%s", id, *why ? ": " : "", why);
     } else if (in) {
-        snprintf(buf, cap, "%.80s", mask_file(a));
+        pons_utf8_copy(buf, cap, mask_file(a));
     }
     return in ? 0.0 : best;
 }
 
 void pons__area_ids(const pons__area *a, char *buf, size_t cap)
 {
-    size_t n = 0;
-    buf[0] = '\0';
+    pons_autobuf all = PONS_BUF_INIT;
     pons_each(area, a->keep_out) {
-        const int more =
-            snprintf(buf + n, cap - n, "%s%s", n > 0 ? ", " : "", pons_get_str(area, "id", ""));
-        n = n + (size_t)more < cap ? n + (size_t)more : cap - 1;
+        pons_buf_printf(&all, "%s%s", all.len > 0 ? ", " : "", pons_get_str(area, "id", ""));
     }
     if (*mask_file(a)) {
-        snprintf(buf + n, cap - n, "%s%s", n > 0 ? ", " : "", mask_file(a));
+        pons_buf_printf(&all, "%s%s", all.len > 0 ? ", " : "", mask_file(a));
     }
+    pons_utf8_copy(buf, cap, all.data ? all.data : "");
 }
 
 // The tile of a coordinate, of those that there are.
