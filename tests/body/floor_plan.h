@@ -8,7 +8,7 @@
 enum {
     PLACE_KINDS =
         4, // rooms; rooms along a corridor; a narrow passage with dead ends; a hall with pillars
-    PLACE_BAYS = 102,  // number of a place with three racks
+    PLACE_BAYS = 102, // number of a place with three racks
     PLACE_SMALL = 103 // the number of one with two rooms, which is explored in half a minute
 };
 

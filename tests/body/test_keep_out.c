@@ -401,7 +401,8 @@ static void a_long_name_stays_text(void **state)
         json_pack("{s:{s:f},s:O}", "robot", "speed_max_mps", 0.6, "keep_out", all);
     assert_int_equal(pons__area_create(world, &frame, &area, NULL), PONS_OK);
     assert_true(pons__area_nearest(area, 0.5, 0.2, 0.3, says, sizeof says) == 0.0);
-    assert_string_equal(says, "刚刚打过蜡的大理石地板旁边: a刚刚打过蜡的大理石地板还没有干所以今天");
+    assert_string_equal(says,
+                        "刚刚打过蜡的大理石地板旁边: a刚刚打过蜡的大理石地板还没有干所以今天");
     pons__area_ids(area, says, sizeof says);
     assert_true(strlen(says) > sizeof says - 4);
     assert_int_equal(pons_utf8_valid(says, strlen(says)), strlen(says));

@@ -43,9 +43,9 @@ static int lock_folder(edit *e, int wait_ms, pons_error *err)
                               "%s: another program has held a lock on its folder for %d ms",
                               e->path, wait_ms);
     }
-    return why == 0 ? PONS_OK
-                    : pons_error_set(err, PONS_EIO, "map", "cannot lock %s: %s", folder,
-                                     strerror(why));
+    return why == 0
+               ? PONS_OK
+               : pons_error_set(err, PONS_EIO, "map", "cannot lock %s: %s", folder, strerror(why));
 }
 
 static int open_edit(const char *path, int wait_ms, edit *e, pons_error *err)
@@ -228,7 +228,7 @@ static int save(edit *e, pons_error *err)
         rc = pons_error_set(err, PONS_EIO, "map", "cannot write %s: %s", e->path, strerror(errno));
     }
     if (rc < 0) {
-        unlink(draft); // unless it was renamed
+        unlink(draft);                                                // unless it was renamed
         if (err && strncmp(err->source, draft, strlen(draft)) == 0) { // the lines are the file's
             char where[PONS_ERROR_SOURCE_MAX];
             snprintf(where, sizeof where, "%s", err->source + strlen(draft));

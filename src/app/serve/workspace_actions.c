@@ -235,7 +235,8 @@ static int body_world(const app_host *h, char ret[PATH_MAX], pons_error *err)
     const char *file = app_robot_world(body);
     snprintf(ret, PATH_MAX, "%s", file ? file : "");
     return file ? PONS_OK
-                : pons_error_set(err, PONS_ENOTFOUND, "serve", "no robot has run in this workspace yet");
+                : pons_error_set(err, PONS_ENOTFOUND, "serve",
+                                 "no robot has run in this workspace yet");
 }
 
 static int rooms(void *user, pons_value **ret, pons_error *err)

@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define READY_MS   20000
-#define LOCK_MS 3000 // the one of a body that has just died ends a moment after it
+#define READY_MS 20000
+#define LOCK_MS  3000 // the one of a body that has just died ends a moment after it
 
 static volatile sig_atomic_t quit;
 

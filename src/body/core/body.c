@@ -564,16 +564,15 @@ static int open_mapper(pons_body *b, const pons_slam_ops *slam, pons_error *err)
     pons__pose_read(pons_get(b->world, "start"), &home);
     const pons_footprint *f = &b->caps.footprint;
     const double inscribed_m = f->n > 0 ? f->inscribed_m : b->caps.radius_m;
-    const pons__mapper_options o = {
-        .slam = own ? NULL : slam,
-        .robot = b->robot,
-        .robot_self = b->self,
-        .grid = b->grid,
-        .home = home,
-        .map_path = pons_get_str(pons_get(b->world, "map"), "path", ""),
-        .radius_m = inscribed_m,
-        .room_m = b->caps.radius_m + EXPLORE_ROOM_M,
-        .threaded = b->threaded};
+    const pons__mapper_options o = {.slam = own ? NULL : slam,
+                                    .robot = b->robot,
+                                    .robot_self = b->self,
+                                    .grid = b->grid,
+                                    .home = home,
+                                    .map_path = pons_get_str(pons_get(b->world, "map"), "path", ""),
+                                    .radius_m = inscribed_m,
+                                    .room_m = b->caps.radius_m + EXPLORE_ROOM_M,
+                                    .threaded = b->threaded};
     return own || slam ? pons__mapper_create(&o, &b->mapper, err) : PONS_OK;
 }
 

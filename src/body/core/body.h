@@ -121,7 +121,7 @@ struct pons_body {
     void (*kick)(void *user);           // wakes the safety thread; NULL: single thread
     void (*world_changed)(void *user);  // world_id has changed; may be NULL
     void *kick_user;                    // `user` of both
-    const pons_value *opened; // the world at the start; the arm keeps using it
+    const pons_value *opened;           // the world at the start; the arm keeps using it
 
     // world.places may replace its zones and charger (link_messages.c)
     const pons_value *world;

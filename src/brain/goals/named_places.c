@@ -384,9 +384,10 @@ static void keep_charger(pons_brain *b, pons_cx *cx, const char *text, pons_valu
     const double std_m = b->port.newest.as.telemetry.pose_std_m;
     const char *why = not_sure(b, line, sizeof line);
     if (!why && std_m > DOCK_M) {
-        snprintf(line, sizeof line,
-                 "the uncertainty of the robot's position is %.2f m; a charger needs %.2f m or less",
-                 std_m, DOCK_M);
+        snprintf(
+            line, sizeof line,
+            "the uncertainty of the robot's position is %.2f m; a charger needs %.2f m or less",
+            std_m, DOCK_M);
         why = line;
     }
     if (!why && !b->opts.charger_keep) {
