@@ -260,7 +260,7 @@ static void a_room(void **state)
 static void its_own_place_refused(void **state)
 {
     (void)state;
-    static const char *const whys[] = {"ships", "to 0.40 m", "not sure"};
+    static const char *const whys[] = {"ships", "is 0.40 m", "not sure"};
     bench b;
     ready(&b);
     for (size_t i = 0; i < sizeof whys / sizeof whys[0]; i++) {
