@@ -26,7 +26,7 @@
 
 enum { STRAIGHT = 5, ACROSS = 7, RINGS = ACROSS + 1, STOPS_MAX = 10 };
 static const double MORE_M = 0.05; // a wall is drawn as rough as this
-static const double LOOK_M = 0.8, LENGTH_MIN_M = 0.3, SNAP_M = 0.6, NO_ROUND_M = 1e6;
+static const double LOOK_M = 0.8, SNAP_M = 0.6, NO_ROUND_M = 1e6;
 
 typedef struct list {
     int32_t *at;
@@ -231,7 +231,7 @@ static bool of_run(field *f, int32_t first, list *run, pons__frontier *ret, bool
     ret->stand = facing(f, stand, ret->x, ret->y);
     ret->front = facing(f, -2 - f->source[middle_of(f, run, ret->x, ret->y)], ret->x, ret->y);
     ret->round_m = f->way[stand] * g->res / STRAIGHT; // `order` replaces it by the round's length
-    *ret_long = length_m >= LENGTH_MIN_M - 1e-9;
+    *ret_long = length_m >= 2.0 * (f->room_m - MORE_M) - 1e-9; // the robot fits through
     return good;
 }
 
