@@ -21,6 +21,10 @@ PONS_C_BEGIN
 // file:line:col. *ret is the world as a value, "dir" and "path" added; the caller's.
 int pons_world_load(const char *path, pons_value **ret, pons_error *err);
 
+// The robot of a loaded world, for another world's file: its robot, battery, lidar, odometry and sight, without what
+// pons_world_load worked out. The caller's; NULL: no memory.
+pons_value *pons_world_robot(const pons_value *world);
+
 // Tells two worlds apart by all that their files say, wherever these lie: the first 12 hexadecimal digits of the
 // SHA-256 of the world's sorted JSON, and a zero. PONS_ENOMEM.
 #define PONS_WORLD_ID_MAX 13

@@ -28,12 +28,13 @@ int pons__body_birth(pons__runner *r, pons_error *err)
     pons_body_options body = PONS_BODY_OPTIONS_INIT;
     body.robot = pons__wheels_wrap(&r->wheels, r->env->robot);
     pons_autovalue unmapped = NULL; // or the story's world
-    int rc = r->unmapped ? pons__unmapped_load(r->env->dir, &unmapped, err) : PONS_OK;
+    int rc = pons_scenario_is_unmapped(r->s) ? pons__unmapped_load(r->env->dir, &unmapped, err)
+                                             : PONS_OK;
     if (rc < 0) {
         return rc;
     }
-    body.world = r->unmapped ? unmapped : r->env->world;
-    body.slam = r->unmapped ? r->env->slam : NULL;
+    body.world = unmapped ? unmapped : r->env->world;
+    body.slam = unmapped ? r->env->slam : NULL;
     body.ledger_path = r->ledger;
     body.sim_state_path = pons__happen_kills_body(r) ? r->sim_state : NULL;
     body.clock = r->clock;

@@ -65,7 +65,6 @@ typedef struct pons__runner {
     int boots;
     pons_brain *brain; // NULL while dead, and in a story without one
     bool brainless;
-    bool unmapped;         // the body's world is that of unmapped_world.c
     bool named;            // what the file names is there, as the first hello has shown
     bool linked;           // the brain has a link to this body,
     bool met;              // which has run since, and so has heard its hello

@@ -218,13 +218,13 @@ static int runner_init(pons__runner *r, pons_error *err)
     if (rc < 0) {
         return rc;
     }
-    r->unmapped = pons_scenario_is_unmapped(r->s);
-    if (r->unmapped && !r->env->slam) {
-        return pons_error_set(err, PONS_EINVAL, "scenario", "'unmapped' needs a mapper");
-    }
-    rc = r->unmapped ? pons__unmapped_create(r->env->dir, r->env->world, err) : rc;
-    if (rc < 0) {
-        return rc;
+    if (pons_scenario_is_unmapped(r->s)) {
+        rc = r->env->slam
+                 ? pons__unmapped_create(r->env->dir, r->env->world, err)
+                 : pons_error_set(err, PONS_EINVAL, "scenario", "'unmapped' needs a mapper");
+        if (rc < 0) {
+            return rc;
+        }
     }
     r->store = pons__fault_store_wrap(&r->fault, r->memory);
     r->added = (pons__kill_plan){r->opts->kill_at_commit, r->opts->kill_before};

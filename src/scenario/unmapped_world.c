@@ -33,26 +33,13 @@ void pons__unmapped_remove(const char *dir)
 
 int pons__unmapped_create(const char *dir, const pons_value *real, pons_error *err)
 {
-    static const char *const own[] = {"battery", "lidar", "odometry", "sight"};
-    static const char *const derived[] = {"urdf", "base_link", "lidar_at"};
     char path[PATH_MAX];
-    pons_autovalue robot = json_copy((json_t *)(uintptr_t)pons_get(real, "robot"));
-    for (size_t i = 0; i < sizeof derived / sizeof derived[0]; i++) {
-        json_object_del(robot, derived[i]);
-    }
-    if (pons_get(robot, "footprint")) {
-        json_object_del(robot, "radius_m");
-    }
-    pons_autovalue world =
-        json_pack("{s:s, s:s, s:{s:s, s:b}, s:{s:i, s:i, s:i}, s:O}", "name", "unmapped",
-                  "simulated", pons_get_str(real, "path", ""), "map", "file", "world.map.yaml",
-                  "grows", true, "start", "x", 0, "y", 0, "yaw", 0, "robot", robot);
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
-        pons_value *part = (pons_value *)(uintptr_t)pons_get(real, own[i]);
-        if (part) {
-            json_object_set(world, own[i], part);
-        }
-    }
+    pons_autovalue world = pons_world_robot(real);
+    pons_autovalue place =
+        json_pack("{s:s, s:s, s:{s:s, s:b}, s:{s:i, s:i, s:i}}", "name", "unmapped", "simulated",
+                  pons_get_str(real, "path", ""), "map", "file", "world.map.yaml", "grows", true,
+                  "start", "x", 0, "y", 0, "yaw", 0);
+    json_object_update(world, place);
     pons__unmapped_remove(dir);
     snprintf(path, sizeof path, "%s/unmapped", dir);
     char *text = json_dumps(world, JSON_REAL_PRECISION(15));
@@ -79,12 +66,7 @@ double pons__unmapped_floor_m2(const char *dir)
         return 0.0;
     }
     const pons_map_info *i = pons_map_about(m);
-    const int8_t *cells = pons_map_cells(m);
-    size_t n = 0;
-    for (size_t at = 0; at < (size_t)i->w * (size_t)i->h; at++) {
-        n += cells[at] == 0;
-    }
-    const double area_m2 = (double)n * i->resolution_m * i->resolution_m;
+    const double area_m2 = (double)i->free * i->resolution_m * i->resolution_m;
     pons_map_destroy(m);
     return area_m2;
 }

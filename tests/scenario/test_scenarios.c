@@ -497,6 +497,7 @@ static void a_wrong_expectation_is_missed(void **state)
         {"{status: succeeded, sources: [llm]}", "sources: no llm"},
         {"{status: succeeded, stood_s: 5}", "at least 5.0 expected"},
         {"{status: succeeded, said: hello}", "nobody said"},
+        {"{status: succeeded, map_m2: 1}", "has 0.0 m2 of floor, expected 1"},
     };
     const pons_scenario_options o = PONS_SCENARIO_OPTIONS_INIT;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -568,6 +569,22 @@ static void a_bad_file_is_refused_with_its_place(void **state)
     pons_scenario *s = NULL;
     assert_int_equal(pons_scenario_load("/nonexistent/story.yaml", &s, &err), PONS_ENOTFOUND);
     pons_scenario_destroy(NULL);
+}
+
+static void an_unmapped_story_needs_a_mapper(void **state)
+{
+    (void)state;
+    const pons_scenario_options o = PONS_SCENARIO_OPTIONS_INIT;
+    const pons_scenario_env env = {
+        .robot = &pons_robot_kinematic, .config = shop.config, .dir = shop.dir};
+    pons_error err = PONS_ERROR_INIT;
+    pons_scenario *s = NULL;
+    pons_value *report = NULL;
+    must(pons_scenario_load(in_scenarios("84-explored-among-people.yaml"), &s, &err), &err, "84");
+    assert_int_equal(pons_scenario_run(s, &env, &o, &report, &err), PONS_EINVAL);
+    assert_string_equal(err.message, "'unmapped' needs a mapper");
+    assert_null(report);
+    pons_scenario_destroy(s);
 }
 
 // What a file names and nobody has would never come: it is said before the story begins.
@@ -648,6 +665,7 @@ int main(void)
         cmocka_unit_test(a_wrong_expectation_is_missed),
         cmocka_unit_test(a_story_that_does_not_end_is_missed),
         cmocka_unit_test(a_bad_file_is_refused_with_its_place),
+        cmocka_unit_test(an_unmapped_story_needs_a_mapper),
         cmocka_unit_test(a_name_that_nobody_has_is_refused_with_its_place),
         cmocka_unit_test(a_file_says_what_it_is),
     };

@@ -192,29 +192,17 @@ static int write_map(const app_import *j, pons_error *err)
     return write_file(j->map_file, text, err);
 }
 
-// A part of the robot's world, as one line: JSON is YAML.
-static void add_part(pons_buf *out, const pons_value *world, const char *key)
+// The members of the robot's world that are the robot's, a line each: JSON is YAML.
+static void add_robot(pons_buf *out, const pons_value *world)
 {
-    const pons_value *part = pons_get(world, key);
-    char *text = part ? json_dumps(part, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
-    if (text) {
-        pons_buf_printf(out, "%s: %s\n", key, text);
+    pons_autovalue parts = pons_world_robot(world);
+    const char *key;
+    json_t *part;
+    json_object_foreach(parts, key, part) {
+        char *text = json_dumps(part, JSON_COMPACT | JSON_REAL_PRECISION(15));
+        pons_buf_printf(out, "%s: %s\n", key, text ? text : "");
+        free(text);
     }
-    free(text);
-}
-
-// The robot by its own numbers: what was worked out of its footprint or its URDF is worked out again, or said.
-static void add_robot(pons_buf *out, const pons_value *robot)
-{
-    pons_autovalue own = json_copy((json_t *)(uintptr_t)robot);
-    if (pons_get(own, "footprint")) {
-        json_object_del(own, "radius_m");
-    }
-    json_object_del(own, "urdf");
-    json_object_del(own, "base_link");
-    json_object_del(own, "lidar_at");
-    pons_autovalue world = pons_object("robot", pons_value_ref(own), NULL);
-    add_part(out, world, "robot");
 }
 
 static int write_world(const app_import *j, pons_error *err)
@@ -227,10 +215,7 @@ static int write_world(const app_import *j, pons_error *err)
                     "the map's.\nname: %s\nmap: {file: %s.map.yaml}\n"
                     "start: {x: %.10g, y: %.10g, yaw: %.10g}\n",
                     j->name, j->name, j->start.x, j->start.y, j->start.yaw);
-    add_robot(&out, pons_get(j->robot_world, "robot"));
-    add_part(&out, j->robot_world, "battery");
-    add_part(&out, j->robot_world, "lidar");
-    add_part(&out, j->robot_world, "odometry");
+    add_robot(&out, j->robot_world);
     pons_buf_printf(&out,
                     "zones:\n"
                     "  - {id: everywhere, names: {zh: [全图, 起点], en: [the whole map, start]}, "
@@ -256,11 +241,7 @@ int app_world_unmapped(const char *path, const char *name, const pons_value *rob
     if (simulated) {
         pons_buf_printf(&out, "simulated: %s\n", simulated);
     }
-    add_robot(&out, pons_get(robot_world, "robot"));
-    add_part(&out, robot_world, "battery");
-    add_part(&out, robot_world, "lidar");
-    add_part(&out, robot_world, "odometry");
-    add_part(&out, robot_world, "sight");
+    add_robot(&out, robot_world);
     return out.failed ? pons_error_set(err, PONS_ENOMEM, "map", "no memory for a world")
                       : write_file(path, out.data, err);
 }

@@ -228,7 +228,7 @@ static int save(edit *e, pons_error *err)
         rc = pons_error_set(err, PONS_EIO, "map", "cannot write %s: %s", e->path, strerror(errno));
     }
     if (rc < 0) {
-        unlink(draft);                                                // unless it was renamed
+        unlink(draft);
         if (err && strncmp(err->source, draft, strlen(draft)) == 0) { // the lines are the file's
             char where[PONS_ERROR_SOURCE_MAX];
             snprintf(where, sizeof where, "%s", err->source + strlen(draft));

@@ -106,8 +106,8 @@ static void sense_scan(pons_body *b)
     if (!b->robot->scan(b->self, &b->scan)) {
         return;
     }
-    pons__self_filter_apply(&b->self_filter,
-                            &b->scan); // at each poll, because each gives the raw scan again
+    // Before the stamp is compared: between two scans the driver gives the same raw one again.
+    pons__self_filter_apply(&b->self_filter, &b->scan);
     if (b->scan.stamp_ns == last_ns) {
         return;
     }

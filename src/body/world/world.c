@@ -433,11 +433,14 @@ static int check_sense(const pons_yaml *yaml, const pons_value *world, pons_erro
 
 static int load(const char *path, bool simulated, pons_value **ret, pons_error *err);
 
+// The members of a world that are the robot's, whichever place it is in.
+static const char *const robot_parts[] = {"robot", "lidar", "battery", "odometry", "sight"};
+enum { ROBOT_PARTS = sizeof robot_parts / sizeof robot_parts[0] };
+
 // The world that a simulated robot is really in takes the place of its file's name: its walls and what lies in it, with this
 // world's robot. Which has none itself: it might lead back to this one.
 static int take_simulated(pons_value *world, const pons_yaml *yaml, bool simulated, pons_error *err)
 {
-    static const char *const own[] = {"robot", "lidar", "battery", "odometry", "sight"};
     const char *name = pons_get_str(world, "simulated", NULL);
     char path[2 * PATH_MAX];
     if (!name) {
@@ -454,10 +457,11 @@ static int take_simulated(pons_value *world, const pons_yaml *yaml, bool simulat
     pons_value *real = NULL;
     snprintf(path, sizeof path, "%s/%s", *name == '/' ? "" : pons_get_str(world, "dir", "."), name);
     int rc = load(path, true, &real, err);
-    for (size_t i = 0; rc == PONS_OK && i < sizeof own / sizeof own[0]; i++) {
-        const pons_value *ours = pons_get(world, own[i]);
-        if (ours ? json_object_set(real, own[i], (json_t *)(uintptr_t)ours) != 0
-                 : json_object_del(real, own[i]) != 0 && pons_get(real, own[i])) {
+    for (size_t i = 0; rc == PONS_OK && i < ROBOT_PARTS; i++) {
+        const char *part = robot_parts[i];
+        const pons_value *ours = pons_get(world, part);
+        if (ours ? json_object_set(real, part, (json_t *)(uintptr_t)ours) != 0
+                 : json_object_del(real, part) != 0 && pons_get(real, part)) {
             rc = pons_error_set(err, PONS_ENOMEM, MODULE, "no memory for the world %s", name);
         }
     }
@@ -603,6 +607,27 @@ int pons__world_with_places(const pons_value *world, const pons_value *zones,
         *ret = pons_value_ref(with);
     }
     return rc;
+}
+
+pons_value *pons_world_robot(const pons_value *world)
+{
+    static const char *const derived[] = {"urdf", "base_link", "lidar_at"};
+    pons_value *all = json_object();
+    pons_autovalue robot = json_copy((json_t *)(uintptr_t)pons_get(world, "robot"));
+    for (size_t i = 0; i < sizeof derived / sizeof derived[0]; i++) {
+        json_object_del(robot, derived[i]);
+    }
+    if (pons_get(robot, "footprint")) {
+        json_object_del(robot, "radius_m");
+    }
+    json_object_set(all, "robot", robot);
+    for (size_t i = 0; i < ROBOT_PARTS; i++) {
+        json_t *part = (json_t *)(uintptr_t)pons_get(world, robot_parts[i]);
+        if (part && !pons_get(all, robot_parts[i])) {
+            json_object_set(all, robot_parts[i], part);
+        }
+    }
+    return all;
 }
 
 int pons_world_id(const pons_value *world, char ret[PONS_WORLD_ID_MAX], pons_error *err)
