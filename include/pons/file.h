@@ -21,7 +21,7 @@ char *pons_file_text(const char *path, size_t most, size_t *ret_n);
 int pons_file_replace(const char *path, const void *data, size_t n, mode_t mode);
 // Syncs the folder of this file, which makes a rename or a new file durable. 0, or -1 with errno.
 int pons_file_sync_folder(const char *path);
-// Takes the lock of an open file or folder, as flock does, and waits at most this long for another holder. 0, or -errno:
+// Takes the exclusive lock (flock) of an open file or folder, and waits at most this long for another holder. 0, or -errno:
 // -EWOULDBLOCK: it is still held.
 int pons_file_lock(int fd, int wait_ms);
 // What to say of such an error; borrowed, as strerror's.

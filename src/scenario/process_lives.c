@@ -27,7 +27,7 @@ int pons__body_birth(pons__runner *r, pons_error *err)
     }
     pons_body_options body = PONS_BODY_OPTIONS_INIT;
     body.robot = pons__wheels_wrap(&r->wheels, r->env->robot);
-    pons_autovalue unmapped = NULL; // or the story's world
+    pons_autovalue unmapped = NULL; // the robot's world; NULL: it knows the story's
     int rc = pons_scenario_is_unmapped(r->s) ? pons__unmapped_load(r->env->dir, &unmapped, err)
                                              : PONS_OK;
     if (rc < 0) {

@@ -220,15 +220,18 @@ static void still_has(const pons_slam_ops *ops, void *self, const pons_slam_map 
 
 void slam_refuses_configurations(const pons_slam_ops *ops)
 {
-    static const double bad[] = {0.0, -0.05, 1e-9, 1e9, -1.0, -1e9};
+    static const struct {
+        const char *key;
+        double value;
+    } bad[] = {{"resolution_m", 0.0}, {"resolution_m", -0.05}, {"resolution_m", 1e-9},
+               {"resolution_m", 1e9}, {"radius_m", -0.05},     {"radius_m", 1e9}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         void *self = NULL;
         pons_error err = PONS_ERROR_INIT;
-        const char *key = i % 2 ? "radius_m" : "resolution_m";
-        pons_autovalue config = json_pack("{s:f}", key, bad[i]);
+        pons_autovalue config = json_pack("{s:f}", bad[i].key, bad[i].value);
         assert_int_equal(ops->open(config, &self, &err), PONS_EINVAL);
         assert_null(self);
-        assert_non_null(strstr(err.message, key));
+        assert_non_null(strstr(err.message, bad[i].key));
     }
     ops->close(NULL);
 }
@@ -286,7 +289,7 @@ void slam_takes_odometry_where_scans_show_nothing(const pons_slam_ops *ops)
     ops->close(self);
 }
 
-// Somebody stands where it has driven: there is no wall, or there would be no way back. Beside its way they are in the map.
+// An obstacle appears on the driven path. The path stays free in the map; the obstacle's parts beside it are drawn.
 void slam_keeps_its_way_free(const pons_slam_ops *ops)
 {
     static const wall hall[] = {{-1, -1, 7, -1},       {7, -1, 7, 5},       {7, 5, -1, 5},
@@ -466,7 +469,8 @@ static void strange(pons_scan *s, int kind)
 }
 enum { STRANGE = 15 };
 
-// Each bad scan comes first into an empty map, and then once more into a known one. It is an error of this scan only.
+// Each bad scan comes first into an empty map, and then once more into a known one. The mapper may refuse it or ignore
+// it; the scans after it must still match.
 void slam_takes_any_scan(const pons_slam_ops *ops)
 {
     static const pons_pose2 nowhere[] = {{NAN, 0, 0}, {0, 0, NAN}, {INFINITY, 0, 0}, {1e12, 0, 0}};

@@ -37,8 +37,9 @@ typedef struct pons_slam_map {
 
 typedef struct pons_slam_ops {
     uint32_t abi; // PONS_SLAM_ABI
-    // config: {resolution_m, radius_m}, valid during the call. radius_m: of the circle about the base inside the robot's outline;
-    // within it the robot's way is free in the map, whatever was seen there; 0 or missing: not so. PONS_EINVAL: a value in it, named; PONS_EENV: a library cannot be used here.
+    // config: {resolution_m, radius_m}, valid during the call. radius_m: inscribed radius of the footprint. Cells this close to
+    // the robot's path are free in the map, even where an obstacle was seen; 0 or missing: they are drawn as seen.
+    // PONS_EINVAL: a value in it, named; PONS_EENV: a library cannot be used here.
     int (*open)(const pons_value *config, void **ret_self, pons_error *err);
     // The robot is there: at the first scan, and again after it was carried. Scans that follow are matched from here on.
     int (*place)(void *self, pons_pose2 base_in_map, pons_pose2 odom_from_base);

@@ -7,8 +7,8 @@ enum { PONS__FRONTIERS_MAX = 64 };
 
 typedef struct pons__frontier {
     double x, y;      // its middle [m]
-    pons_pose2 stand; // the nearest pose from which the lidar sees it, facing it
-    pons_pose2 front; // the pose in front of its middle
+    pons_pose2 stand; // the nearest pose that is close enough to see a part of it
+    pons_pose2 front; // the pose that is close enough to see its middle
     double round_m;   // shortest round that begins with it: to it, to others near, and home
 } pons__frontier;
 
@@ -19,6 +19,6 @@ typedef struct pons__frontiers {
     bool at_edge;        // known floor is at the edge of the costmap: the place goes on beyond
 } pons__frontiers;
 
-// room_m: clearance of the robot's middle from walls. home: where the robot returns to in the end. PONS_ENOMEM.
+// room_m: clearance of the robot's middle from walls and unknown cells. home: where the robot returns to in the end. PONS_ENOMEM.
 int pons__frontiers_find(const pons__costmap *g, const pons__static_layer *l, pons_pose2 robot,
                          pons_pose2 home, double room_m, pons__frontiers *ret, pons_error *err);

@@ -1,6 +1,6 @@
 // battery_filter.c - rejects outliers in the battery's charge.
 //
-// A gauge gives an outlier now and then: nothing, -1, 3 % between two readings of 80 %. One outlier must not send a robot to
+// A gauge may give no number, -1, or an outlier: 3 % between two readings of 80 %. One outlier must not send a robot to
 // its charger, nor end its charging. But a real charge may be far from the accepted one: the first reading was wrong, the
 // battery was changed, or the gauge reports only now and then.
 //

@@ -11,8 +11,9 @@ enum { PONS__SELF_PARTS = 16, PONS__NEAR_BINS = 360 };
 typedef struct pons__self_filter { // `self_filter` of the world's lidar
     int n;
     struct {
-        double from, span; // direction in the lidar's frame, and the angle to the left of it [rad]
-        double within_m;   // from the lidar
+        double from,
+            span; // direction in the lidar's frame, and the extent counter-clockwise from it [rad]
+        double within_m; // from the lidar
     } at[PONS__SELF_PARTS];
 } pons__self_filter;
 

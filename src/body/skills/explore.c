@@ -6,8 +6,8 @@
 //                          +-----------+           +--- a new one ----+
 //
 // The mapper lists the frontiers, the best first (frontiers.c). The navigator drives to a frontier as to any other goal, so
-// walls, people and the velocity gate count as always. The robot stops at the first pose that sees the frontier. If a corner
-// hides the rest of the frontier, the robot drives on to its middle.
+// walls, people and the velocity gate count as always. The robot stops at the nearest pose that sees a part of the frontier
+// (`stand`). If a corner hides the rest, the robot drives on to the pose in front of the middle (`front`).
 //
 // The robot leaves a frontier for another one when
 //
@@ -16,9 +16,9 @@
 //     the frontier cannot be reached
 //
 // A frontier is banned, with its surroundings, if it cannot be reached. It is also banned if the robot has looked at it and the
-// map still has it: it is behind glass, or behind a gap that no beam enters. A frontier whose way was blocked is tried once
-// more at the end, because a person in the way may have gone. With the robot's own map all banned frontiers are tried once
-// more, because its SLAM skips scans that are close to one it has.
+// map still has it: it is behind glass, or behind a gap that no beam enters. A frontier that the navigator failed to reach is
+// tried once more at the end, because a person in the way may have gone. If the robot's own SLAM makes the map, all banned
+// frontiers are tried once more, because that SLAM skips scans that are close to one it has.
 //
 // A held goal continues where the robot was. A goal that starts again, after a stop or a crash, begins with the saved map,
 // which has the same frontiers.

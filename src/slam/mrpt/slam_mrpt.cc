@@ -48,17 +48,17 @@ const double MATCH_M = 0.08, MATCH_RAD = 0.06;     // motion before the next sca
 const double KEY_M = 0.30, KEY_RAD = 0.35;         // and before the next keyframe
 const double NEAR_M = 4.0;                         // keyframes this near are matched against
 const int NEAR = 30, RECENT = 8;                   // at most NEAR of them; the RECENT newest keyframes count as recent
-const double GAIN = 0.5;                           // share of a match's shift that is applied: over MATCH_M odometry is as good
+const double GAIN = 0.5;                           // share of a match's translation that is applied: odometry is as exact over MATCH_M
 const int OLD = 15;                                // a keyframe at least this many keyframes ago may close a loop
 const double LOOP_NEAR_M = 5.0, LOOP_FIT = 0.65;   // distance to look for an old keyframe; share of points that must agree
-const int BESIDE = 4;                              // keyframes before and after the old one that are matched with it
+const int BESIDE = 4;                              // keyframes on each side of the old one that are matched together with it
 const double LOOP_M = 0.15, LOOP_PER_M = 0.03;     // largest correction by a loop, and its growth with way_m
 const double CLOSED_M = 0.02, CLOSED_RAD = 0.006;  // a smaller correction does not move the poses
 const double FIT = 0.35;                           // if a smaller share of a scan matches, odometry is used
 const double FACE_M = 0.5, FACE_SHARE = 0.12;      // neighbours on one surface: largest distance, and difference of ranges
 const double FILL_M = 0.04;                        // between points that are filled in
 const double FREE_SHARE = 0.5;                     // share of range_max that a beam without a return marks as free
-const double REDRAWN_M = 0.01;                     // if a keyframe moves further, the grid is drawn again
+const double REDRAWN = 0.01;                       // if a keyframe moves or turns by more [m, rad], the grid is drawn again
 const double REACH_CELLS = 5000.0;                 // farthest beam end from 0, 0, in cells
 const double TRUST_WAY_M = 6.0;                    // up to this way after a loop, old keyframes are matched as well
 
@@ -75,7 +75,7 @@ typedef struct edge {
 
 typedef struct mapper {
     double resolution_m = 0.05;
-    double driven_m = 0.0; // beside where the robot has driven: floor, whatever was seen there
+    double clear_radius_m = 0.0; // cells this close to the driven path are free
     std::vector<keyframe> keys;
     std::vector<edge> edges;
     std::unique_ptr<COccupancyGridMap2D> grid;
@@ -355,7 +355,8 @@ void optimise(mapper *m)
     m->near.clear();
 }
 
-// Looks for an old keyframe whose surroundings match the newest scan. The match becomes an edge between the two keyframes.
+// Matches the newest scan with the keyframes around the nearest old one. If they agree, that is an edge between the two
+// keyframes; the poses are optimised if it corrects them by more than CLOSED_M or CLOSED_RAD.
 void close_loop(mapper *m)
 {
     const size_t n = m->keys.size(), end = n < (size_t)OLD ? 0 : n - OLD;
@@ -385,7 +386,7 @@ void close_loop(mapper *m)
 void redraw(mapper *m)
 {
     for (const keyframe &k : m->keys) {
-        if (apart(k.pose, k.drawn) > REDRAWN_M || turned(k.pose, k.drawn) > REDRAWN_M) {
+        if (apart(k.pose, k.drawn) > REDRAWN || turned(k.pose, k.drawn) > REDRAWN) {
             draw_all(m);
             return;
         }
@@ -548,7 +549,7 @@ int slam_open(const pons_value *config, void **ret_self, pons_error *err)
     try {
         auto m = std::make_unique<mapper>();
         m->resolution_m = resolution_m;
-        m->driven_m = radius_m > 0.0 ? radius_m + 0.5 * resolution_m : 0.0;
+        m->clear_radius_m = radius_m > 0.0 ? radius_m + 0.5 * resolution_m : 0.0;
         draw_all(m.get());
         *ret_self = m.release();
         return PONS_OK;
@@ -613,14 +614,14 @@ int8_t known(const COccupancyGridMap2D &g, int x, int y)
     return evidence == 0 ? -1 : is;
 }
 
-// No wall is where the robot has driven: what was seen there came later, or went before, and would shut the way back.
+// Marks the driven path as free: an obstacle that was seen there was temporary, and would block the way back.
 void clear_driven(const mapper &m, const pons_slam_map &map)
 {
-    const double res = map.resolution_m, r = m.driven_m;
+    const double res = map.resolution_m, r = m.clear_radius_m;
     for (const edge &e : m.edges) {
         const CPose2D &a = m.keys[e.from].pose, &b = m.keys[e.to].pose;
         if (r <= 0.0 || e.to != e.from + 1 || apart(a, b) > 2.0 * KEY_M) {
-            continue; // a loop, or it was carried
+            continue; // a loop, or a long gap: the robot may have been carried
         }
         const int x0 = (int)((std::min(a.x(), b.x()) - r - map.x0) / res), y0 = (int)((std::min(a.y(), b.y()) - r - map.y0) / res);
         const int x1 = (int)((std::max(a.x(), b.x()) + r - map.x0) / res), y1 = (int)((std::max(a.y(), b.y()) + r - map.y0) / res);
@@ -701,7 +702,7 @@ int slam_load(void *self, const char *path, pons_error *err)
     try {
         mapper fresh;
         fresh.resolution_m = m->resolution_m;
-        fresh.driven_m = m->driven_m;
+        fresh.clear_radius_m = m->clear_radius_m;
         reader r = {path, 1, err};
         for (; rc == PONS_OK && getline(&line, &cap, f) > 0; r.line++) {
             rc = read_line(r, line, &fresh);
